@@ -1,0 +1,54 @@
+/** The page of all errors, from the catalogues that the code has. */
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
+
+/** Where catalogues are: `errors.ts` of a folder, and the few that stand beside what they are about. */
+const catalogueFiles = "{shared,hub,agent,local,cli,proto}/src/**/{errors,app-error,content}.ts";
+
+/** The text of docs/errors.md. Throws when two catalogues use one code. */
+export async function errorReference(root: string): Promise<string> {
+  const kinds = new Map<string, ErrorKind>();
+  for (const file of globSync(catalogueFiles, { cwd: root }).sort()) {
+    const exported = (await import(pathToFileURL(join(root, file)).href)) as Readonly<
+      Record<string, unknown>
+    >;
+    for (const kind of Object.values(exported).flatMap(kindsIn)) {
+      const known = kinds.get(kind.code);
+      if (known !== undefined && known !== kind)
+        throw new Error(`the error code ${kind.code} is declared twice`);
+      kinds.set(kind.code, kind);
+    }
+  }
+  const rows = [...kinds.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+  return [
+    "# Errors",
+    "",
+    "Made from the catalogues in the code by `npm run generate`. A code stands in logs beside the message that a condition,",
+    "an event or a terminal shows. *Retried* says whether the same attempt is made again by itself.",
+    "",
+    "| code | retried | what to do |",
+    "|---|---|---|",
+    ...rows.map(
+      ({ code, retryable, help }) =>
+        `| \`${code}\` | ${retryable ? "yes" : "no"} | ${help.replaceAll("|", "\\|")} |`,
+    ),
+    "",
+  ].join("\n");
+}
+
+function kindsIn(value: unknown): readonly ErrorKind[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).filter(isKind);
+}
+
+function isKind(value: unknown): value is ErrorKind {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "code" in value &&
+    "retryable" in value &&
+    "help" in value
+  );
+}

@@ -1,0 +1,24 @@
+/**
+ * `npm test`: all tests. Those beside the code first, then those of the whole on real clusters, whose binaries are
+ * found or built before. Arguments choose files: `npm test -- shared/src/version`.
+ */
+import { globSync } from "node:fs";
+import { ensureBinaries, toolNames } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { plainProgress } from "@flotilla/local/binaries/plain-progress.ts";
+import { root, run } from "./run.ts";
+
+const wanted = process.argv.slice(2);
+const chosen = (pattern: string) =>
+  globSync(pattern, { cwd: root, exclude: (path) => path.includes("node_modules") })
+    .filter((path) => wanted.length === 0 || wanted.some((part) => path.includes(part)))
+    .sort();
+
+const beside = chosen("{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts");
+const whole = chosen("e2e/src/**/*.test.ts");
+
+await ensureBinaries(toolNames, { progress: plainProgress(process.stderr) });
+const codes: number[] = [];
+// One process a file: nothing leaks from one into the next. Two at a time suit two cores.
+if (beside.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=2", ...beside]));
+if (whole.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=1", ...whole]));
+process.exitCode = Math.max(0, ...codes);
