@@ -1,0 +1,12 @@
+// Original file: proto/fleet.proto
+
+
+export interface Certificate {
+  'chainPem'?: (string);
+  'authoritiesPem'?: (string);
+}
+
+export interface Certificate__Output {
+  'chainPem': (string);
+  'authoritiesPem': (string);
+}

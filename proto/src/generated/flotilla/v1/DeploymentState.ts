@@ -1,0 +1,60 @@
+// Original file: proto/fleet.proto
+
+import type { Release as _flotilla_v1_Release, Release__Output as _flotilla_v1_Release__Output } from '../../flotilla/v1/Release.ts';
+import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from '../../flotilla/v1/ResourceState.ts';
+import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from '../../flotilla/v1/ResourceCounts.ts';
+import type { Long } from '@grpc/proto-loader';
+
+// Original file: proto/fleet.proto
+
+export const _flotilla_v1_DeploymentState_Phase = {
+  PHASE_UNSPECIFIED: 'PHASE_UNSPECIFIED',
+  PHASE_PENDING: 'PHASE_PENDING',
+  PHASE_DEPLOYED: 'PHASE_DEPLOYED',
+  PHASE_FAILED: 'PHASE_FAILED',
+  PHASE_WITHDRAWING: 'PHASE_WITHDRAWING',
+} as const;
+
+export type _flotilla_v1_DeploymentState_Phase =
+  | 'PHASE_UNSPECIFIED'
+  | 0
+  | 'PHASE_PENDING'
+  | 1
+  | 'PHASE_DEPLOYED'
+  | 2
+  | 'PHASE_FAILED'
+  | 3
+  | 'PHASE_WITHDRAWING'
+  | 4
+
+export type _flotilla_v1_DeploymentState_Phase__Output = typeof _flotilla_v1_DeploymentState_Phase[keyof typeof _flotilla_v1_DeploymentState_Phase]
+
+export interface DeploymentState {
+  'name'?: (string);
+  'uid'?: (string);
+  'sequence'?: (number | string | Long);
+  'deploymentId'?: (string);
+  'phase'?: (_flotilla_v1_DeploymentState_Phase);
+  'message'?: (string);
+  'retryAt'?: (string);
+  'release'?: (_flotilla_v1_Release | null);
+  'ready'?: (boolean);
+  'notReady'?: (_flotilla_v1_ResourceState)[];
+  'counts'?: (_flotilla_v1_ResourceCounts | null);
+  'chartDigest'?: (string);
+}
+
+export interface DeploymentState__Output {
+  'name': (string);
+  'uid': (string);
+  'sequence': (string);
+  'deploymentId': (string);
+  'phase': (_flotilla_v1_DeploymentState_Phase__Output);
+  'message': (string);
+  'retryAt': (string);
+  'release': (_flotilla_v1_Release__Output | null);
+  'ready': (boolean);
+  'notReady': (_flotilla_v1_ResourceState__Output)[];
+  'counts': (_flotilla_v1_ResourceCounts__Output | null);
+  'chartDigest': (string);
+}

@@ -1,0 +1,12 @@
+// Original file: proto/fleet.proto
+
+
+export interface Withdrawn {
+  'name'?: (string);
+  'uid'?: (string);
+}
+
+export interface Withdrawn__Output {
+  'name': (string);
+  'uid': (string);
+}

@@ -1,0 +1,17 @@
+/**
+ * How a hub that goes away says so: in the trailers of the streams that it ends, so that an agent can tell this from a
+ * hub that broke down, and connects again at once instead of waiting first.
+ */
+import { Metadata } from "@grpc/grpc-js";
+
+const handOverKey = "flotilla-hand-over";
+
+export function handOverTrailers(): Metadata {
+  const trailers = new Metadata();
+  trailers.set(handOverKey, "1");
+  return trailers;
+}
+
+export function isHandOver(trailers: Metadata): boolean {
+  return trailers.get(handOverKey).length > 0;
+}

@@ -1,0 +1,127 @@
+/**
+ * What hub and agent say to each other, as closed unions.
+ *
+ * These are the types that the rest of the product sees; how they travel (fleet.proto) stays inside this package.
+ */
+
+/** Spoken by this build. A peer with another major contract is turned away in words. */
+export const protocolVersion = 1;
+
+/** A BundleDeployment by name, and by the UID that tells it from an earlier one of that name. */
+export interface DeploymentKey {
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface Holding extends DeploymentKey {
+  readonly deploymentId: string;
+  readonly paused: boolean;
+  readonly withdrawing: boolean;
+}
+
+export type AgentMessage =
+  | {
+      readonly kind: "hello";
+      readonly protocolVersion: number;
+      readonly hubId: string;
+      readonly agentVersion: string;
+      readonly agentNamespace: string;
+      readonly holdings: readonly Holding[];
+    }
+  | {
+      readonly kind: "received";
+      readonly deployment: DeploymentKey;
+      /** Absent for a withdrawal. */
+      readonly deploymentId?: string;
+    }
+  | { readonly kind: "state"; readonly sequence: number; readonly state: DeploymentState }
+  | { readonly kind: "withdrawn"; readonly deployment: DeploymentKey };
+
+export type HubMessage =
+  | {
+      readonly kind: "welcome";
+      readonly protocolVersion: number;
+      readonly hubId: string;
+      /** Higher for every later stream of the same cluster. */
+      readonly epoch: number;
+      readonly hubVersion: string;
+    }
+  | {
+      readonly kind: "deployment";
+      readonly deployment: DeploymentKey;
+      readonly deploymentId: string;
+      /** gzip of canonical JSON; absent when the agent holds it. */
+      readonly content?: Uint8Array;
+      readonly paused: boolean;
+    }
+  | { readonly kind: "withdrawal"; readonly deployment: DeploymentKey }
+  | { readonly kind: "synced"; readonly orphans: readonly string[] }
+  | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number };
+
+/** `pending`: nothing came of it yet. `failed`: the last try did not succeed, what was installed before stays. */
+export type DeploymentPhase = "pending" | "deployed" | "failed" | "withdrawing";
+
+/** What an agent reports of one deployment. */
+export interface DeploymentState extends DeploymentKey {
+  /** The content that this speaks of: the one installed, or tried last. */
+  readonly deploymentId: string;
+  readonly phase: DeploymentPhase;
+  /** For a person; "" when there is nothing to say. */
+  readonly message: string;
+  /** RFC 3339; when it is tried again by itself. */
+  readonly retryAt?: string;
+  readonly release?: ReleaseInfo;
+  readonly ready: boolean;
+  /** At most ten, in a stable order. */
+  readonly notReady: readonly ResourceState[];
+  readonly counts: ResourceTally;
+  /** `sha256:` and hex, of the chart archive that was installed. */
+  readonly chartDigest?: string;
+}
+
+export interface ReleaseInfo {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly chartVersion: string;
+  readonly appVersion: string;
+}
+
+export interface ResourceState {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly message: string;
+  readonly missing: boolean;
+}
+
+export interface ResourceTally {
+  readonly desiredReady: number;
+  readonly ready: number;
+  readonly notReady: number;
+  readonly missing: number;
+  readonly unknown: number;
+}
+
+export interface EnrollRequest {
+  readonly token: string;
+  /** PKCS #10, DER. */
+  readonly certificateRequest: Uint8Array;
+  readonly clientId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly clusterName?: string;
+}
+
+export interface IssuedCertificate {
+  readonly chainPem: string;
+  readonly authoritiesPem: string;
+}
+
+export interface EnrollResponse {
+  readonly certificate: IssuedCertificate;
+  readonly hubId: string;
+  readonly clusterNamespace: string;
+  readonly clusterName: string;
+  readonly clusterUid: string;
+}
