@@ -1,0 +1,21 @@
+/** Addresses to listen on, as flags take them. */
+import { AppError, commonErrors } from "../errors/app-error.ts";
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+}
+
+/** `host:port`, `[::1]:port` or `:port` (all addresses). Throws CONFIG_INVALID. */
+export function parseListenAddress(text: string, flag: string): ListenAddress {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new AppError(
+      commonErrors.CONFIG_INVALID,
+      `${flag} is "${text}", which is not host:port (such as 127.0.0.1:8080 or :8080)`,
+    );
+  }
+  return { host: match[1] ?? (match[2] === "" ? "0.0.0.0" : (match[2] ?? "0.0.0.0")), port };
+}

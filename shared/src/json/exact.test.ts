@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { canonicalJson, isRawNumber, parseExact, rawNumber } from "./exact.ts";
+
+describe("parseExact", () => {
+  for (const text of [
+    "9007199254740993",
+    "-9007199254740993",
+    "18446744073709551616",
+    '{"a":9223372036854775807}',
+    '{"a": [1,12345678901234567890,{"b":\t-99999999999999999999}]}',
+    '{"__proto__":12345678901234567890}',
+  ]) {
+    it(`keeps all digits of ${text}`, () => {
+      const parsed = parseExact(text);
+
+      assert.equal(JSON.stringify(parsed), text.replaceAll(/\s/g, ""));
+      assert.equal(canonicalJson(parsed), text.replaceAll(/\s/g, ""));
+    });
+  }
+
+  it("gives a JavaScript number for every integer that it can hold", () => {
+    assert.deepEqual(
+      parseExact("[9007199254740991,-9007199254740991,0,1.5,1e3]"),
+      [9007199254740991, -9007199254740991, 0, 1.5, 1000],
+    );
+  });
+
+  it("leaves strings alone that look like long numbers", () => {
+    const text = '{"a":"x:12345678901234567890","b":"[ 12345678901234567890"}';
+
+    assert.deepEqual(parseExact(text), JSON.parse(text));
+  });
+
+  it("refuses what is not JSON", () => {
+    assert.throws(() => parseExact('{"a":12345678901234567890,}'), SyntaxError);
+    assert.throws(() => parseExact(""), SyntaxError);
+  });
+
+  it("means the same as JSON.parse", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        assert.equal(JSON.stringify(parseExact(text)), JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it("keeps every integer, wherever it stands", () => {
+    const document = fc.letrec((tie) => ({
+      value: fc.oneof({ depthSize: "small" }, fc.bigInt().map(String), tie("array"), tie("object")),
+      array: fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(" ,")}]`),
+      object: fc.dictionary(fc.string(), tie("value"), { maxKeys: 4 }).map(
+        (entries) =>
+          `{${Object.entries(entries)
+            .map(([key, value]) => `${JSON.stringify(key)} : ${String(value)}`)
+            .join(",")}}`,
+      ),
+    })).value;
+
+    fc.assert(
+      fc.property(document, (text) => {
+        const digits = (json: string): readonly string[] => json.match(/-?\d+/g) ?? [];
+
+        const again = JSON.stringify(parseExact(String(text)));
+        // Keys that are integers are moved to the front by JavaScript, so the order says nothing.
+        assert.deepEqual([...digits(again)].sort(), [...digits(String(text))].sort());
+      }),
+    );
+  });
+});
+
+describe("canonicalJson", () => {
+  it("sorts keys at every depth and drops undefined", () => {
+    assert.equal(
+      canonicalJson({ b: [{ d: 1, c: undefined }], a: undefined, A: null }),
+      '{"A":null,"b":[{"d":1}]}',
+    );
+  });
+
+  it("writes raw numbers and bigints with all their digits", () => {
+    assert.equal(
+      canonicalJson({ raw: rawNumber("12345678901234567890"), big: 2n ** 64n }),
+      '{"big":18446744073709551616,"raw":12345678901234567890}',
+    );
+    assert.equal(isRawNumber(rawNumber("1")), true);
+    assert.equal(isRawNumber({ rawJSON: "1" }), false);
+  });
+
+  it("refuses what JSON cannot say", () => {
+    assert.throws(() => canonicalJson(Number.NaN), /write NaN as JSON/);
+    assert.throws(() => canonicalJson(undefined), /write a undefined as JSON/);
+  });
+
+  it("means the same as JSON.stringify", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        assert.deepEqual(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it("does not depend on the order in which keys were set", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const reversed = Object.fromEntries(Object.entries(value).reverse());
+
+        assert.equal(canonicalJson(reversed), canonicalJson(value));
+      }),
+    );
+  });
+
+  it("is the same again after parsing", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value);
+
+        assert.equal(canonicalJson(parseExact(text)), text);
+      }),
+    );
+  });
+});

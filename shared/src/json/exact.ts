@@ -1,0 +1,101 @@
+/**
+ * JSON whose numbers keep all their digits.
+ *
+ * A number beyond 2^53 (an id, a byte count in chart values) would lose digits as a JavaScript number. Where a text
+ * holds such a number it becomes a raw JSON value, which `JSON.stringify` and `canonicalJson` write as it was read;
+ * everything else is parsed as always.
+ */
+import { AppError, commonErrors } from "../errors/app-error.ts";
+
+/** A number as it stood in the text: `JSON.rawJSON`. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Parts of JSON that Node has and the compiler's library does not know yet. */
+interface NewerJson {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): RawNumber;
+  isRawJSON(value: unknown): value is RawNumber;
+}
+
+const json = JSON as unknown as NewerJson;
+
+/**
+ * What a text must hold to hold an integer that is not safe: sixteen digits in a row where a number can begin. Strings
+ * may match as well; that costs time, nothing else. Anchored so that digests in hex do not.
+ */
+const suspect = /[:,[\s]-?\d{16}/;
+const onlyNumber = /^-?\d/;
+const integer = /^-?\d+$/;
+
+/** As `JSON.parse`, numbers exact: an integer that is not safe is a `RawNumber`. */
+export function parseExact(text: string): unknown {
+  return suspect.test(text) || onlyNumber.test(text)
+    ? json.parse(text, keepDigits)
+    : JSON.parse(text);
+}
+
+function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || context.source === undefined) return value;
+  const exact = integer.test(context.source) ? Number.isSafeInteger(value) : Number.isFinite(value);
+  return exact ? value : json.rawJSON(context.source);
+}
+
+/** Whether a parsed value is a number that was kept as text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return json.isRawJSON(value);
+}
+
+/** A number that has more digits than a JavaScript number holds, from its text. */
+export function rawNumber(text: string): RawNumber {
+  return json.rawJSON(text);
+}
+
+/** JSON with sorted keys and no spaces: equal values give equal texts. A property that is undefined is left out. */
+export function canonicalJson(value: unknown): string {
+  const text = write(value);
+  if (text === undefined)
+    throw new AppError(
+      commonErrors.INTERNAL,
+      `write a ${typeof value} as JSON: there is no such thing in JSON`,
+    );
+  return text;
+}
+
+function write(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "number":
+      if (!Number.isFinite(value))
+        throw new AppError(
+          commonErrors.INTERNAL,
+          `write ${value} as JSON: there is no such number in JSON`,
+        );
+      return JSON.stringify(value);
+    case "bigint":
+    case "boolean":
+      return String(value);
+    case "object":
+      return value === null ? "null" : writeObject(value);
+    default:
+      return undefined;
+  }
+}
+
+function writeObject(value: object): string | undefined {
+  if (isRawNumber(value)) return value.rawJSON;
+  if (Array.isArray(value)) return `[${value.map((item) => write(item) ?? "null").join(",")}]`;
+  if ("toJSON" in value && typeof value.toJSON === "function") return write(value.toJSON());
+  const properties = value as Readonly<Record<string, unknown>>;
+  let text = "";
+  for (const key of Object.keys(properties).sort()) {
+    const written = write(properties[key]);
+    if (written !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${written}`;
+  }
+  return `{${text}}`;
+}

@@ -1,0 +1,375 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { createFakeClock, type FakeClock } from "../clock/testing/fake-clock.ts";
+import { connectKube } from "./connect.ts";
+import { type ConfigMap, configMaps, namespaces, secrets } from "./core-resources.ts";
+import type { KubeConfig } from "./kubeconfig.ts";
+import type { KubeRest } from "./rest.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "./status-error.ts";
+import {
+  answersStatus,
+  answersText,
+  cutsConnection,
+  startUnrulyServer,
+  staysSilent,
+  type UnrulyServer,
+} from "./testing/unruly-server.ts";
+
+interface Connected {
+  readonly server: UnrulyServer;
+  readonly clock: FakeClock;
+  readonly rest: KubeRest;
+}
+
+async function connect(t: TestContext, config: Partial<KubeConfig> = {}): Promise<Connected> {
+  const server = await startUnrulyServer();
+  const clock = createFakeClock();
+  const rest = connectKube(
+    { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },
+    { clock },
+  );
+  t.after(async () => {
+    await rest.close();
+    await server.close();
+  });
+  return { server, clock, rest };
+}
+
+const settings: ConfigMap = {
+  metadata: { name: "settings", namespace: "default" },
+  data: { a: "b" },
+};
+const ref = { namespace: "default", name: "settings" };
+
+describe("an object", () => {
+  it("is created, read, replaced and deleted", async (t) => {
+    const { rest } = await connect(t);
+
+    const created = await rest.create(configMaps, settings);
+    const replaced = await rest.replace(configMaps, { ...created, data: { a: "c" } });
+    const read = await rest.get(configMaps, ref);
+
+    assert.deepEqual(read, replaced);
+    assert.equal(read.kind, "ConfigMap");
+    assert.deepEqual(read.data, { a: "c" });
+    assert.equal(await rest.delete(configMaps, ref), true);
+    assert.equal(await rest.delete(configMaps, ref), false);
+    assert.equal(await rest.get(configMaps, ref), undefined);
+  });
+
+  it("that exists already, or has changed, is refused recognisably", async (t) => {
+    const { rest } = await connect(t);
+    const created = await rest.create(configMaps, settings);
+    await rest.replace(configMaps, created);
+
+    await assert.rejects(rest.create(configMaps, settings), isAlreadyExists);
+    await assert.rejects(rest.replace(configMaps, created), isConflict);
+    await assert.rejects(
+      rest.replace(configMaps, { metadata: { ...ref, name: "other", resourceVersion: "1" } }),
+      isNotFound,
+    );
+  });
+
+  it("is not replaced without a version, and not addressed without a name", async (t) => {
+    const { rest, server } = await connect(t);
+
+    await assert.rejects(rest.replace(configMaps, settings), {
+      code: "KUBE_REQUEST",
+      message: /has no resourceVersion/,
+    });
+    await assert.rejects(rest.delete(configMaps, { namespace: "default", name: "" }), {
+      code: "KUBE_REQUEST",
+    });
+    await assert.rejects(rest.get(configMaps, { name: "a" }), {
+      message: /address configmaps a: it has no namespace/,
+    });
+    assert.equal(server.requests.length, 0);
+  });
+
+  it("keeps numbers that JavaScript cannot hold", async (t) => {
+    const { rest, server } = await connect(t);
+    server.next("get", (response) => {
+      response.end('{"metadata":{"name":"settings"},"data":{"big":9223372036854775807}}');
+    });
+
+    const read = await rest.get(configMaps, ref);
+
+    assert.equal(JSON.stringify(read?.data), '{"big":9223372036854775807}');
+  });
+
+  it("is patched with the content type of the patch", async (t) => {
+    const { rest, server } = await connect(t);
+    await rest.create(configMaps, settings);
+
+    await rest.patch(
+      configMaps,
+      ref,
+      { type: "merge", body: {} },
+      { subresource: "status", dryRun: true },
+    );
+    await rest.patch(configMaps, ref, { type: "json", body: [] });
+    await rest.patch(
+      configMaps,
+      ref,
+      { type: "apply", body: {}, force: true },
+      { fieldManager: "me" },
+    );
+
+    assert.deepEqual(
+      server.requests
+        .slice(1)
+        .map((request) => [
+          request.headers["content-type"],
+          request.path,
+          request.query.toString(),
+        ]),
+      [
+        [
+          "application/merge-patch+json",
+          "/api/v1/namespaces/default/configmaps/settings/status",
+          "dryRun=All",
+        ],
+        ["application/json-patch+json", "/api/v1/namespaces/default/configmaps/settings", ""],
+        [
+          "application/apply-patch+yaml",
+          "/api/v1/namespaces/default/configmaps/settings",
+          "fieldManager=me&force=true",
+        ],
+      ],
+    );
+  });
+
+  it("is deleted with preconditions", async (t) => {
+    const { rest, server } = await connect(t);
+    await rest.create(configMaps, settings);
+
+    await rest.delete(configMaps, ref, {
+      uid: "u",
+      resourceVersion: "7",
+      propagation: "Foreground",
+    });
+
+    assert.deepEqual(JSON.parse(server.requests.at(-1)?.body ?? ""), {
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      preconditions: { uid: "u", resourceVersion: "7" },
+      propagationPolicy: "Foreground",
+    });
+  });
+});
+
+describe("a request", () => {
+  it("says who asks", async (t) => {
+    const { rest, server } = await connect(t, {
+      credentials: { kind: "token", token: "secret" },
+      impersonate: { user: "system:serviceaccount:a:b", uid: "7", groups: ["x", "y"] },
+    });
+
+    await rest.raw("/version").catch(() => undefined);
+
+    const headers = server.requests[0]?.headers ?? {};
+    assert.equal(headers.authorization, "Bearer secret");
+    assert.equal(headers["user-agent"], "flotilla");
+    assert.equal(headers["impersonate-user"], "system:serviceaccount:a:b");
+    assert.equal(headers["impersonate-uid"], "7");
+    assert.equal(headers["impersonate-group"], "x, y");
+  });
+
+  it("goes below the path of the server's address", async (t) => {
+    const { rest, server } = await connect(t, { server: "/k8s/clusters/one/" });
+
+    await rest.raw("/version").catch(() => undefined);
+
+    assert.equal(server.requests[0]?.path, "/k8s/clusters/one/version");
+  });
+
+  it("says what was asked of whom when it fails", async (t) => {
+    const { rest, server } = await connect(t);
+    server.next("get", answersStatus(403, "Forbidden"));
+
+    await assert.rejects(rest.get(configMaps, ref), {
+      code: "KUBE_FORBIDDEN",
+      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: told to say Forbidden`,
+    });
+  });
+
+  it("does not repeat what a server says about a secret", async (t) => {
+    const { rest, server } = await connect(t);
+    const causes = [
+      { field: "data[a]", reason: "FieldValueInvalid", message: 'Invalid value: "hunter2"' },
+    ];
+    const status = {
+      kind: "Status",
+      code: 422,
+      reason: "Invalid",
+      message: "hunter2 is invalid",
+      details: { causes },
+    };
+    server.next("write", (response) => {
+      response.writeHead(422);
+      response.end(JSON.stringify(status));
+    });
+
+    await assert.rejects(rest.create(secrets, { metadata: ref }), {
+      code: "KUBE_INVALID",
+      retryable: false,
+      message: `create secrets default/settings on ${server.url}: 422 Invalid: data[a]: FieldValueInvalid`,
+    });
+  });
+
+  it("for a kind that is not served is an error, not an absence", async (t) => {
+    const { rest, server } = await connect(t);
+    server.next("get", answersText(404, "404 page not found\n"));
+    server.next("write", answersText(404, "404 page not found\n"));
+
+    await assert.rejects(rest.get(configMaps, ref), {
+      code: "KUBE_NOT_FOUND",
+      message: /404: 404 page not found$/,
+    });
+    await assert.rejects(rest.delete(configMaps, ref), { code: "KUBE_NOT_FOUND" });
+  });
+
+  it("that is answered with something else than JSON fails", async (t) => {
+    const { rest, server } = await connect(t);
+    server.next("list", answersText(200, "<html>log in</html>"));
+    server.next("list", answersText(200, "{}"));
+
+    await assert.rejects(rest.list(namespaces), {
+      code: "KUBE_BAD_ANSWER",
+      message: /19 characters that are not JSON/,
+    });
+    await assert.rejects(rest.list(namespaces), {
+      code: "KUBE_BAD_ANSWER",
+      message: /it is not a list/,
+    });
+  });
+
+  it("is given up when there is no answer within 10 s", async (t) => {
+    const { rest, server, clock } = await connect(t);
+    server.next("write", staysSilent);
+
+    const creating = rest.create(configMaps, settings);
+    await server.arrival("write");
+    clock.advanceNow(10_000);
+
+    await assert.rejects(creating, {
+      code: "KUBE_UNREACHABLE",
+      message: /: no answer within 10 s$/,
+    });
+  });
+
+  it("has its own time where it says so, and tells the server", async (t) => {
+    const { rest, server, clock } = await connect(t);
+    server.next("write", staysSilent);
+
+    const creating = rest.create(configMaps, settings, { timeoutMs: 2500 });
+    const { query } = await server.arrival("write");
+    clock.advanceNow(2500);
+
+    assert.equal(query.get("timeout"), "2500ms");
+    await assert.rejects(creating, { message: /no answer within 2.5 s/ });
+  });
+
+  it("is given up at once when its signal aborts", async (t) => {
+    const { rest, server } = await connect(t);
+    server.next("get", staysSilent);
+    const abort = new AbortController();
+
+    const getting = rest.get(configMaps, ref, { signal: abort.signal });
+    await server.arrival("get");
+    abort.abort(new Error("too late"));
+
+    await assert.rejects(getting, { code: "CANCELLED", message: /given up$/ });
+    await assert.rejects(rest.get(configMaps, ref, { signal: abort.signal }), {
+      code: "CANCELLED",
+    });
+    assert.equal(server.requests.length, 1);
+  });
+
+  it("fails when nobody listens", async (t) => {
+    const { rest, server } = await connect(t);
+    await server.close();
+
+    await assert.rejects(rest.get(configMaps, ref), {
+      code: "KUBE_UNREACHABLE",
+      retryable: true,
+      message: /ECONNREFUSED/,
+    });
+  });
+
+  it("that only reads is made again when its connection is cut", async (t) => {
+    const { rest, server } = await connect(t);
+    server.put(settings);
+    server.next("get", cutsConnection);
+
+    assert.equal((await rest.get(configMaps, ref))?.metadata.name, "settings");
+    server.next("write", cutsConnection);
+    await assert.rejects(rest.create(configMaps, settings), { code: "KUBE_UNREACHABLE" });
+    assert.deepEqual(
+      server.requests.map(({ kind }) => kind),
+      ["get", "get", "write"],
+    );
+  });
+
+  it("waits for a server that asks to slow down, where doing it twice does no harm", async (t) => {
+    const { rest, server, clock } = await connect(t);
+    server.put(settings);
+    server.next("get", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
+    server.next("write", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
+
+    const getting = rest.get(configMaps, ref);
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 2000));
+    assert.equal((await getting)?.metadata.name, "settings");
+
+    await assert.rejects(rest.create(configMaps, settings), {
+      code: "KUBE_TOO_MANY_REQUESTS",
+      retryAfterMs: 2000,
+    });
+  });
+
+  it("is answered while a hundred watches are open", async (t) => {
+    const { rest, server } = await connect(t);
+    const abort = new AbortController();
+    const watching = Array.from({ length: 100 }, async () => {
+      for await (const _ of rest.watch(configMaps, {
+        resourceVersion: "1",
+        timeoutSeconds: 300,
+        signal: abort.signal,
+      }));
+    });
+    for (let count = 0; count < 100; count++) await server.opened();
+
+    await rest.create(configMaps, settings);
+
+    abort.abort();
+    await Promise.all(watching);
+  });
+});
+
+describe("a list", () => {
+  it("passes its options on, and says where it goes on", async (t) => {
+    const { rest, server } = await connect(t);
+    for (const name of ["a", "b", "c"]) server.put({ metadata: { name } });
+
+    const first = await rest.list(configMaps, {
+      namespace: "default",
+      limit: 2,
+      labelSelector: "a in (b, c)",
+      fieldSelector: "d=e",
+    });
+    const second = await rest.list(configMaps, {
+      limit: 2,
+      ...(first.next === undefined ? {} : { next: first.next }),
+    });
+
+    assert.deepEqual(
+      [...first.items, ...second.items].map(({ metadata }) => metadata.name),
+      ["a", "b", "c"],
+    );
+    assert.equal(first.resourceVersion, "103");
+    assert.equal(second.next, undefined);
+    assert.equal(server.requests[0]?.query.get("labelSelector"), "a in (b, c)");
+    assert.equal(server.requests[0].query.get("fieldSelector"), "d=e");
+    assert.equal(server.requests[1]?.path, "/api/v1/configmaps");
+  });
+});

@@ -1,0 +1,127 @@
+/** A store that follows the API server, and tells of every change. */
+import { type Clock, systemClock } from "../clock/clock.ts";
+import { AppError, commonErrors } from "../errors/app-error.ts";
+import type { Log } from "../log/log.ts";
+import type { KubeObject, Resource } from "./object.ts";
+import { runReflector } from "./reflector.ts";
+import { describeKind } from "./request-path.ts";
+import type { KubeRest } from "./rest.ts";
+import { type Change, createStore, type Indexers, type Store } from "./store.ts";
+import { dropBulk } from "./transform.ts";
+
+export interface InformerOptions<T extends KubeObject> {
+  readonly rest: KubeRest;
+  readonly resource: Resource<T>;
+  readonly log: Log;
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Applied to every object on entry; default `dropBulk` (transform.ts). */
+  readonly transform?: (object: T) => T;
+  readonly indexers?: Indexers<T>;
+  /** Freezes objects deeply; for tests. */
+  readonly freeze?: boolean;
+  readonly clock?: Clock;
+  /** Between 0 and 1. */
+  readonly random?: () => number;
+}
+
+export type ChangeListener<T> = (change: Change<T>) => void;
+
+export interface Informer<T extends KubeObject> {
+  readonly store: Store<T>;
+  /** Whether the first list is complete. */
+  readonly hasSynced: boolean;
+  /** Resolves when the first list is complete and its changes were told; rejects when `run` ends before. */
+  readonly synced: Promise<void>;
+  /** Adds a listener; gives the function that removes it. What is there already is not told again. */
+  onChange(listener: ChangeListener<T>): () => void;
+  /** Lists and watches until `signal` aborts; never throws. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  const {
+    rest,
+    resource,
+    log,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    indexers,
+    freeze,
+    clock = systemClock,
+  } = options;
+  const transform = options.transform ?? dropBulk;
+  const store = createStore<T>({
+    transform,
+    clock,
+    ...(indexers === undefined ? {} : { indexers }),
+    ...(freeze === undefined ? {} : { freeze }),
+  });
+  const listeners = new Set<ChangeListener<T>>();
+  const { promise: synced, resolve, reject } = Promise.withResolvers<void>();
+  let hasSynced = false;
+  // Whoever waits for it hears of it; that nobody does is no failure of the process.
+  synced.catch(() => undefined);
+
+  function tell(change: Change<T> | undefined): void {
+    if (change === undefined) return;
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        log.error(
+          { err: AppError.from(error), kind: describeKind(resource), key: change.key },
+          "change listener failed",
+        );
+      }
+    }
+  }
+
+  return {
+    store,
+    get hasSynced() {
+      return hasSynced;
+    },
+    synced,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async run(signal) {
+      await runReflector<T>(
+        {
+          rest,
+          resource,
+          selection: {
+            ...(namespace === undefined ? {} : { namespace }),
+            ...(labelSelector === undefined ? {} : { labelSelector }),
+            ...(fieldSelector === undefined ? {} : { fieldSelector }),
+          },
+          transform,
+          log,
+          clock,
+          random: options.random ?? Math.random,
+          sink: {
+            onList(objects) {
+              for (const change of store.replaceAll(objects)) tell(change);
+              hasSynced = true;
+              resolve();
+            },
+            onEvent: ({ type, object }) =>
+              tell(type === "DELETED" ? store.remove(object) : store.set(object)),
+          },
+        },
+        signal,
+      );
+      reject(
+        new AppError(
+          commonErrors.CANCELLED,
+          `list ${describeKind(resource)} on ${rest.server}: given up`,
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Keeps a sink equal to what an API server has of one kind: lists in pages, then watches, for ever.
+ *
+ * A watch that ends is taken up again from the last version that was seen. Everything is listed anew when the server no
+ * longer has that version, when watching keeps failing, and when the server was away: it may have come back with another
+ * past (a restored backup), and versions, being opaque, cannot tell.
+ */
+import type { Clock } from "../clock/clock.ts";
+import { delay } from "../clock/delay.ts";
+import { AppError } from "../errors/app-error.ts";
+import type { Log } from "../log/log.ts";
+import { type Backoff, createBackoff } from "./backoff.ts";
+import { kubeErrors } from "./errors.ts";
+import { listAll, type Selection } from "./list-all.ts";
+import type { KubeObject, Resource } from "./object.ts";
+import { describeKind } from "./request-path.ts";
+import type { KubeRest, WatchEvent } from "./rest.ts";
+import { isGone, KubeStatusError } from "./status-error.ts";
+
+/** What is told of the objects, in order. */
+export interface ReflectorSink<T> {
+  /** Everything there is. */
+  onList(objects: readonly T[]): void;
+  onEvent(event: Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly rest: KubeRest;
+  readonly resource: Resource<T>;
+  readonly selection: Selection;
+  /** Applied to each object as soon as it is there. */
+  readonly transform: (object: T) => T;
+  readonly sink: ReflectorSink<T>;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+}
+
+/** How one watch ended. */
+export interface WatchEnd {
+  readonly events: number;
+  readonly lifeMs: number;
+  /** The version of the last event or bookmark. */
+  readonly version: string;
+  /** Absent when the server ended it properly. */
+  readonly error?: AppError;
+}
+
+/** What comes after a watch. */
+interface NextStep {
+  /** Where to watch on from; `undefined` when everything is to be listed first. */
+  readonly version: string | undefined;
+  readonly waitMs: number;
+}
+
+const shortestWatchSeconds = 290;
+const longestWatchSeconds = 580;
+/** A watch that ends sooner without an event is a server with a problem, which must not be asked in a tight loop. */
+const shortestLifeMs = 1_000;
+/** A watch that lived longer was a success, however it ended. */
+const goodLifeMs = 120_000;
+const backoffMs = { firstMs: 800, longestMs: 30_000 };
+const longestRetryAfterMs = 60_000;
+/** What fails so often from one version may succeed from another. */
+const failuresUntilList = 3;
+
+/** Runs until `signal` aborts; never throws. */
+export async function runReflector<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, rest, resource, selection, transform, sink } = options;
+  const log = options.log.child({ kind: describeKind(resource) });
+  const backoff = createBackoff({ ...backoffMs, random: options.random });
+  const decide = createDecision(backoff, log);
+  let version: string | undefined;
+
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
+    let waitMs: number;
+    try {
+      if (version === undefined) {
+        const listed = await listAll({ rest, resource, selection, transform, signal });
+        sink.onList(listed.objects);
+        version = listed.resourceVersion;
+      }
+      const end = await watchOnce(options, version, signal);
+      // Neither a failure nor a reason to look any further: we were told to end.
+      if (isOver()) return;
+      ({ version, waitMs } = decide(end));
+    } catch (thrown) {
+      if (isOver()) return;
+      const error = AppError.from(thrown);
+      version = undefined;
+      waitMs = waitAfter(error, backoff);
+      log.warn({ err: error, waitMs: Math.round(waitMs) }, "list failed");
+    }
+    if (waitMs > 0) await delay(clock, waitMs, signal);
+  }
+}
+
+/** One watch, from `from` until it ends. */
+async function watchOnce<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  from: string,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  const { clock, random, rest, resource, selection, transform, sink } = options;
+  const startedAt = clock.monotonic();
+  const timeoutSeconds = Math.round(
+    shortestWatchSeconds + random() * (longestWatchSeconds - shortestWatchSeconds),
+  );
+  let version = from;
+  let events = 0;
+  let error: AppError | undefined;
+  try {
+    for await (const event of rest.watch(resource, {
+      ...selection,
+      resourceVersion: from,
+      timeoutSeconds,
+      signal,
+    })) {
+      if (event.type === "BOOKMARK") {
+        version = event.resourceVersion === "" ? version : event.resourceVersion;
+        continue;
+      }
+      events++;
+      version = event.object.metadata.resourceVersion ?? version;
+      sink.onEvent({ type: event.type, object: transform(event.object) });
+    }
+  } catch (thrown) {
+    error = AppError.from(thrown);
+  }
+  return {
+    events,
+    lifeMs: clock.monotonic() - startedAt,
+    version,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep {
+  let failures = 0;
+
+  return function decide({ events, lifeMs, version, error }) {
+    if (events > 0 || lifeMs > goodLifeMs) {
+      backoff.reset();
+      failures = 0;
+    }
+    if (error === undefined && (events > 0 || lifeMs >= shortestLifeMs))
+      return { version, waitMs: 0 };
+
+    failures++;
+    if (error === undefined) {
+      const waitMs = backoff.next();
+      log.warn({ waitMs: Math.round(waitMs) }, "watch ended at once");
+      return { version: failures < failuresUntilList ? version : undefined, waitMs };
+    }
+    if (isGone(error)) {
+      log.debug({ err: error }, "watch is too far behind, listing anew");
+      // Only a server whose lists are too old for its own watches says so twice in a row.
+      return { version: undefined, waitMs: failures === 1 ? 0 : backoff.next() };
+    }
+    const waitMs = waitAfter(error, backoff);
+    log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed");
+    const wasAway =
+      events === 0 && lifeMs <= goodLifeMs && error.code === kubeErrors.KUBE_UNREACHABLE.code;
+    return { version: wasAway || failures >= failuresUntilList ? undefined : version, waitMs };
+  };
+}
+
+function waitAfter(error: AppError, backoff: Backoff): number {
+  const waitMs = backoff.next();
+  const askedMs = error instanceof KubeStatusError ? error.retryAfterMs : undefined;
+  return askedMs === undefined ? waitMs : Math.min(askedMs, longestRetryAfterMs);
+}
