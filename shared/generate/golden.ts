@@ -1,0 +1,18 @@
+/** Asks Go again and keeps the answers in shared/golden/generated: `node shared/generate/golden.ts`. Needs Go. */
+import { writeGolden } from "../src/version/testing/golden-file.ts";
+import { buildOracle } from "../src/version/testing/oracle.ts";
+import { randomVersionQuestions, versionRowQuestions } from "../src/version/testing/questions.ts";
+import { randomYaml, yamlRows } from "../src/yaml/testing/questions.ts";
+
+const seed = 20;
+const questions = {
+  "version-rows": versionRowQuestions(),
+  "version-random": randomVersionQuestions(seed, 600),
+  "yaml-rows": { yaml: yamlRows() },
+  "yaml-random": { yaml: randomYaml(seed, 300).right },
+};
+
+await using oracle = await buildOracle();
+if (oracle.kind === "missing") throw new Error(oracle.why);
+for (const [name, asked] of Object.entries(questions))
+  await writeGolden(name, asked, await oracle.ask(asked));

@@ -1,0 +1,235 @@
+// Command golden answers, with the Go libraries that Helm is built with, the questions that it reads as one JSON
+// document from standard input: which texts are versions and constraints and what satisfies what, which version of an
+// index or of a list of tags is chosen, and what YAML means. shared/src compares its own answers with these.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"sigs.k8s.io/yaml"
+)
+
+type questions struct {
+	Versions    []string    `json:"versions"`
+	Pairs       [][2]string `json:"pairs"`
+	Constraints []string    `json:"constraints"`
+	Selections  []selection `json:"selections"`
+	Yaml        []string    `json:"yaml"`
+}
+
+type selection struct {
+	Kind      string   `json:"kind"`
+	Available []string `json:"available"`
+	Wanted    string   `json:"wanted"`
+}
+
+type answers struct {
+	Versions    []versionAnswer    `json:"versions,omitempty"`
+	Pairs       []int              `json:"pairs,omitempty"`
+	Constraints []constraintAnswer `json:"constraints,omitempty"`
+	Selections  []selectionAnswer  `json:"selections,omitempty"`
+	Yaml        []yamlAnswer       `json:"yaml,omitempty"`
+}
+
+// Numbers are text: JSON readers round them above 2^53.
+type versionAnswer struct {
+	Lenient string `json:"lenient"`
+	Strict  bool   `json:"strict"`
+}
+
+// Matches has a '1' for each of the versions asked about that satisfies the constraint, else a '0'.
+type constraintAnswer struct {
+	Error   string `json:"error,omitempty"`
+	Matches string `json:"matches,omitempty"`
+}
+
+type selectionAnswer struct {
+	Error string `json:"error,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Unstable: two keys become the same text, as 1 and "1" do, and Go leaves it to chance which of them stays.
+type yamlAnswer struct {
+	Error    string `json:"error,omitempty"`
+	JSON     string `json:"json,omitempty"`
+	Unstable bool   `json:"unstable,omitempty"`
+}
+
+func main() {
+	var asked questions
+	if err := json.NewDecoder(os.Stdin).Decode(&asked); err != nil {
+		fail(err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(answer(asked)); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func answer(asked questions) answers {
+	var given answers
+	for _, text := range asked.Versions {
+		given.Versions = append(given.Versions, answerVersion(text))
+	}
+	for _, pair := range asked.Pairs {
+		given.Pairs = append(given.Pairs, semver.MustParse(pair[0]).Compare(semver.MustParse(pair[1])))
+	}
+	for _, text := range asked.Constraints {
+		given.Constraints = append(given.Constraints, answerConstraint(text, asked.Versions))
+	}
+	for _, one := range asked.Selections {
+		given.Selections = append(given.Selections, answerSelection(one))
+	}
+	for _, text := range asked.Yaml {
+		given.Yaml = append(given.Yaml, answerYaml(text))
+	}
+	return given
+}
+
+func answerVersion(text string) versionAnswer {
+	_, err := semver.StrictNewVersion(text)
+	given := versionAnswer{Strict: err == nil}
+	if version, err := semver.NewVersion(text); err == nil {
+		given.Lenient = version.String()
+	}
+	return given
+}
+
+func answerConstraint(text string, versions []string) constraintAnswer {
+	constraint, err := semver.NewConstraint(text)
+	if err != nil {
+		return constraintAnswer{Error: err.Error()}
+	}
+	var matches strings.Builder
+	for _, candidate := range versions {
+		version, err := semver.NewVersion(candidate)
+		switch {
+		case err != nil:
+			matches.WriteByte('-')
+		case constraint.Check(version):
+			matches.WriteByte('1')
+		default:
+			matches.WriteByte('0')
+		}
+	}
+	return constraintAnswer{Matches: matches.String()}
+}
+
+func answerYaml(text string) yamlAnswer {
+	converted, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return yamlAnswer{Error: err.Error()}
+	}
+	for range 16 {
+		again, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil || string(again) != string(converted) {
+			return yamlAnswer{Unstable: true}
+		}
+	}
+	return yamlAnswer{JSON: string(converted)}
+}
+
+func answerSelection(asked selection) selectionAnswer {
+	choose := chooseEntry
+	if asked.Kind == "tags" {
+		choose = chooseTag
+	}
+	text, err := choose(asked.Available, asked.Wanted)
+	if err != nil {
+		return selectionAnswer{Error: err.Error()}
+	}
+	return selectionAnswer{Text: text}
+}
+
+// entries sorts as repo.ChartVersions of Helm 4 does.
+type entries []string
+
+func (e entries) Len() int      { return len(e) }
+func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e entries) Less(a, b int) bool {
+	i, err := semver.NewVersion(e[a])
+	if err != nil {
+		return true
+	}
+	j, err := semver.NewVersion(e[b])
+	if err != nil {
+		return false
+	}
+	return i.LessThan(j)
+}
+
+// chooseEntry answers as IndexFile.Get of Helm 4 does after loading an index, which drops what is no version.
+func chooseEntry(available []string, wanted string) (string, error) {
+	var sorted entries
+	for _, text := range available {
+		if _, err := semver.NewVersion(text); err == nil {
+			sorted = append(sorted, text)
+		}
+	}
+	sort.Sort(sort.Reverse(sorted))
+	if wanted == "" {
+		return first(sorted, "*")
+	}
+	if _, err := semver.NewConstraint(wanted); err != nil {
+		return "", err
+	}
+	for _, text := range sorted {
+		if text == wanted {
+			return text, nil
+		}
+	}
+	return first(sorted, wanted)
+}
+
+// chooseTag answers as GetOCITag of Fleet does, after Helm's reading of '_' as '+', which Fleet leaves out.
+func chooseTag(tags []string, wanted string) (string, error) {
+	constraint, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return "", err
+	}
+	_, err = semver.StrictNewVersion(wanted)
+	static := err == nil
+	chosen := ""
+	var highest *semver.Version
+	for _, tag := range tags {
+		text := strings.ReplaceAll(tag, "_", "+")
+		if static && text == wanted {
+			return tag, nil
+		}
+		version, err := semver.NewVersion(text)
+		if err != nil || !constraint.Check(version) {
+			continue
+		}
+		if highest == nil || version.GreaterThan(highest) {
+			chosen, highest = tag, version
+		}
+	}
+	if chosen == "" {
+		return "", fmt.Errorf("no tag satisfies %s", wanted)
+	}
+	return chosen, nil
+}
+
+func first(sorted entries, wanted string) (string, error) {
+	constraint, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return "", err
+	}
+	for _, text := range sorted {
+		if constraint.Check(semver.MustParse(text)) {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("no version satisfies %s", wanted)
+}

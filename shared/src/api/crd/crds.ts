@@ -1,0 +1,94 @@
+/** The CustomResourceDefinitions of the product's kinds. */
+import { type KindDefinition, kinds, type PrinterColumn } from "./kinds.ts";
+import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
+
+export interface CustomResourceDefinition {
+  readonly apiVersion: "apiextensions.k8s.io/v1";
+  readonly kind: "CustomResourceDefinition";
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: "Namespaced" | "Cluster";
+    readonly names: {
+      readonly kind: string;
+      readonly listKind: string;
+      readonly plural: string;
+      readonly singular: string;
+      readonly categories: readonly string[];
+    };
+    readonly versions: readonly {
+      readonly name: string;
+      readonly served: true;
+      readonly storage: true;
+      readonly subresources: { readonly status: Readonly<Record<string, never>> };
+      readonly additionalPrinterColumns: readonly PrinterColumn[];
+      readonly schema: { readonly openAPIV3Schema: StructuralSchema };
+    }[];
+  };
+}
+
+/** All of them, in a fixed order. */
+export function allCrds(): readonly CustomResourceDefinition[] {
+  return kinds.map(crdOf);
+}
+
+function crdOf(kind: KindDefinition): CustomResourceDefinition {
+  const { resource } = kind;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${resource.plural}.${resource.group}`,
+      // Without its CRD every object of a kind is gone: a chart that is uninstalled must not take the fleet with it.
+      annotations: { "helm.sh/resource-policy": "keep" },
+    },
+    spec: {
+      group: resource.group,
+      scope: resource.namespaced ? "Namespaced" : "Cluster",
+      names: {
+        kind: resource.kind,
+        listKind: `${resource.kind}List`,
+        plural: resource.plural,
+        singular: resource.kind.toLowerCase(),
+        categories: ["fleet"],
+      },
+      versions: [
+        {
+          name: resource.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.columns,
+          schema: { openAPIV3Schema: rootSchema(kind) },
+        },
+      ],
+    },
+  };
+}
+
+function rootSchema({
+  description,
+  spec,
+  status,
+  specMayBeAbsent,
+}: KindDefinition): StructuralSchema {
+  return {
+    type: "object",
+    description,
+    properties: {
+      apiVersion: { type: "string", description: "The API's group and version." },
+      kind: { type: "string", description: "The object's kind." },
+      metadata: { type: "object" },
+      spec: {
+        ...structuralSchema(spec),
+        description: "What is wanted.",
+        ...(specMayBeAbsent && { default: {} }),
+      },
+      status: { ...structuralSchema(status), description: "What is known. Written by the hub." },
+    },
+    ...(!specMayBeAbsent && { required: ["spec"] }),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * The vocabulary that the API's schemas are written in.
+ *
+ * The types, the CRDs and the reference page all come from these schemas, so every field is made with its description.
+ * Objects keep fields that they do not know: an object that was written for a newer version comes back whole.
+ */
+import { z } from "zod";
+
+/** The type of what a schema describes: deeply readonly, and without a name for fields that the schema does not know. */
+export type Typed<S extends z.ZodType> = Frozen<z.infer<S>>;
+
+type Frozen<T> = T extends readonly (infer E)[]
+  ? readonly Frozen<E>[]
+  : T extends object
+    ? FrozenObject<T>
+    : T;
+
+type FrozenObject<T> = [NamedKeys<T>] extends [never]
+  ? { readonly [K in keyof T]: Frozen<T[K]> }
+  : { readonly [K in keyof T as string extends K ? never : K]: Frozen<T[K]> };
+
+type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: true };
+
+/** Keys of a field's meta that say something about the API which JSON Schema has no word for. */
+export interface FieldMeta {
+  /** What an absent field stands for, in words. It is not written into objects. */
+  readonly "x-default-text"?: string;
+  /** Any key of a CRD's schema, such as `x-kubernetes-validations`. */
+  readonly [key: `x-kubernetes-${string}`]: unknown;
+  readonly format?: "date-time";
+}
+
+/** An object with these fields, which keeps others. One with a title has a place of its own on the reference page. */
+export function fields<S extends z.ZodRawShape>(
+  shape: S,
+  title?: string,
+): z.ZodObject<S, z.core.$loose> {
+  const schema = z.looseObject(shape);
+  return title === undefined ? schema : schema.meta({ title });
+}
+
+/** The same schema with its description, and what else is to be known of it. */
+export function described<S extends z.ZodType>(
+  schema: S,
+  description: string,
+  meta: FieldMeta = {},
+): S {
+  return schema.meta({ description, ...meta });
+}
+
+/** A switch that is off when absent. */
+export function flag(description: string, absent = "false") {
+  return described(z.boolean().optional(), description, { "x-default-text": absent });
+}
+
+interface TextOptions {
+  readonly maxLength?: number;
+  /** What an absent field stands for, in words. */
+  readonly absent?: string;
+}
+
+/** A text; absent, null and "" mean the same. */
+export function text(description: string, { maxLength, absent }: TextOptions = {}) {
+  const schema = maxLength === undefined ? z.string() : z.string().max(maxLength);
+  return described(schema.nullish(), description, absentText(absent));
+}
+
+/** A text that is never null: in a status, or deep in a spec. */
+export function plainText(description: string) {
+  return described(z.string().optional(), description);
+}
+
+/** A yes or no; absent is no answer. */
+export function plainFlag(description: string) {
+  return described(z.boolean().optional(), description);
+}
+
+/** A whole number. */
+export function integer(description: string, { absent }: { readonly absent?: string } = {}) {
+  return described(z.int().optional(), description, absentText(absent));
+}
+
+/** A map from texts to texts, such as labels. */
+export function texts(description: string) {
+  return described(z.record(z.string(), z.string()).nullish(), description);
+}
+
+/** A list of texts. */
+export function list(description: string) {
+  return described(z.array(z.string()).nullish(), description);
+}
+
+/** A point in time, RFC 3339. */
+export function time(description: string) {
+  return described(z.string().nullish(), description, { format: "date-time" });
+}
+
+/** A count, or a share such as `10%`. */
+export function countOrShare(description: string, { absent }: { readonly absent?: string } = {}) {
+  return described(z.union([z.int(), z.string()]).nullish(), description, {
+    "x-kubernetes-int-or-string": true,
+    ...absentText(absent),
+  });
+}
+
+/** A map whose content is somebody else's: kept as it is, to the last unknown field. */
+export function freeForm(description: string) {
+  return described(z.record(z.string(), z.unknown()).nullish(), description);
+}
+
+function absentText(absent: string | undefined): FieldMeta {
+  return absent === undefined ? {} : { "x-default-text": absent };
+}

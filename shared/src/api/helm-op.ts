@@ -1,0 +1,127 @@
+/** A HelmOp: a chart, a version or a constraint, and the clusters that it goes to. What people write. */
+import { z } from "zod";
+import type { KubeObject } from "../kube/object.ts";
+import { bundleSpecFields } from "./bundle.ts";
+import { conditionsSchema } from "./condition.ts";
+import { chartSourceRules, releaseNameRule } from "./crd/rules.ts";
+import { duration } from "./duration.ts";
+import {
+  described,
+  fields,
+  flag,
+  freeForm,
+  integer,
+  plainFlag,
+  plainText,
+  type Typed,
+  text,
+  texts,
+  time,
+} from "./field.ts";
+import {
+  helmDescription,
+  helmOptionsSchema,
+  maxReleaseNameLength,
+  releaseNameDescription,
+} from "./helm-options.ts";
+import { bundleSummarySchema, resourceCountsSchema } from "./summary.ts";
+
+/** As everywhere else, with rules that the API server can afford in this one place only. */
+const checkedHelmOptions = helmOptionsSchema
+  .extend({
+    releaseName: described(
+      z
+        .string()
+        .max(maxReleaseNameLength)
+        .meta({ "x-kubernetes-validations": [releaseNameRule] })
+        .nullish(),
+      releaseNameDescription,
+      { "x-default-text": "made from the HelmOp's name" },
+    ),
+  })
+  .meta({ title: "HelmOptions", "x-kubernetes-validations": chartSourceRules });
+
+const helmOpSpecSchema = fields({
+  ...bundleSpecFields,
+  helm: described(checkedHelmOptions.nullish(), helmDescription),
+  labels: texts("Labels for the Bundle, which other objects' `dependsOn` can select by."),
+  pollingInterval: described(
+    duration.nullish(),
+    "How often the repository is asked for a newer version that the constraint allows, as in `5m` or `1h30m`. Units are `h`, `m`, `s`, `ms`, `us` and `ns`. `0` turns polling off.",
+    { "x-default-text": "no polling" },
+  ),
+  helmSecretName: text(
+    "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, `cacerts`, `insecureSkipVerify`, `basicHTTP`.",
+  ),
+  insecureSkipTLSVerify: flag("Do not check the certificate of the chart's source."),
+  suspend: flag("Stop polling. What is deployed stays as it is."),
+  helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
+});
+
+const statesOfResource = [
+  "ready",
+  "waitApplied",
+  "pending",
+  "modified",
+  "orphaned",
+  "missing",
+  "unknown",
+  "notReady",
+] as const;
+
+const resourceSchema = fields({
+  apiVersion: plainText("The objects' apiVersion."),
+  kind: plainText("The objects' kind."),
+  type: plainText("Group and kind in lower case, as Rancher writes them."),
+  id: plainText("`namespace/name`, or the name of a cluster-scoped object."),
+  namespace: plainText("The objects' namespace."),
+  name: plainText("The objects' name."),
+  incompleteState: plainFlag("Whether some clusters were left out."),
+  state: plainText("The first state that is not Ready, else Ready."),
+  error: plainFlag("Whether it failed somewhere."),
+  transitioning: plainFlag("Whether it is on its way somewhere."),
+  message: plainText("What it says."),
+  perClusterState: described(
+    z.partialRecord(z.enum(statesOfResource), z.array(z.string())).optional(),
+    "The clusters in which it has each state.",
+  ),
+});
+
+const helmOpStatusSchema = fields({
+  conditions: conditionsSchema,
+  version: plainText("The version that everybody gets."),
+  lastPollingTriggered: time("When the last poll began, whatever came of it."),
+  readyClusters: integer("How many clusters have all of it ready."),
+  desiredReadyClusters: integer("How many clusters it goes to."),
+  summary: described(bundleSummarySchema.optional(), "The deployments by state."),
+  display: described(
+    fields({
+      readyBundleDeployments: plainText("How many of its deployments are ready, as in `3/5`."),
+      state: plainText(
+        "The state of the deployment that needs attention most; empty when all are ready.",
+      ),
+      message: plainText("What that deployment says."),
+      error: plainFlag("Whether there is such a message."),
+    }).optional(),
+    "For `kubectl get` and the dashboard.",
+  ),
+  resources: described(
+    z.array(resourceSchema).nullish(),
+    "The deployed objects, over all clusters.",
+  ),
+  resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
+  perClusterResourceCounts: described(
+    z.record(z.string(), resourceCountsSchema).nullish(),
+    "The deployed objects by state, for each cluster, by `namespace/name`.",
+  ),
+});
+
+export type HelmOpSpec = Typed<typeof helmOpSpecSchema>;
+export type HelmOpStatus = Typed<typeof helmOpStatusSchema>;
+
+export interface HelmOp extends KubeObject {
+  readonly spec: HelmOpSpec;
+  readonly status?: HelmOpStatus;
+}
+
+export const helmOpSchemas = { spec: helmOpSpecSchema, status: helmOpStatusSchema } as const;

@@ -1,0 +1,86 @@
+/** Names that the product gives and goes by: labels, annotations, finalizers, namespaces, and names made from names. */
+import { createHash } from "node:crypto";
+import { maxReleaseNameLength } from "./helm-options.ts";
+
+/** On a Bundle, and what is made from it: the HelmOp that it is from. */
+export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";
+/** On a BundleDeployment: its Bundle. */
+export const bundleNameLabel = "fleet.cattle.io/bundle-name";
+export const bundleNamespaceLabel = "fleet.cattle.io/bundle-namespace";
+/** On a BundleDeployment as a label, on a cluster's namespace as an annotation: the Cluster. */
+export const clusterLabel = "fleet.cattle.io/cluster";
+export const clusterNamespaceLabel = "fleet.cattle.io/cluster-namespace";
+export const clusterAnnotation = "fleet.cattle.io/cluster";
+export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
+/** On everything that the hub makes. */
+export const managedLabel = "fleet.cattle.io/managed";
+
+export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
+export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
+export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
+export const clusterFinalizer = "fleet.cattle.io/cluster-finalizer";
+
+/** The type of the Secret that an agent enrols with. */
+export const registrationSecretType = "fleet.cattle.io/cluster-registration-values";
+
+/** The workspace that clusters and HelmOps live in unless there are more. */
+export const workspaceNamespace = "fleet-default";
+/** The workspace of the hub's own cluster. */
+export const localNamespace = "fleet-local";
+/** Where the hub's own parts are. */
+export const hubNamespace = "flotilla-system";
+/** Where the agent's own parts are, in its cluster. */
+export const agentNamespace = "flotilla-agent";
+
+/** Longest name of a namespace. */
+const maxLabelLength = 63;
+
+/** Fleet digests no more than this of a cluster's names. */
+const hashedLength = 100;
+
+/** The namespace on the hub that has a cluster's BundleDeployments. Fleet makes the same one. */
+export function clusterNamespaceName(clusterNamespace: string, clusterName: string): string {
+  const key = hex("sha256", `${clusterNamespace}::${clusterName}`.slice(0, hashedLength)).slice(
+    0,
+    12,
+  );
+  // A Cluster's name may have dots, a namespace's may not.
+  return safeConcat("cluster", clusterNamespace, clusterName.replaceAll(".", "-"), key);
+}
+
+/** The release name of a Bundle that names none. Fleet makes the same one. */
+export function helmReleaseName(bundleName: string): string {
+  const dashed = bundleName.replaceAll("/", "-");
+  // What gets lost below is kept as a digest, so that no two Bundles end up with one release.
+  const marked = /[^a-z0-9-]/.test(dashed) ? `${dashed}-${hex("md5", dashed).slice(0, 8)}` : dashed;
+  const plain = marked
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  return plain === "" ? hex("md5", bundleName).slice(0, 24) : limit(plain, maxReleaseNameLength);
+}
+
+/** The name of a target that was given none. */
+export function targetName(index: number): string {
+  return `target${String(index).padStart(3, "0")}`;
+}
+
+/** Joins names with `-`; what gets too long for a namespace's name ends in a digest instead. */
+function safeConcat(...names: readonly string[]): string {
+  const full = names.join("-");
+  if (full.length <= maxLabelLength) return full;
+  const digest = hex("sha256", full);
+  return /[a-z0-9]/.test(full.charAt(56))
+    ? `${full.slice(0, 57)}-${digest.slice(0, 5)}`
+    : `${full.slice(0, 56)}-${digest.slice(0, 6)}`;
+}
+
+function limit(name: string, length: number): string {
+  if (name.length <= length) return name;
+  const digestLength = 5;
+  return `${name.slice(0, length - digestLength - 1).replace(/-$/, "")}-${hex("md5", name).slice(0, digestLength)}`;
+}
+
+function hex(algorithm: "sha256" | "md5", text: string): string {
+  return createHash(algorithm).update(text).digest("hex");
+}

@@ -1,0 +1,70 @@
+/** The reference page of the API, as Markdown. */
+import { type KindDefinition, kinds } from "../crd/kinds.ts";
+import { apiVersion } from "../resources.ts";
+import { type FieldTable, fieldTable, type NamedType } from "./field-table.ts";
+
+const preface = `# API reference
+
+Made from the schemas in \`shared/src/api\`; change those and run \`npm run generate\`.
+
+All kinds are in \`${apiVersion}\` and namespaced. Most fields are Fleet's and mean what they mean there. An absent field,
+\`null\` and an empty text are the same. A field that is not listed here is kept as it is.
+
+A path such as \`diff.comparePatches[].kind\` is the field \`kind\` of each entry of the list \`comparePatches\` in \`diff\`. Times
+are RFC 3339. "When absent" says what an absent field stands for; it is not written into the object.
+`;
+
+export function apiReference(): string {
+  const described = kinds.map((kind) => kindSection(kind));
+  const types = allTypes(described.flatMap((section) => section.types));
+  return [
+    preface,
+    `Kinds: ${kinds.map(({ resource }) => `[${resource.kind}](#${resource.kind.toLowerCase()})`).join(", ")}.\n`,
+    ...described.map((section) => section.text),
+    "## Types\n\nWhat several kinds have in common.\n",
+    ...types.map(({ title, schema }) => `### ${title}\n\n${tableText(fieldTable(schema))}`),
+  ].join("\n");
+}
+
+interface Section {
+  readonly text: string;
+  readonly types: readonly NamedType[];
+}
+
+function kindSection({ resource, description, spec, status, columns }: KindDefinition): Section {
+  const tables = { spec: fieldTable(spec), status: fieldTable(status) };
+  const shown = columns.map(({ name, jsonPath }) => `${name} (\`${jsonPath}\`)`).join(", ");
+  const text = [
+    `## ${resource.kind}\n\n${description}\n`,
+    `\`kubectl get ${resource.plural}\` shows ${shown}.\n`,
+    `### ${resource.kind} spec\n\n${tableText(tables.spec)}`,
+    `### ${resource.kind} status\n\n${tableText(tables.status)}`,
+  ].join("\n");
+  return { text, types: [...tables.spec.types, ...tables.status.types] };
+}
+
+/** These types and those that they mention, each once, by name. */
+function allTypes(mentioned: readonly NamedType[]): readonly NamedType[] {
+  const known = new Map<string, NamedType>();
+  const waiting = [...mentioned];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (known.has(next.title)) continue;
+    known.set(next.title, next);
+    waiting.push(...fieldTable(next.schema).types);
+  }
+  return [...known.values()].sort((a, b) => (a.title < b.title ? -1 : 1));
+}
+
+function tableText({ rows }: FieldTable): string {
+  const lines = rows.map(
+    ({ path, type, absent, description }) =>
+      `| \`${path}\` | ${type} | ${cell(absent)} | ${cell(description)} |`,
+  );
+  return ["| Field | Type | When absent | Description |", "|---|---|---|---|", ...lines, ""].join(
+    "\n",
+  );
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}

@@ -1,0 +1,110 @@
+/** What many deployments come to: counts by state, and the first that are not ready. */
+import { z } from "zod";
+import { described, fields, integer, plainFlag, plainText, type Typed } from "./field.ts";
+
+/** As many entries as a status lists, so that it stays small whatever the size of the fleet. */
+export const maxListed = 10;
+
+const objectFields = {
+  apiVersion: plainText("The object's apiVersion."),
+  kind: plainText("The object's kind."),
+  namespace: plainText("The object's namespace."),
+  name: plainText("The object's name."),
+} as const;
+
+export const modifiedStatusSchema = fields(
+  {
+    ...objectFields,
+    missing: plainFlag("It should be there and is not, or is not ours."),
+    exist: plainFlag("An object of that name is there that is not ours."),
+    delete: plainFlag("It is there and should not be."),
+    patch: plainText("What would have to change to undo the change, as JSON."),
+  },
+  "ModifiedStatus",
+);
+
+export type ModifiedStatus = Typed<typeof modifiedStatusSchema>;
+
+export const nonReadyStatusSchema = fields(
+  {
+    uid: plainText("The object's UID."),
+    ...objectFields,
+    summary: described(
+      fields({
+        state: plainText("What it is doing, such as `in-progress`."),
+        error: plainFlag("Whether it failed."),
+        transitioning: plainFlag("Whether it is on its way."),
+        message: described(z.array(z.string()).nullish(), "What it says itself."),
+      }).optional(),
+      "Why it does not count as ready.",
+    ),
+  },
+  "NonReadyStatus",
+);
+
+export type NonReadyStatus = Typed<typeof nonReadyStatusSchema>;
+
+const nonReadyResource = fields(
+  {
+    name: plainText("The Bundle's or the cluster's name."),
+    bundleState: plainText("Its state, such as `WaitApplied` or `Modified`."),
+    message: plainText("What it says."),
+    modifiedStatus: described(z.array(modifiedStatusSchema).nullish(), "What somebody changed."),
+    nonReadyStatus: described(z.array(nonReadyStatusSchema).nullish(), "What is not ready."),
+  },
+  "NonReadyResource",
+);
+
+export type NonReadyResource = Typed<typeof nonReadyResource>;
+
+export const bundleSummarySchema = fields(
+  {
+    desiredReady: described(z.int(), "How many there should be."),
+    ready: described(z.int(), "How many are deployed and ready."),
+    notReady: integer("How many are deployed and not ready."),
+    waitApplied: integer("How many have not been carried out by their agent yet."),
+    errApplied: integer("How many could not be deployed."),
+    outOfSync: integer("How many wait for the rollout."),
+    modified: integer("How many were changed by somebody in their cluster."),
+    pending: integer("How many have not been handed out yet."),
+    nonReadyResources: described(
+      z.array(nonReadyResource).max(maxListed).nullish(),
+      "The first that are not ready, at most ten, in a stable order.",
+    ),
+  },
+  "BundleSummary",
+);
+
+export type BundleSummary = Typed<typeof bundleSummarySchema>;
+
+export const resourceCountsSchema = fields(
+  {
+    desiredReady: described(z.int(), "How many objects there should be."),
+    ready: described(z.int(), "How many are ready."),
+    notReady: described(z.int(), "How many are not ready."),
+    missing: described(z.int(), "How many are not there."),
+    modified: described(z.int(), "How many were changed by somebody."),
+    orphaned: described(z.int(), "How many are there and should not be."),
+    unknown: described(z.int(), "How many cannot be judged."),
+    waitApplied: described(
+      z.int(),
+      "How many belong to deployments that have not been carried out yet.",
+    ),
+  },
+  "ResourceCounts",
+);
+
+export type ResourceCounts = Typed<typeof resourceCountsSchema>;
+
+/** The states of a deployment, from the one that needs somebody's attention most to the one that needs none. */
+export const bundleStates = [
+  "ErrApplied",
+  "WaitApplied",
+  "Modified",
+  "OutOfSync",
+  "Pending",
+  "NotReady",
+  "Ready",
+] as const;
+
+export type BundleState = (typeof bundleStates)[number];

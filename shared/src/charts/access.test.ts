@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { AppError } from "../errors/app-error.ts";
+import { accessKey, accessTo, homeAuthorization, isHome, withoutSecrets } from "./access.ts";
+import { accessSettingsFromSecret } from "./access-secret.ts";
+
+const http = accessTo(
+  { kind: "http", repository: "https://charts.example.org/a", chart: "x" },
+  { username: "me", password: "secret" },
+);
+const oci = accessTo(
+  { kind: "oci", repository: "oci://docker.io/library/x" },
+  { username: "me", password: "secret" },
+);
+
+describe("credentials", () => {
+  const homes: readonly (readonly [access: typeof http, url: string, home: boolean])[] = [
+    [http, "https://charts.example.org/other", true],
+    [http, "https://charts.example.org:8443/a", false],
+    [http, "https://cdn.example.org/a", false],
+    [http, "http://charts.example.org/a", false],
+    [oci, "https://registry-1.docker.io/v2/", true],
+    [oci, "http://registry-1.docker.io/v2/", true],
+    [oci, "https://auth.docker.io/token", false],
+  ];
+  for (const [access, url, home] of homes) {
+    it(`${home ? "are" : "are not"} for ${url} when they are for ${access.origin}`, () => {
+      assert.equal(isHome(access, new URL(url)), home);
+      assert.equal(homeAuthorization(access, new URL(url)) !== undefined, home);
+    });
+  }
+
+  it("are kept out of what a server sent back", () => {
+    const basic = Buffer.from("me:secret").toString("base64");
+
+    assert.equal(withoutSecrets(`bad: Basic ${basic}, secret!`, http), "bad: Basic ***, ***!");
+  });
+
+  it("tell two accesses apart", () => {
+    assert.notEqual(accessKey(http), accessKey({ ...http, password: "other" }));
+    assert.equal(accessKey(http), accessKey({ ...http }));
+  });
+});
+
+describe("a repository's secret", () => {
+  it("is read as Fleet reads it", () => {
+    const cacerts = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
+    const data = {
+      username: "me",
+      password: "pw",
+      cacerts,
+      insecureSkipVerify: "true",
+      basicHTTP: "T",
+      other: "x",
+    };
+
+    assert.deepEqual(accessSettingsFromSecret(data), {
+      username: "me",
+      password: "pw",
+      caPem: cacerts,
+      insecureSkipVerify: true,
+      plainHttp: true,
+    });
+  });
+
+  it("is overridden by the HelmOp's own switch", () => {
+    assert.deepEqual(accessSettingsFromSecret({ insecureSkipVerify: "true" }, false), {});
+    assert.deepEqual(accessSettingsFromSecret({ insecureSkipVerify: "nonsense" }), {});
+  });
+
+  for (const [data, message] of [
+    [{ username: "me" }, /username is set in the secret, but password isn't/],
+    [{ password: "pw" }, /password is set in the secret, but username isn't/],
+    [{ cacerts: "hello" }, /cacerts/],
+  ] as const) {
+    it(`is refused with only ${Object.keys(data).join()}`, () => {
+      const answer = accessSettingsFromSecret(data);
+
+      assert.ok(answer instanceof AppError);
+      assert.match(answer.message, message);
+    });
+  }
+});

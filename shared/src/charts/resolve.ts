@@ -1,0 +1,253 @@
+/** From a source and what was asked for to a pin: the version is chosen here, once, and nowhere else. */
+import type { Clock } from "../clock/clock.ts";
+import { AppError, unreachable } from "../errors/app-error.ts";
+import { isStaticVersion, selectVersion } from "../version/select.ts";
+import type { RepositoryAccess } from "./access.ts";
+import { describeUrl, joinAddress } from "./address.ts";
+import { chartErrors } from "./errors.ts";
+import type { HttpRepositories, IndexedChart } from "./http-repository.ts";
+import type { ChartEntry } from "./index-entry.ts";
+import { noSuchChart, noSuchTag, noSuchVersion } from "./not-found.ts";
+import type { OciRepositories } from "./oci-repository.ts";
+import type { Pin } from "./pin.ts";
+import { type ChartSource, type HttpSource, type OciSource, parseOciName } from "./source.ts";
+
+export interface ResolveOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A list of versions that was read so recently is good enough, unless nothing in it matches. By default none is. */
+  readonly maxAgeMs?: number;
+}
+
+export interface Resolution {
+  readonly pin: Pin;
+  /** What the repository has that could not be used, for a message. None of it kept the version from being chosen. */
+  readonly problems: readonly string[];
+}
+
+/** A version as a repository offers it. */
+export interface ListedVersion {
+  /** As the repository has it: for an OCI registry, the tag. */
+  readonly version: string;
+  readonly created?: string;
+  readonly deprecated?: boolean;
+  readonly appVersion?: string;
+}
+
+export interface ChartVersions {
+  /** In the repository's order. */
+  readonly versions: readonly ListedVersion[];
+  readonly problems: readonly string[];
+}
+
+export interface Resolver {
+  /** All versions that a source offers; an archive at an address has none to choose from. */
+  listChartVersions(
+    source: ChartSource,
+    access: RepositoryAccess,
+    options?: ResolveOptions,
+  ): Promise<ChartVersions>;
+  /** The pin for a version or constraint; empty means the newest release. Throws an AppError that says why there is none. */
+  resolvePin(
+    source: ChartSource,
+    wanted: string,
+    access: RepositoryAccess,
+    options?: ResolveOptions,
+  ): Promise<Resolution>;
+}
+
+export interface ResolverDeps {
+  readonly http: HttpRepositories;
+  readonly oci: OciRepositories;
+  readonly clock: Clock;
+}
+
+export function createResolver(deps: ResolverDeps): Resolver {
+  function indexed(
+    source: HttpSource,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+  ): Promise<IndexedChart> {
+    return deps.http.chart({
+      ...source,
+      access,
+      signal: options.signal,
+      maxAgeMs: options.maxAgeMs ?? 0,
+    });
+  }
+
+  async function fromIndex(
+    source: HttpSource,
+    wanted: string,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+    begun = deps.clock.monotonic(),
+  ): Promise<Resolution> {
+    const index = await indexed(source, access, options);
+    const selection = selectVersion(
+      index.chart?.entries.map(({ version }) => version) ?? [],
+      wanted,
+      { kind: "index" },
+    );
+    switch (selection.kind) {
+      case "invalid":
+        throw selection.error;
+      case "none":
+        // What was read before this was asked may lack what has been published since.
+        if (index.askedAt < begun)
+          return fromIndex(source, wanted, access, { ...options, maxAgeMs: 0 }, begun);
+        throw index.chart === undefined
+          ? noSuchChart(source, index)
+          : noSuchVersion(source, wanted, index, selection.highest);
+      case "found": {
+        const entry = index.chart?.entries.find(({ version }) => version === selection.text);
+        if (entry === undefined) throw noSuchChart(source, index);
+        return {
+          pin: await pinEntry(source, entry, index, access, options),
+          problems: index.chart?.problems ?? [],
+        };
+      }
+      default:
+        return unreachable(selection);
+    }
+  }
+
+  async function pinEntry(
+    source: HttpSource,
+    entry: ChartEntry,
+    index: IndexedChart,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+  ): Promise<Pin> {
+    const address = entry.urls[0];
+    const what = `GET ${index.indexUrl}: chart ${source.chart} ${entry.version}`;
+    if (address === undefined)
+      throw new AppError(chartErrors.INDEX_INVALID, `${what} has no address (urls is empty)`);
+    const url = joinAddress(source.repository, address);
+    if (url !== undefined && /^https?:/i.test(url)) {
+      return {
+        kind: "http",
+        version: entry.version,
+        url,
+        ...(entry.digest === undefined ? {} : { digest: entry.digest }),
+      };
+    }
+    // Some repositories list charts that are in a registry.
+    const [, repository, tag] = /^(oci:\/\/[^/]+\/[^:@]+):([^:@/]+)$/i.exec(url ?? "") ?? [];
+    if (repository === undefined || tag === undefined || parseOciName(repository) === undefined) {
+      throw new AppError(
+        chartErrors.INDEX_INVALID,
+        `${what} is at ${describeUrl(url ?? "")}, which is not https://, http:// or oci://HOST/PATH:TAG`,
+      );
+    }
+    const pin = await pinTag(repository, tag.replaceAll("+", "_"), entry.version, access, options);
+    if (pin === undefined)
+      throw new AppError(
+        chartErrors.CHART_VERSION_NOT_FOUND,
+        `${what} is at ${repository}:${tag}, where the registry has nothing`,
+      );
+    return pin;
+  }
+
+  async function pinTag(
+    repository: string,
+    tag: string,
+    version: string,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+  ): Promise<Pin | undefined> {
+    const manifest = await deps.oci.manifest({ repository, tag, access, signal: options.signal });
+    return manifest && { kind: "oci", version, repository, tag, ...manifest };
+  }
+
+  async function fromRegistry(
+    { repository }: OciSource,
+    wanted: string,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+  ): Promise<Resolution> {
+    if (isStaticVersion(wanted)) {
+      const pin = await pinTag(repository, wanted.replaceAll("+", "_"), wanted, access, options);
+      if (pin !== undefined) return { pin, problems: [] };
+    }
+    return fromTags(repository, wanted, access, options);
+  }
+
+  async function fromTags(
+    repository: string,
+    wanted: string,
+    access: RepositoryAccess,
+    options: ResolveOptions,
+    begun = deps.clock.monotonic(),
+  ): Promise<Resolution> {
+    const { tags, askedAt } = await deps.oci.tags({
+      repository,
+      access,
+      signal: options.signal,
+      maxAgeMs: options.maxAgeMs ?? 0,
+    });
+    const selection = selectVersion(tags, wanted, { kind: "tags" });
+    switch (selection.kind) {
+      case "invalid":
+        throw selection.error;
+      case "none":
+        if (askedAt < begun) {
+          return fromTags(repository, wanted, access, { ...options, maxAgeMs: 0 }, begun);
+        }
+        throw noSuchTag(repository, wanted, tags, selection.highest);
+      case "found": {
+        const pin = await pinTag(
+          repository,
+          selection.text,
+          selection.version.text,
+          access,
+          options,
+        );
+        if (pin !== undefined) return { pin, problems: [] };
+        throw new AppError(
+          chartErrors.CHART_VERSION_NOT_FOUND,
+          `${repository} lists the tag ${selection.text}, but has nothing under it`,
+        );
+      }
+      default:
+        return unreachable(selection);
+    }
+  }
+
+  return {
+    async listChartVersions(source, access, options = {}) {
+      switch (source.kind) {
+        case "tarball":
+          return { versions: [], problems: [] };
+        case "oci": {
+          const { tags } = await deps.oci.tags({
+            ...source,
+            access,
+            signal: options.signal,
+            maxAgeMs: options.maxAgeMs ?? 0,
+          });
+          return { versions: tags.map((version) => ({ version })), problems: [] };
+        }
+        case "http": {
+          const index = await indexed(source, access, options);
+          if (index.chart === undefined) throw noSuchChart(source, index);
+          return { versions: index.chart.entries, problems: index.chart.problems };
+        }
+        default:
+          return unreachable(source);
+      }
+    },
+
+    async resolvePin(source, wanted, access, options = {}) {
+      switch (source.kind) {
+        case "tarball":
+          return { pin: { kind: "tarball", url: source.url }, problems: [] };
+        case "oci":
+          return fromRegistry(source, wanted, access, options);
+        case "http":
+          return fromIndex(source, wanted, access, options);
+        default:
+          return unreachable(source);
+      }
+    },
+  };
+}

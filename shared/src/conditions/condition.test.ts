@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type Condition,
+  findCondition,
+  maxMessageLength,
+  setCondition,
+  setConditions,
+} from "./condition.ts";
+
+const then = "2026-03-01T10:00:00Z";
+const now = "2026-03-01T10:05:00Z";
+
+const ready: Condition = {
+  type: "Ready",
+  status: "False",
+  reason: "NotReady",
+  message: "web is not ready",
+  observedGeneration: 3,
+  lastTransitionTime: then,
+  lastUpdateTime: then,
+};
+
+test("a new condition gets both its times", () => {
+  assert.deepEqual(setCondition(undefined, { type: "Ready", status: "True" }, now), [
+    {
+      type: "Ready",
+      status: "True",
+      reason: "",
+      message: "",
+      lastTransitionTime: now,
+      lastUpdateTime: now,
+    },
+  ]);
+});
+
+test("another message leaves the time of the transition alone", () => {
+  const after = setCondition([ready], { ...ready, message: "api is not ready" }, now);
+
+  assert.deepEqual(after, [{ ...ready, message: "api is not ready", lastUpdateTime: now }]);
+});
+
+test("another status moves the time of the transition", () => {
+  const [after] = setCondition(
+    [ready],
+    { type: "Ready", status: "True", observedGeneration: 3 },
+    now,
+  );
+
+  assert.equal(after?.lastTransitionTime, now);
+});
+
+test("a later generation is a change, though nothing else is", () => {
+  const [after] = setCondition([ready], { ...ready, observedGeneration: 4 }, now);
+
+  assert.deepEqual(after, { ...ready, observedGeneration: 4, lastUpdateTime: now });
+});
+
+test("the same list comes back when nothing changed", () => {
+  const before = [ready];
+
+  assert.equal(setCondition(before, ready, now), before);
+  assert.equal(setConditions(before, [ready, ready], now), before);
+});
+
+test("a reason and a message that are absent are the same as empty ones", () => {
+  const before: readonly Condition[] = [{ type: "Ready", status: "True" }];
+
+  assert.equal(
+    setCondition(before, { type: "Ready", status: "True", reason: "", message: "" }, now),
+    before,
+  );
+});
+
+test("conditions are ordered by type, whatever the order they are set in", () => {
+  const types = ["Ready", "Accepted", "Polled"];
+
+  const lists = [types, types.toReversed()].map((order) =>
+    setConditions(
+      [],
+      order.map((type) => ({ type, status: "True" })),
+      now,
+    ).map(({ type }) => type),
+  );
+
+  assert.deepEqual(lists, [
+    ["Accepted", "Polled", "Ready"],
+    ["Accepted", "Polled", "Ready"],
+  ]);
+});
+
+test("conditions of other types stay as they are", () => {
+  const after = setCondition([ready], { type: "Accepted", status: "True" }, now);
+
+  assert.equal(findCondition(after, "Ready"), ready);
+});
+
+test("a message that is too long is cut and says how long it was", () => {
+  const [after] = setCondition(
+    [],
+    { type: "Ready", status: "False", message: "x".repeat(10_000) },
+    now,
+  );
+
+  assert.equal(after?.message?.length, maxMessageLength);
+  assert.match(after.message, /x … \(10000 characters in all\)$/);
+});
+
+test("a message that is cut and set again is no change", () => {
+  const wanted = { type: "Ready", status: "False", message: "x".repeat(10_000) } as const;
+  const before = setCondition([], wanted, then);
+
+  assert.equal(setCondition(before, wanted, now), before);
+});
+
+test("a message is never cut within a character", () => {
+  const [after] = setCondition(
+    [],
+    { type: "Ready", status: "False", message: "🚢".repeat(5_000) },
+    now,
+  );
+
+  assert.ok(after?.message?.isWellFormed());
+});
+
+test("a list without conditions has none", () => {
+  assert.equal(findCondition(undefined, "Ready"), undefined);
+});

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { versionDisagreements } from "./testing/disagreements.ts";
+import { readGolden } from "./testing/golden-file.ts";
+import { buildOracle } from "./testing/oracle.ts";
+import { randomVersionQuestions } from "./testing/questions.ts";
+
+for (const name of ["version-rows", "version-random"]) {
+  test(`versions, constraints and choices are what Go said (${name})`, async () => {
+    const { questions, answers } = await readGolden(name);
+
+    assert.ok(questions.constraints.length > 200);
+    assert.deepEqual(versionDisagreements(questions, answers), []);
+  });
+}
+
+test("versions, constraints and choices are what Go says to new ones", {
+  timeout: 60_000,
+}, async (t) => {
+  await using oracle = await buildOracle();
+  if (oracle.kind === "missing") return t.skip(oracle.why);
+  const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  t.diagnostic(`FLOTILLA_SEED=${seed}`);
+
+  const questions = randomVersionQuestions(seed, 4000);
+  assert.deepEqual(
+    versionDisagreements(questions, await oracle.ask(questions)),
+    [],
+    `with FLOTILLA_SEED=${seed}`,
+  );
+});

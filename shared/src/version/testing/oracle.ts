@@ -1,0 +1,80 @@
+/**
+ * Asks the Go program in shared/golden, which is built with the libraries that Helm uses, what the right answers are.
+ *
+ * The same questions and answers are kept there as JSON for where Go is not installed.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { AppError } from "../../errors/app-error.ts";
+
+/** What can be asked, in one go; `constraints` are put to each of `versions`. */
+export interface Questions {
+  readonly versions: readonly string[];
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly constraints: readonly string[];
+  readonly selections: readonly SelectionQuestion[];
+  readonly yaml: readonly string[];
+}
+
+export interface SelectionQuestion {
+  readonly kind: "index" | "tags";
+  readonly available: readonly string[];
+  readonly wanted: string;
+}
+
+/** One answer for each question, in the same order; an area that was not asked about is not there. */
+export interface Answers {
+  readonly versions?: readonly { readonly lenient: string; readonly strict: boolean }[];
+  readonly pairs?: readonly number[];
+  /** `matches` has for each version "1", "0", or "-" where it is no version. */
+  readonly constraints?: readonly { readonly error?: string; readonly matches?: string }[];
+  readonly selections?: readonly { readonly error?: string; readonly text?: string }[];
+  /** `unstable`: two keys become the same text, and which of them stays is left to chance. */
+  readonly yaml?: readonly {
+    readonly error?: string;
+    readonly json?: string;
+    readonly unstable?: true;
+  }[];
+}
+
+/** A program that answers, or why there is none here. */
+export type Oracle =
+  | {
+      readonly kind: "ready";
+      ask(questions: Partial<Questions>): Promise<Answers>;
+      [Symbol.asyncDispose](): Promise<void>;
+    }
+  | { readonly kind: "missing"; readonly why: string; [Symbol.asyncDispose](): Promise<void> };
+
+/** Where the Go program and the answers that were kept lie. */
+export const goldenDir: string = fileURLToPath(new URL("../../../golden/", import.meta.url));
+
+/** Builds the Go program, where there is Go and its modules can be had. */
+export async function buildOracle(): Promise<Oracle> {
+  try {
+    await run("go", ["mod", "download"]);
+  } catch (thrown) {
+    const why = `go is not installed, or its modules cannot be had: ${AppError.from(thrown).message.split("\n", 1).join("")}`;
+    return { kind: "missing", why, [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+  const dir = await mkdtemp(join(tmpdir(), "golden-"));
+  const program = join(dir, "golden");
+  await run("go", ["build", "-buildvcs=false", "-o", program, "."]);
+  return {
+    kind: "ready",
+    ask: async (questions) =>
+      JSON.parse(await run(program, [], JSON.stringify(questions))) as Answers,
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true }),
+  };
+}
+
+/** Nothing is written to a command that reads nothing: it may be gone by then, and that would be an error. */
+async function run(command: string, args: readonly string[], input?: string): Promise<string> {
+  const running = promisify(execFile)(command, args, { cwd: goldenDir, maxBuffer: 2 ** 28 });
+  if (input !== undefined) running.child.stdin?.end(input);
+  return (await running).stdout;
+}

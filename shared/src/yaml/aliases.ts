@@ -1,0 +1,56 @@
+/** Which node an alias of YAML stands for, and how much of a document may come from aliases. */
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isSeq,
+  type Node,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import { DecodeProblem } from "./decode-problem.ts";
+
+/** Without its name: a password may begin with a "*" too. */
+export const noAnchor =
+  'it begins with "*", which makes it an alias, and there is no anchor of its name above';
+
+/** A node that is no alias. */
+export type Target = Scalar | YAMLMap | YAMLSeq;
+
+/** Binds every alias to the last anchor of its name above it. The package's own look-up walks the document each time. */
+export function bindAliases(root: Node): ReadonlyMap<Alias, Target> {
+  const anchors = new Map<string, Target>();
+  const targets = new Map<Alias, Target>();
+  const waiting: (Node | null)[] = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node === null) continue;
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target === undefined) throw new DecodeProblem(node, noAnchor);
+      targets.set(node, target);
+      continue;
+    }
+    const target: Target = node;
+    if (target.anchor !== undefined) anchors.set(target.anchor, target);
+    for (const child of childrenOf(target).toReversed()) waiting.push(child);
+  }
+  return targets;
+}
+
+/** The nodes in a collection in the order of the text; a missing value is null. */
+function childrenOf(node: Target): readonly (Node | null)[] {
+  if (isMap<Node, Node | null>(node)) return node.items.flatMap(({ key, value }) => [key, value]);
+  return isSeq<Node>(node) ? node.items : [];
+}
+
+/**
+ * The share of decoded nodes that may come from aliases: nearly all in a small document, a tenth in a huge one. Go's
+ * numbers; without them a few lines of aliases to aliases fill the memory.
+ */
+export function isExcessive(decoded: number, fromAliases: number): boolean {
+  if (fromAliases <= 100 || decoded <= 1000) return false;
+  const [low, high] = [400_000, 4_000_000];
+  const scale = Math.min(1, Math.max(0, (decoded - low) / (high - low)));
+  return fromAliases / decoded > 0.99 - 0.89 * scale;
+}

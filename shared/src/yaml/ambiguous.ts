@@ -1,0 +1,86 @@
+/**
+ * Refuses what the package and Go's reader both take, but cut differently: better an error with a line than a value that
+ * Helm would not have read.
+ */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isScalar,
+  type Node,
+  type Pair,
+  Scalar,
+  visit,
+} from "yaml";
+import { DecodeProblem } from "./decode-problem.ts";
+
+/** Throws a DecodeProblem for the first such place; `text` is what the document was read from. */
+export function refuseAmbiguous(document: Document, text: string): void {
+  visit(document, {
+    Collection(_key, node, path) {
+      if (isInFlow(path)) refuseJoinedTag(node, text);
+    },
+    Scalar(_key, node, path) {
+      if (isInFlow(path)) refuseJoinedTag(node, text);
+      if (isQuoted(node)) refuseEscapedBreak(node, text);
+      if (isQuoted(node) || node.source === undefined) return;
+      if (/[\u2028\u2029]/.test(node.source)) {
+        throw new DecodeProblem(
+          node,
+          "a U+2028 or U+2029 ends the line here; write the text in double quotes",
+        );
+      }
+      if (/^[?:]/.test(node.source) && isInFlow(path)) {
+        throw new DecodeProblem(
+          node,
+          'in [] or {} a "?" or ":" begins a key or a value; write the text in quotes',
+        );
+      }
+    },
+    Pair(_key, { key }, path) {
+      if (!isScalar(key) || isQuoted(key) || !isInFlow(path)) return;
+      const end = key.range?.[1] ?? 0;
+      if (/^:[,[\]{}]/.test(text.slice(end, end + 2))) {
+        throw new DecodeProblem(
+          end,
+          'in [] or {} this ":" is a part of the key; put a space behind it',
+        );
+      }
+    },
+  });
+}
+
+/** To Go a tag goes on to the next space, brackets and commas and all. */
+function refuseJoinedTag(node: Node, text: string): void {
+  if (isAlias(node) || node.tag === undefined) return;
+  const start = node.range?.[0] ?? 0;
+  const isEmpty = isScalar(node) && node.source === "" && !isQuoted(node);
+  if (isEmpty || !/\s/.test(text.charAt(start - 1))) {
+    throw new DecodeProblem(
+      node,
+      "in [] or {} what follows a tag belongs to it; write a value behind a space",
+    );
+  }
+}
+
+/** An empty line behind an escaped end of line is a line break to Go, and nothing to the package. */
+function refuseEscapedBreak(node: Scalar, text: string): void {
+  if (node.type !== Scalar.QUOTE_DOUBLE) return;
+  const [start = 0, end = 0] = node.range ?? [];
+  const escapes = text.slice(start, end).matchAll(/\\(?:(\n[ \t]*\n)|[\s\S])/g);
+  if (escapes.some(([, emptyLine]) => emptyLine !== undefined)) {
+    throw new DecodeProblem(
+      node,
+      'an empty line follows a "\\" at the end of a line; write "\\n" for it',
+    );
+  }
+}
+
+function isQuoted({ type }: Scalar): boolean {
+  return type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE;
+}
+
+function isInFlow(path: readonly (Document | Node | Pair)[]): boolean {
+  const parent = path.findLast((node) => isCollection(node));
+  return isCollection(parent) && parent.flow === true;
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readGolden } from "../version/testing/golden-file.ts";
+import { buildOracle } from "../version/testing/oracle.ts";
+import { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
+import { yamlDisagreements } from "./testing/disagreements.ts";
+import { randomYaml } from "./testing/questions.ts";
+
+for (const name of ["yaml-rows", "yaml-random"]) {
+  test(`YAML is read as Go read it (${name})`, async () => {
+    const { questions, answers } = await readGolden(name);
+
+    assert.ok(questions.yaml.length > 500);
+    assert.deepEqual(
+      yamlDisagreements(questions.yaml, answers.yaml ?? [], { refusals: "same" }),
+      [],
+    );
+  });
+}
+
+test("YAML is read as Go reads it, and so is the JSON we make of it", {
+  timeout: 60_000,
+}, async (t) => {
+  await using oracle = await buildOracle();
+  if (oracle.kind === "missing") return t.skip(oracle.why);
+  const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  t.diagnostic(`FLOTILLA_SEED=${seed}`);
+  const message = `with FLOTILLA_SEED=${seed}`;
+  const { right, damaged } = randomYaml(seed, 1500);
+  const compare = async (texts: readonly string[], refusals: "same" | "free"): Promise<void> => {
+    const { yaml = [] } = await oracle.ask({ yaml: texts });
+    assert.deepEqual(yamlDisagreements(texts, yaml, { refusals }), [], message);
+  };
+
+  await compare(right, "same");
+  await compare(damaged, "free");
+  await compare(
+    right.map((text) => toHelmJson(parseHelmYaml(text, { name: "values.yaml" }))),
+    "same",
+  );
+});

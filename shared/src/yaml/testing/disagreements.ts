@@ -1,0 +1,45 @@
+/** Where we read YAML otherwise than Go's sigs.k8s.io/yaml, one line for each text. */
+import { AppError } from "../../errors/app-error.ts";
+import { canonicalJson, parseExact } from "../../json/exact.ts";
+import type { Answers } from "../../version/testing/oracle.ts";
+import { parseHelmYaml, toHelmJson } from "../helm-yaml.ts";
+
+type YamlAnswer = NonNullable<Answers["yaml"]>[number];
+
+/**
+ * Compares values, and which texts are read at all; the latter not where `refusals` are "free", for texts that are broken
+ * somewhere: finding structure in those is the package's business.
+ */
+export function yamlDisagreements(
+  texts: readonly string[],
+  answers: readonly YamlAnswer[],
+  { refusals }: { readonly refusals: "same" | "free" },
+): readonly string[] {
+  if (texts.length !== answers.length)
+    return [`${texts.length} questions, ${answers.length} answers`];
+  return texts.flatMap((text, at) => {
+    if (answers[at]?.unstable === true) return [];
+    const ours = readHere(text);
+    const theirs = readThere(answers[at]);
+    const passes = refusals === "free" && (ours === refused || theirs === refused);
+    return ours === theirs || passes
+      ? []
+      : [`${JSON.stringify(text)}: ours ${ours}, Go's ${theirs}`];
+  });
+}
+
+const refused = "refused";
+
+/** What we make of a text, through the JSON that Helm would get. */
+function readHere(text: string): string {
+  try {
+    return canonicalJson(parseExact(toHelmJson(parseHelmYaml(text, { name: "values.yaml" }))));
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === "YAML_INVALID") return refused;
+    throw thrown;
+  }
+}
+
+function readThere(answer: YamlAnswer | undefined): string {
+  return answer?.json === undefined ? refused : canonicalJson(parseExact(answer.json));
+}
