@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { toolNames, tools } from "./tools.ts";
+
+for (const name of toolNames) {
+  test(`${name} has one version in the table and in its module`, async () => {
+    const { build, version } = tools[name];
+    const lines = (await readFile(join(build.dir, "go.mod"), "utf8"))
+      .split("\n")
+      .map((line) => line.trim());
+
+    assert.ok(
+      lines.some((line) => line.replace(/^require /, "").startsWith(`${build.module} ${version}`)),
+      `go.mod requires ${build.module} ${version}`,
+    );
+    assert.ok(
+      lines.some((line) => line.replace(/^tool /, "") === build.package),
+      `go.mod has the tool ${build.package}`,
+    );
+  });
+}
+
+test("downloads are where the publishers have them", () => {
+  const platform = { os: "linux", arch: "arm64" } as const;
+  const paths = toolNames
+    .map((name) => tools[name].download(platform))
+    .map((one) => [one?.path, one?.checksumPath, one?.member]);
+
+  assert.deepEqual(paths, [
+    [
+      "etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-linux-arm64.tar.gz",
+      "etcd-io/etcd/releases/download/v3.7.3/SHA256SUMS",
+      "etcd-v3.7.3-linux-arm64/etcd",
+    ],
+    [
+      "v1.36.3/bin/linux/arm64/kube-apiserver",
+      "v1.36.3/bin/linux/arm64/kube-apiserver.sha256",
+      undefined,
+    ],
+    [
+      "v1.36.3/bin/linux/arm64/kube-controller-manager",
+      "v1.36.3/bin/linux/arm64/kube-controller-manager.sha256",
+      undefined,
+    ],
+    [
+      "v1.36.3/bin/linux/arm64/kube-scheduler",
+      "v1.36.3/bin/linux/arm64/kube-scheduler.sha256",
+      undefined,
+    ],
+    ["v1.36.3/bin/linux/arm64/kubectl", "v1.36.3/bin/linux/arm64/kubectl.sha256", undefined],
+    [
+      "helm-v4.3.1-linux-arm64.tar.gz",
+      "helm-v4.3.1-linux-arm64.tar.gz.sha256sum",
+      "linux-arm64/helm",
+    ],
+    [undefined, undefined, undefined],
+    [
+      "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz",
+      "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz.sha256",
+      "registry",
+    ],
+  ]);
+});
+
+test("macOS gets downloads only of what is published for it", () => {
+  const published = toolNames.filter(
+    (name) => tools[name].download({ os: "darwin", arch: "arm64" }) !== undefined,
+  );
+
+  assert.deepEqual(published, ["kubectl", "helm", "registry"]);
+});

@@ -1,0 +1,201 @@
+/**
+ * The programs of a local fleet: which version, where its publisher has it, and how to build it. A version is pinned in
+ * two places that a test compares: here, and in local/tools/<module>/go.mod.
+ */
+import { fileURLToPath } from "node:url";
+import type { Publisher } from "../config.ts";
+
+export const toolNames = [
+  "etcd",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kubectl",
+  "helm",
+  "kwok",
+  "registry",
+] as const;
+export type ToolName = (typeof toolNames)[number];
+
+/** The operating system and processor in Go's words. */
+export interface Platform {
+  readonly os: "linux" | "darwin";
+  readonly arch: "amd64" | "arm64";
+}
+
+/** What a publisher offers for one platform: a file, the file with its checksum, and where the program is inside. */
+export interface Download {
+  readonly publisher: Publisher;
+  /** Below the publisher's base address. */
+  readonly path: string;
+  readonly checksumPath: string;
+  /** The path of the program inside a tar.gz; absent when the file is the program itself. */
+  readonly member?: string;
+}
+
+export interface GoBuild {
+  /** The folder with go.mod, and the module whose version is the tool's. */
+  readonly dir: string;
+  readonly module: string;
+  readonly package: string;
+  /** Besides `-s -w`. */
+  readonly ldflags: readonly string[];
+  /** On two cores with nothing built before; only shown. */
+  readonly expectedSeconds: number;
+}
+
+export interface Tool {
+  readonly name: ToolName;
+  readonly version: string;
+  /** How to ask a program for its version, and which part of its answer is the version. */
+  readonly versionArguments: readonly string[];
+  readonly versionPattern: RegExp;
+  /** Which versions on the PATH will do: `minor` the same major.minor, `major` the same major. */
+  readonly accept: "major" | "minor";
+  /** `undefined` where the publisher has nothing for the platform, or no checksum beside it. */
+  download(platform: Platform): Download | undefined;
+  readonly build: GoBuild;
+}
+
+const kubernetesVersion = "v1.36.3";
+const etcdVersion = "v3.7.3";
+const helmVersion = "v4.3.1";
+const kwokVersion = "v0.8.0";
+const registryVersion = "v3.1.2";
+
+export const tools: Readonly<Record<ToolName, Tool>> = {
+  etcd: {
+    name: "etcd",
+    version: etcdVersion,
+    versionArguments: ["--version"],
+    versionPattern: /^etcd Version: (\d+\.\d+\.\d+)$/m,
+    accept: "minor",
+    download: ({ os, arch }) => {
+      // For macOS there are only zip files.
+      if (os !== "linux") return undefined;
+      const name = `etcd-${etcdVersion}-${os}-${arch}`;
+      const release = `etcd-io/etcd/releases/download/${etcdVersion}`;
+      return {
+        publisher: "etcd",
+        path: `${release}/${name}.tar.gz`,
+        checksumPath: `${release}/SHA256SUMS`,
+        member: `${name}/etcd`,
+      };
+    },
+    build: {
+      dir: moduleDir("etcd"),
+      module: "go.etcd.io/etcd/server/v3",
+      package: "go.etcd.io/etcd/server/v3",
+      ldflags: [],
+      expectedSeconds: 20,
+    },
+  },
+  "kube-apiserver": kubernetesTool("kube-apiserver", 130),
+  "kube-controller-manager": kubernetesTool("kube-controller-manager", 45),
+  "kube-scheduler": kubernetesTool("kube-scheduler", 5),
+  kubectl: {
+    ...kubernetesTool("kubectl", 16),
+    versionArguments: ["version", "--client"],
+    versionPattern: /^Client Version: v(\d+\.\d+\.\d+)$/m,
+  },
+  helm: {
+    name: "helm",
+    version: helmVersion,
+    versionArguments: ["version", "--template", "{{.Version}}"],
+    versionPattern: /^v(\d+\.\d+(?:\.\d+)?)(?:\+[\w.]+)?$/m,
+    accept: "major",
+    download: ({ os, arch }) => ({
+      publisher: "helm",
+      path: `helm-${helmVersion}-${os}-${arch}.tar.gz`,
+      checksumPath: `helm-${helmVersion}-${os}-${arch}.tar.gz.sha256sum`,
+      member: `${os}-${arch}/helm`,
+    }),
+    build: {
+      dir: moduleDir("helm"),
+      module: "helm.sh/helm/v4",
+      package: "helm.sh/helm/v4/cmd/helm",
+      ldflags: [`-X helm.sh/helm/v4/internal/version.version=${helmVersion}`],
+      expectedSeconds: 85,
+    },
+  },
+  kwok: {
+    name: "kwok",
+    version: kwokVersion,
+    versionArguments: ["--version"],
+    versionPattern: /^kwok version v(\d+\.\d+\.\d+)/m,
+    accept: "minor",
+    // kwok's releases have no checksums beside them.
+    download: () => undefined,
+    build: {
+      dir: moduleDir("kwok"),
+      module: "sigs.k8s.io/kwok",
+      package: "sigs.k8s.io/kwok/cmd/kwok",
+      ldflags: [],
+      expectedSeconds: 50,
+    },
+  },
+  registry: {
+    name: "registry",
+    version: registryVersion,
+    versionArguments: ["--version"],
+    versionPattern: /github\.com\/distribution\/distribution\/v3 v(\d+\.\d+\.\d+)/,
+    accept: "major",
+    download: ({ os, arch }) => {
+      const file = `registry_${registryVersion.slice(1)}_${os}_${arch}.tar.gz`;
+      const release = `distribution/distribution/releases/download/${registryVersion}`;
+      return {
+        publisher: "registry",
+        path: `${release}/${file}`,
+        checksumPath: `${release}/${file}.sha256`,
+        member: "registry",
+      };
+    },
+    build: {
+      dir: moduleDir("registry"),
+      module: "github.com/distribution/distribution/v3",
+      package: "github.com/distribution/distribution/v3/cmd/registry",
+      ldflags: [],
+      expectedSeconds: 43,
+    },
+  },
+};
+
+/** The base addresses of the publishers; `FLOTILLA_MIRROR_…` replaces them. */
+export const publisherBases: Readonly<Record<Publisher, string>> = {
+  kubernetes: "https://dl.k8s.io",
+  helm: "https://get.helm.sh",
+  etcd: "https://github.com",
+  registry: "https://github.com",
+};
+
+function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
+  return {
+    name,
+    version: kubernetesVersion,
+    versionArguments: ["--version"],
+    versionPattern: /^Kubernetes v(\d+\.\d+\.\d+)$/m,
+    accept: "minor",
+    download: ({ os, arch }) => {
+      // Servers are published for Linux alone, the client for all.
+      if (os !== "linux" && name !== "kubectl") return undefined;
+      const path = `${kubernetesVersion}/bin/${os}/${arch}/${name}`;
+      return { publisher: "kubernetes", path, checksumPath: `${path}.sha256` };
+    },
+    build: {
+      dir: moduleDir("kubernetes"),
+      module: "k8s.io/kubernetes",
+      package: `k8s.io/kubernetes/cmd/${name}`,
+      ldflags: [
+        `-X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`,
+        // kubectl warns about a client without these two.
+        "-X k8s.io/component-base/version.gitMajor=1",
+        "-X k8s.io/component-base/version.gitMinor=36",
+      ],
+      expectedSeconds,
+    },
+  };
+}
+
+function moduleDir(name: string): string {
+  return fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
+}

@@ -1,0 +1,157 @@
+/**
+ * Starts one real control plane: etcd, kube-apiserver and kube-controller-manager, and for clusters that run workloads
+ * kube-scheduler and kwok with a fake node. Started again on the same folder it is the same cluster: data, addresses and
+ * certificates.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { waitUntil } from "../process/wait-until.ts";
+import { type ApiClient, apiClient } from "./api-client.ts";
+import {
+  apiServerArguments,
+  type ClusterPlace,
+  controllerManagerArguments,
+  etcdArguments,
+  kwokArguments,
+  schedulerArguments,
+} from "./arguments.ts";
+import { assertStopped, type ClusterPorts, choosePorts, readPorts } from "./cluster-dir.ts";
+import type { ControlPlane, ControlPlaneSpec } from "./control-plane.ts";
+import { formatKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import { createParts, type Parts } from "./parts.ts";
+import { type ClientName, type ClusterPki, ensurePki } from "./pki.ts";
+import { createWorkloadObjects, schedulerConfiguration, waitForNode } from "./workloads.ts";
+
+const defaultStartTimeoutMs = 60_000;
+const portAttempts = 5;
+
+/** Starts a control plane and resolves when it answers, its controllers work and (with workloads) its node is Ready. */
+export async function startControlPlane(spec: ControlPlaneSpec): Promise<ControlPlane> {
+  await assertStopped(spec.dir);
+  await mkdir(spec.dir, { recursive: true, mode: 0o700 });
+  const pki = await ensurePki(join(spec.dir, "pki"), spec.name);
+  const known = await readPorts(spec.dir);
+  if (known !== undefined) return startOn(spec, pki, known);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOn(spec, pki, await choosePorts(spec.dir));
+    } catch (thrown) {
+      // Somebody took the port between our look and the server's bind. Nothing knows this cluster yet: choose again.
+      if (attempt === portAttempts || !/address already in use/.test(messageOf(thrown)))
+        throw thrown;
+    }
+  }
+}
+
+async function startOn(
+  spec: ControlPlaneSpec,
+  pki: ClusterPki,
+  ports: ClusterPorts,
+): Promise<ControlPlane> {
+  const place: ClusterPlace = {
+    pkiDir: pki.dir,
+    etcdDir: spec.etcdDir ?? join(spec.dir, "etcd"),
+    apiPort: ports.api,
+    etcdPort: ports.etcd,
+  };
+  const server = `https://127.0.0.1:${ports.api}`;
+  const kubeconfigs = await writeKubeconfigs(spec, server, pki);
+  const parts = createParts(spec);
+  const api = apiClient(server, { ca: pki.ca, client: pki.clients.admin });
+  try {
+    await startParts(spec, place, { parts, api, kubeconfigs });
+  } catch (thrown) {
+    // An API server that waits for etcd does not listen to SIGTERM, and there is nothing to lose.
+    await parts.stop(300);
+    throw thrown;
+  } finally {
+    await api.close();
+  }
+  return {
+    name: spec.name,
+    dir: spec.dir,
+    server,
+    kubeconfig: kubeconfigs.admin,
+    pki,
+    etcdDir: place.etcdDir,
+    processes: parts.list,
+    pids: parts.list.map((part) => part.identity.pid),
+    stop: () => parts.stop(),
+  };
+}
+
+interface Starting {
+  readonly parts: Parts;
+  readonly api: ApiClient;
+  readonly kubeconfigs: Readonly<Record<ClientName, string>>;
+}
+
+async function startParts(
+  spec: ControlPlaneSpec,
+  place: ClusterPlace,
+  starting: Starting,
+): Promise<void> {
+  const { parts, api, kubeconfigs } = starting;
+  const timeoutMs = spec.startTimeoutMs ?? defaultStartTimeoutMs;
+  // The API server waits for etcd by itself, so both come up at once.
+  await parts.start("etcd", etcdArguments(place));
+  await parts.start("kube-apiserver", apiServerArguments(place));
+  await parts.whileAlive((signal) =>
+    waitUntil(async () => (await api.call("GET", "/readyz")).status === 200, {
+      what: `kube-apiserver of ${spec.name}`,
+      timeoutMs,
+      signal,
+    }),
+  );
+  await parts.start(
+    "kube-controller-manager",
+    controllerManagerArguments(place, kubeconfigs["controller-manager"]),
+  );
+  if (spec.workloads) {
+    const schedulerConfig = join(spec.dir, "scheduler.yaml");
+    await writeFile(schedulerConfig, schedulerConfiguration(kubeconfigs.scheduler), {
+      mode: 0o600,
+    });
+    await parts.start("kube-scheduler", schedulerArguments(schedulerConfig));
+    await parts.start("kwok", kwokArguments(kubeconfigs.kwok, kwokConfigFile()));
+  }
+  await parts.whileAlive(async (signal) => {
+    if (spec.workloads) await createWorkloadObjects(api);
+    // Pods are refused before their namespace has its service account, which the controller manager makes.
+    await waitUntil(async () => (await api.call("GET", defaultServiceAccount)).status === 200, {
+      what: `kube-controller-manager of ${spec.name}`,
+      timeoutMs,
+      signal,
+    });
+    if (spec.workloads) await waitForNode(api, { timeoutMs, signal });
+  });
+}
+
+const defaultServiceAccount = "/api/v1/namespaces/default/serviceaccounts/default";
+
+async function writeKubeconfigs(
+  spec: ControlPlaneSpec,
+  server: string,
+  pki: ClusterPki,
+): Promise<Readonly<Record<ClientName, string>>> {
+  const write = async (client: ClientName, file: string): Promise<string> => {
+    const path = join(spec.dir, file);
+    await writeKubeconfig(
+      path,
+      formatKubeconfig([{ name: spec.name, server, ca: pki.ca, client: pki.clients[client] }]),
+    );
+    return path;
+  };
+  return {
+    admin: await write("admin", "kubeconfig"),
+    "controller-manager": await write("controller-manager", "controller-manager.kubeconfig"),
+    scheduler: await write("scheduler", "scheduler.kubeconfig"),
+    kwok: await write("kwok", "kwok.kubeconfig"),
+  };
+}
+
+function kwokConfigFile(): string {
+  return fileURLToPath(new URL("../../kwok/config.yaml", import.meta.url));
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { testDir } from "../testing/test-parts.ts";
+import { withLock } from "./lock.ts";
+
+const lockModule = new URL("./lock.ts", import.meta.url).href;
+
+/** A real second process that takes the lock, says so, and runs `then`. */
+async function holder(
+  t: TestContext,
+  lock: string,
+  then: string,
+): Promise<{ readonly exited: Promise<unknown> }> {
+  const program = `
+    const { withLock } = await import(${JSON.stringify(lockModule)});
+    await withLock(${JSON.stringify(lock)}, async () => { console.log("held"); ${then} });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  return { exited };
+}
+
+test("a lock that another process holds is waited for", async (t) => {
+  const dir = await testDir(t);
+  const lock = join(dir, "lock");
+  const mark = join(dir, "mark");
+  await holder(
+    t,
+    lock,
+    `
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    (await import("node:fs")).writeFileSync(${JSON.stringify(mark)}, "done");
+  `,
+  );
+  const waits: number[] = [];
+
+  const seen = await withLock(lock, () => readFile(mark, "utf8"), {
+    onWait: (other) => waits.push(other.pid),
+  });
+
+  assert.equal(seen, "done");
+  assert.equal(waits.length, 1);
+  assert.notEqual(waits[0], process.pid);
+});
+
+test("a lock whose holder was killed is taken at once", async (t) => {
+  const lock = join(await testDir(t), "lock");
+  const { exited } = await holder(t, lock, 'process.kill(process.pid, "SIGKILL");');
+  await exited;
+
+  const waits: number[] = [];
+  const result = await withLock(lock, () => Promise.resolve("mine"), {
+    onWait: (other) => waits.push(other.pid),
+  });
+
+  assert.equal(result, "mine");
+  assert.deepEqual(waits, []);
+});
+
+test("a lock of a process whose pid another one has by now is taken", async (t) => {
+  const lock = join(await testDir(t), "lock");
+  await writeFile(
+    lock,
+    JSON.stringify({ pid: process.pid, startedAt: "another-boot:1", nonce: "old" }),
+  );
+
+  assert.equal(await withLock(lock, () => Promise.resolve("mine")), "mine");
+});
+
+test("of many who see the same dead holder one at a time gets the lock", async (t) => {
+  const dir = await testDir(t);
+  const lock = join(dir, "lock");
+  await writeFile(
+    lock,
+    JSON.stringify({ pid: process.pid, startedAt: "another-boot:1", nonce: "old" }),
+  );
+  let inside = 0;
+  let most = 0;
+  const enter = () =>
+    withLock(lock, async () => {
+      inside++;
+      most = Math.max(most, inside);
+      await new Promise(setImmediate);
+      inside--;
+    });
+
+  await Promise.all(Array.from({ length: 6 }, enter));
+
+  assert.equal(most, 1);
+  assert.deepEqual(await readdir(dir), [], "nothing of the lock is left");
+});
+
+test("the lock is released when the work fails, and waiting for it can be given up", async (t) => {
+  const lock = join(await testDir(t), "lock");
+  await assert.rejects(
+    withLock(lock, () => Promise.reject(new Error("no"))),
+    /no/,
+  );
+
+  await withLock(lock, async () => {
+    const giveUp = new AbortController();
+    const waiting = withLock(lock, () => Promise.resolve(), {
+      signal: giveUp.signal,
+      onWait: () => giveUp.abort(),
+    });
+    await assert.rejects(waiting, { name: "AbortError" });
+  });
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { testDir } from "../testing/test-parts.ts";
+import { endProcess, waitUntilGone } from "./end-process.ts";
+import { identityOf, isAlive } from "./identity.ts";
+import { startReaper } from "./reaper.ts";
+import { exitError, type ProcessSpec, startProcess } from "./start-process.ts";
+
+const sleeper = { name: "sleeper", command: "/bin/sleep", args: ["60"], layer: 0 };
+
+function script(code: string): Pick<ProcessSpec, "name" | "command" | "args" | "layer"> {
+  return { name: "script", command: process.execPath, args: ["-e", code], layer: 0 };
+}
+
+test("a process is ended by SIGTERM, and stopping it twice is harmless", async (t) => {
+  const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  assert.equal(await isAlive(running.identity), true);
+
+  await running.stop();
+  await running.stop();
+
+  assert.deepEqual(await running.exited, { code: null, signal: "SIGTERM" });
+  assert.equal(await isAlive(running.identity), false);
+});
+
+test("a process that ignores SIGTERM is killed after the grace, with its children", async (t) => {
+  const deaf = `
+    process.on("SIGTERM", () => {});
+    const child = require("child_process").spawn("/bin/sleep", ["60"], { stdio: "ignore" });
+    child.once("spawn", () => console.log(child.pid));
+  `;
+  const leader = spawn(process.execPath, ["-e", deaf], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  t.after(() => leader.kill("SIGKILL"));
+  const [printed] = await once(leader.stdout, "data");
+  const child = await identityOf(Number(printed));
+  const identity = await identityOf(leader.pid ?? 0);
+  assert.ok(identity !== undefined && child !== undefined);
+
+  assert.equal(await endProcess(identity, { graceMs: 50 }), "killed");
+  assert.equal(await waitUntilGone(child, 5_000), true);
+});
+
+test("a pid that belongs to another process by now is left alone", async (t) => {
+  const stranger = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  t.after(() => stranger.stop());
+  const remembered = { pid: stranger.identity.pid, startedAt: "another-boot:1" };
+
+  assert.equal(await endProcess(remembered), "gone");
+  assert.equal(await isAlive(stranger.identity), true);
+});
+
+test("the identity of a process stays the same while it runs and ends with it", async (t) => {
+  const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+
+  assert.deepEqual(await identityOf(running.identity.pid), running.identity);
+  await running.stop();
+  assert.equal(await identityOf(running.identity.pid), undefined);
+});
+
+test("an end at the start is reported with the last lines of the log", async (t) => {
+  const running = await startProcess({
+    ...script('console.error("listen: address already in use"); process.exit(3)'),
+    logFile: join(await testDir(t), "log"),
+  });
+  await running.exited;
+
+  const error = await exitError(running);
+
+  assert.match(
+    error.message,
+    /^script ended with code 3; its log .* ends with:\nlisten: address already in use$/,
+  );
+});
+
+test("a program that is not there is an error that names it", async (t) => {
+  const logFile = join(await testDir(t), "log");
+  await assert.rejects(
+    startProcess({ name: "etcd of hub", command: "/nowhere/etcd", args: [], layer: 0, logFile }),
+    (error) => {
+      assert.ok(error instanceof AppError);
+      assert.match(error.message, /^start etcd of hub \(\/nowhere\/etcd\): .*ENOENT/);
+      return true;
+    },
+  );
+});
+
+test("a process inherits nothing from our environment", async (t) => {
+  const logFile = join(await testDir(t), "log");
+  const running = await startProcess({
+    ...script("process.exit(Object.keys(process.env).length)"),
+    env: { ONE: "1" },
+    logFile,
+  });
+
+  assert.deepEqual(await running.exited, { code: 1, signal: null });
+});
+
+test("the reaper ends what it watches when its program is killed", async (t) => {
+  const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  t.after(() => running.stop());
+  const program = `
+    const { startReaper } = await import(${JSON.stringify(new URL("./reaper.ts", import.meta.url).href)});
+    startReaper().watch(${JSON.stringify(running.record)});
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), 50);
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: "ignore",
+  });
+  await once(child, "exit");
+
+  assert.equal(await waitUntilGone(running.identity, 10_000), true);
+});
+
+test("a released reaper ends nothing", async (t) => {
+  const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  t.after(() => running.stop());
+  const reaper = startReaper();
+  reaper.watch(running.record);
+
+  await reaper.release();
+
+  assert.equal(await isAlive(running.identity), true);
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ensureBinaries } from "../binaries/ensure-binaries.ts";
+import { readLocalConfig } from "../config.ts";
+import { apiClient } from "../control-plane/api-client.ts";
+import { controlPlaneTools } from "../control-plane/control-plane.ts";
+import { formatKubeconfig, parseKubeconfig } from "../control-plane/kubeconfig.ts";
+import { startReaper } from "../process/reaper.ts";
+import { testDir } from "../testing/test-parts.ts";
+import type { ClusterProvider } from "./cluster-provider.ts";
+import { embeddedProvider } from "./embedded.ts";
+import { kindProvider } from "./kind.ts";
+
+const reaper = startReaper();
+
+const providers: readonly ClusterProvider[] = [
+  embeddedProvider({ binaries: await ensureBinaries(controlPlaneTools), reaper }),
+  kindProvider({ environment: readLocalConfig().environment }),
+];
+
+for (const provider of providers) {
+  test(`${provider.name} starts a cluster that works, and stops it by its folder, twice without harm`, async (t) => {
+    const available = await provider.available();
+    if (!available.ok) return t.skip(available.why);
+    const spec = { name: "cluster-1", dir: join(await testDir(t), "cluster-1"), workloads: false };
+    t.after(() => provider.stop(spec));
+
+    const cluster = await provider.start(spec);
+
+    const api = apiClient(cluster.server, cluster.entry);
+    const answer = await api.call("GET", "/api/v1/namespaces/default/serviceaccounts/default");
+    await api.close();
+    assert.equal(answer.status, 200);
+    assert.equal(cluster.name, "cluster-1");
+    assert.equal(await readFile(cluster.kubeconfig, "utf8"), formatKubeconfig([cluster.entry]));
+
+    await provider.stop(spec);
+    await provider.stop(spec);
+
+    const gone = apiClient(cluster.server, cluster.entry);
+    await assert.rejects(gone.call("GET", "/readyz"));
+    await gone.close();
+  });
+}
+
+test("a provider that cannot work says why, and refuses to start", async (t) => {
+  const kind = kindProvider({ environment: { PATH: "/nowhere" } });
+
+  const available = await kind.available();
+  assert.ok(!available.ok);
+  assert.match(available.why, /^no Docker engine answers \(.*docker.*\)$/);
+  await assert.rejects(kind.start({ name: "hub", dir: await testDir(t), workloads: false }), {
+    code: "PROVIDER_UNAVAILABLE",
+  });
+  await reaper.release();
+});
+
+test("a kubeconfig is read as it was written, and one without its context is refused", () => {
+  const entry = {
+    name: "hub",
+    server: "https://127.0.0.1:1",
+    ca: "CA",
+    client: { cert: "CERT", key: "KEY" },
+  };
+
+  assert.deepEqual(
+    parseKubeconfig(formatKubeconfig([entry, { ...entry, name: "cluster-1" }])),
+    entry,
+  );
+  assert.throws(() => parseKubeconfig(formatKubeconfig([])), /current context {2}has no cluster/);
+  assert.throws(() => parseKubeconfig("[]"), { code: "STATE_UNREADABLE" });
+});

@@ -1,0 +1,39 @@
+/** Clusters that are processes of this machine: real control planes without containers. */
+import type { ControlPlaneBinaries } from "../control-plane/control-plane.ts";
+import { stopControlPlaneIn } from "../control-plane/parts.ts";
+import { startControlPlane } from "../control-plane/start-control-plane.ts";
+import { type Watchers, watchersOf } from "../process/process-record.ts";
+import type { ClusterProvider } from "./cluster-provider.ts";
+
+export interface EmbeddedOptions extends Watchers {
+  readonly binaries: ControlPlaneBinaries;
+  /** The folder for the logs of a cluster; `logs` in the cluster's own when absent. */
+  readonly logDirOf?: (cluster: string) => string;
+}
+
+export function embeddedProvider(options: EmbeddedOptions): ClusterProvider {
+  return {
+    name: "embedded",
+    available: () => Promise.resolve({ ok: true }),
+    async start(spec) {
+      const plane = await startControlPlane({
+        name: spec.name,
+        dir: spec.dir,
+        binaries: options.binaries,
+        workloads: spec.workloads,
+        ...watchersOf(options),
+        ...(options.logDirOf === undefined ? {} : { logDir: options.logDirOf(spec.name) }),
+        ...(spec.signal === undefined ? {} : { signal: spec.signal }),
+      });
+      const { name, server, kubeconfig, pki, processes } = plane;
+      return {
+        name,
+        server,
+        kubeconfig,
+        processes,
+        entry: { name, server, ca: pki.ca, client: pki.clients.admin },
+      };
+    },
+    stop: ({ dir }) => stopControlPlaneIn(dir),
+  };
+}

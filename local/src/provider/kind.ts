@@ -1,0 +1,114 @@
+/** Clusters that are containers, made by the `kind` program where a Docker engine answers. */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { formatKubeconfig, parseKubeconfig, writeKubeconfig } from "../control-plane/kubeconfig.ts";
+import { localErrors } from "../errors.ts";
+import type { Availability, ClusterProvider, ClusterSpec } from "./cluster-provider.ts";
+
+const run = promisify(execFile);
+const askTimeoutMs = 10_000;
+const createTimeoutMs = 600_000;
+
+export interface KindOptions {
+  /** What `kind` and `docker` get. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export function kindProvider(options: KindOptions): ClusterProvider {
+  const env = { ...options.environment };
+  const kind = (args: readonly string[], signal?: AbortSignal): Promise<string> =>
+    runKind(args, env, signal);
+  return {
+    name: "kind",
+    available: () => availability(env),
+    async start(spec) {
+      const available = await availability(env);
+      if (!available.ok)
+        throw new AppError(
+          localErrors.PROVIDER_UNAVAILABLE,
+          `start ${spec.name} with kind: ${available.why}`,
+        );
+      const name = containerName(spec);
+      await mkdir(spec.dir, { recursive: true, mode: 0o700 });
+      const kubeconfig = join(spec.dir, "kubeconfig");
+      const existing = (await kind(["get", "clusters"], spec.signal)).split("\n");
+      if (!existing.includes(name)) {
+        // Into a file of its own: kind's default is to change the user's kubeconfig.
+        const file = join(spec.dir, "kind.kubeconfig");
+        await kind(
+          ["create", "cluster", "--name", name, "--kubeconfig", file, "--wait", "180s"],
+          spec.signal,
+        );
+      }
+      const entry = {
+        ...parseKubeconfig(await kind(["get", "kubeconfig", "--name", name], spec.signal)),
+        name: spec.name,
+      };
+      await writeKubeconfig(kubeconfig, formatKubeconfig([entry]));
+      return { name: spec.name, server: entry.server, kubeconfig, entry, processes: [] };
+    },
+    async stop(cluster) {
+      await kind([
+        "delete",
+        "cluster",
+        "--name",
+        containerName(cluster),
+        "--kubeconfig",
+        join(cluster.dir, "kind.kubeconfig"),
+      ]);
+    },
+  };
+}
+
+/** Two fleets on one machine must not share clusters, so the folder is part of the name. */
+function containerName(cluster: Pick<ClusterSpec, "name" | "dir">): string {
+  return `flotilla-${createHash("sha256").update(cluster.dir).digest("hex").slice(0, 8)}-${cluster.name}`;
+}
+
+async function availability(env: Readonly<Record<string, string>>): Promise<Availability> {
+  try {
+    await run("docker", ["info", "--format", "{{.ServerVersion}}"], { env, timeout: askTimeoutMs });
+  } catch (thrown) {
+    return { ok: false, why: `no Docker engine answers (${firstLine(thrown)})` };
+  }
+  try {
+    await run("kind", ["version"], { env, timeout: askTimeoutMs });
+    return { ok: true };
+  } catch (thrown) {
+    return { ok: false, why: `the program kind cannot be run (${firstLine(thrown)})` };
+  }
+}
+
+async function runKind(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<string> {
+  try {
+    const { stdout } = await run("kind", args, {
+      env,
+      timeout: createTimeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return stdout;
+  } catch (thrown) {
+    throw new AppError(
+      localErrors.CLUSTER_START_FAILED,
+      `kind ${args.join(" ")}: ${saidBy(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+function saidBy(thrown: unknown): string {
+  const said = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim() : "";
+  return said === "" ? messageOf(thrown) : said;
+}
+
+function firstLine(thrown: unknown): string {
+  return saidBy(thrown).split("\n")[0] ?? "";
+}

@@ -1,0 +1,121 @@
+/** Starts a real OCI registry (distribution) that keeps its content in a folder. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import bcrypt from "bcryptjs";
+import { Agent, request } from "undici";
+import { stringify } from "yaml";
+import { ensureServerCertificate } from "../control-plane/pki.ts";
+import { type Watchers, watchersOf } from "../process/process-record.ts";
+import type { RunningProcess } from "../process/start-process.ts";
+import { startServer } from "../process/start-server.ts";
+
+// The lowest that bcrypt allows: these passwords protect samples, and each request is checked against one.
+const bcryptRounds = 4;
+
+export interface RegistryUser {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface RegistrySpec extends Watchers {
+  readonly name?: string;
+  /** The folder of this registry alone: content, configuration, port. */
+  readonly dir: string;
+  /** The path of the `registry` program. */
+  readonly binary: string;
+  /** With users, everything needs a password; without, nothing does. */
+  readonly users?: readonly RegistryUser[];
+  /** HTTPS with a certificate of an authority of its own. */
+  readonly tls?: boolean;
+  readonly logDir?: string;
+}
+
+export interface Registry {
+  /** `127.0.0.1:PORT`, the same after a restart. */
+  readonly host: string;
+  /** `http://…` or `https://…`. */
+  readonly url: string;
+  /** What a HelmOp's `repo` begins with: `oci://127.0.0.1:PORT`. */
+  readonly oci: string;
+  /** With TLS: the authority's certificate as PEM, and the file that holds it. */
+  readonly ca?: { readonly pem: string; readonly file: string };
+  readonly users: readonly RegistryUser[];
+  readonly process: RunningProcess;
+  stop(): Promise<void>;
+}
+
+export async function startRegistry(spec: RegistrySpec): Promise<Registry> {
+  const name = spec.name ?? "registry";
+  const tls =
+    spec.tls === true ? await ensureServerCertificate(join(spec.dir, "pki"), name) : undefined;
+  const scheme = tls === undefined ? "http" : "https";
+  const client = new Agent({ connect: tls === undefined ? {} : { ca: tls.ca } });
+  try {
+    const { port, process } = await startServer({
+      name,
+      dir: spec.dir,
+      logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${name}.log`),
+      ...watchersOf(spec),
+      command: async (port) => ({
+        command: spec.binary,
+        args: ["serve", await writeConfiguration(spec, port, tls)],
+        // Without these the registry looks for a collector of traces on this machine.
+        env: {
+          OTEL_TRACES_EXPORTER: "none",
+          OTEL_METRICS_EXPORTER: "none",
+          OTEL_LOGS_EXPORTER: "none",
+        },
+      }),
+      async ready(port) {
+        const answer = await request(`${scheme}://127.0.0.1:${port}/v2/`, { dispatcher: client });
+        await answer.body.dump();
+        return answer.statusCode === 200 || answer.statusCode === 401;
+      },
+    });
+    const host = `127.0.0.1:${port}`;
+    return {
+      host,
+      url: `${scheme}://${host}`,
+      oci: `oci://${host}`,
+      ...(tls === undefined ? {} : { ca: { pem: tls.ca, file: tls.caFile } }),
+      users: spec.users ?? [],
+      process,
+      stop: () => process.stop(),
+    };
+  } finally {
+    await client.close();
+  }
+}
+
+async function writeConfiguration(
+  spec: RegistrySpec,
+  port: number,
+  tls: { readonly certFile: string; readonly keyFile: string } | undefined,
+): Promise<string> {
+  await mkdir(spec.dir, { recursive: true, mode: 0o700 });
+  const htpasswd = join(spec.dir, "htpasswd");
+  const users = spec.users ?? [];
+  const lines = await Promise.all(
+    users.map(
+      async (user) => `${user.username}:${await bcrypt.hash(user.password, bcryptRounds)}\n`,
+    ),
+  );
+  await writeFile(htpasswd, lines.join(""), { mode: 0o600 });
+  const file = join(spec.dir, "config.yaml");
+  const configuration = {
+    version: "0.1",
+    log: { level: "warn", accesslog: { disabled: true } },
+    storage: {
+      filesystem: { rootdirectory: join(spec.dir, "content") },
+      delete: { enabled: true },
+      maintenance: { uploadpurging: { enabled: false } },
+    },
+    http: {
+      addr: `127.0.0.1:${port}`,
+      ...(tls === undefined ? {} : { tls: { certificate: tls.certFile, key: tls.keyFile } }),
+    },
+    ...(users.length === 0 ? {} : { auth: { htpasswd: { realm: "flotilla", path: htpasswd } } }),
+  };
+  await writeFile(file, stringify(configuration), { mode: 0o600 });
+  return file;
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { isAlive } from "../process/identity.ts";
+import { openJournal } from "../process/journal.ts";
+import { layers, type ProcessRecord } from "../process/process-record.ts";
+import { type RunningProcess, startProcess } from "../process/start-process.ts";
+import { testDir } from "../testing/test-parts.ts";
+import { endFleetProcesses, removeFleetFiles, runningProcesses } from "./clean-fleet.ts";
+import { type FleetPaths, fleetPaths } from "./fleet-paths.ts";
+import { type FleetState, observeFleet, writeFleetState } from "./fleet-state.ts";
+
+async function sleeper(
+  t: TestContext,
+  paths: FleetPaths,
+  name: string,
+  layer: number,
+): Promise<RunningProcess> {
+  const running = await startProcess({
+    name,
+    command: "/bin/sleep",
+    args: ["60"],
+    logFile: join(paths.logs, `${name}.log`),
+    layer,
+    journal: openJournal(paths.journal),
+  });
+  t.after(() => running.stop());
+  return running;
+}
+
+function stateWith(processes: readonly ProcessRecord[]): FleetState {
+  return {
+    version: 1,
+    provider: "embedded",
+    startedAt: "2030-01-01T00:00:00Z",
+    kubeconfig: "/somewhere/kubeconfig",
+    clusters: [{ name: "hub", server: "https://127.0.0.1:1", kubeconfig: "/somewhere/hub" }],
+    addresses: { registry: "oci://127.0.0.1:2" },
+    processes: [...processes],
+  };
+}
+
+/** What a fleet leaves behind when the machine is restarted. */
+const beforeRestart: ProcessRecord = {
+  name: "etcd of hub",
+  pid: 2,
+  startedAt: "another-boot:1",
+  logFile: "/x",
+  layer: 0,
+};
+
+test("a fleet is running, broken, stale or absent by what its processes are now", async (t) => {
+  const paths = fleetPaths(join(await testDir(t), ".flotilla"));
+  assert.deepEqual(await observeFleet(paths), { kind: "absent" });
+  const etcd = await sleeper(t, paths, "etcd", layers.store);
+  const hub = await sleeper(t, paths, "hub", layers.fleet);
+  const state = stateWith([etcd.record, hub.record]);
+
+  await writeFleetState(paths, state);
+  assert.deepEqual(await observeFleet(paths), { kind: "running", state });
+
+  await hub.stop();
+  assert.deepEqual(await observeFleet(paths), { kind: "broken", state, gone: [hub.record] });
+
+  await etcd.stop();
+  assert.deepEqual(await observeFleet(paths), { kind: "stale", state });
+  assert.equal((await stat(paths.state)).mode & 0o777, 0o600);
+});
+
+test("what a killed program left running is found in the journal and ended, and strangers with their pids are not", async (t) => {
+  const paths = fleetPaths(join(await testDir(t), ".flotilla"));
+  const etcd = await sleeper(t, paths, "etcd", layers.store);
+  const stranger = await sleeper(
+    t,
+    fleetPaths(join(paths.root, "other")),
+    "stranger",
+    layers.store,
+  );
+  const reused: ProcessRecord = { ...stranger.record, startedAt: "another-boot:1" };
+  await writeFile(
+    paths.journal,
+    `${JSON.stringify(reused)}\n${JSON.stringify(etcd.record)}\n{"name":"cut o`,
+  );
+
+  assert.deepEqual(await runningProcesses(paths), [etcd.record]);
+  assert.deepEqual(await endFleetProcesses(paths), [etcd.record]);
+
+  assert.deepEqual(await runningProcesses(paths), []);
+  assert.equal(await isAlive(etcd.identity), false);
+  assert.equal(await isAlive(stranger.identity), true);
+});
+
+test("a stale fleet is removed, but nothing that somebody else put into its folder", async (t) => {
+  const paths = fleetPaths(join(await testDir(t), ".flotilla"));
+  await writeFleetState(paths, stateWith([beforeRestart]));
+  await mkdir(join(paths.cluster("hub"), "etcd"), { recursive: true });
+  await writeFile(join(paths.root, "notes.txt"), "mine");
+
+  await removeFleetFiles(paths);
+
+  assert.deepEqual(await observeFleet(paths), { kind: "absent" });
+  await assert.rejects(stat(paths.clusters), { code: "ENOENT" });
+  assert.equal(await readFile(join(paths.root, "notes.txt"), "utf8"), "mine");
+});
+
+test("a state file that is no such thing is an error that names it", async (t) => {
+  const paths = fleetPaths(await testDir(t));
+  await writeFile(paths.state, '{"version": 1}');
+
+  await assert.rejects(observeFleet(paths), (error: unknown) => {
+    assert.match(String(error), /read .*state\.json: /);
+    return true;
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * Real parts for tests: a control plane, a registry, a chart repository, each in a folder of its own that is removed with
+ * the test, and ended even when the test's process is killed.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBinaries } from "../binaries/ensure-binaries.ts";
+import {
+  type ControlPlane,
+  type ControlPlaneSpec,
+  controlPlaneTools,
+} from "../control-plane/control-plane.ts";
+import { startControlPlane } from "../control-plane/start-control-plane.ts";
+import { startReaper } from "../process/reaper.ts";
+import {
+  type ChartRepository,
+  type ChartRepositorySpec,
+  startChartRepository,
+} from "../registries/start-chart-repository.ts";
+import { type Registry, type RegistrySpec, startRegistry } from "../registries/start-registry.ts";
+
+/** What something lasts for: a test's context, or `{ after }` of node:test for a whole file (at its top level). */
+export interface TestScope {
+  after(hook: () => unknown): void;
+}
+
+/** A folder that is removed when the test is over. */
+export async function testDir(scope: TestScope): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-test-"));
+  scope.after(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
+  return dir;
+}
+
+/** Starts a control plane that ends with the test. With `{ after }` of node:test as scope it lasts for the whole file. */
+export async function startTestControlPlane(
+  scope: TestScope,
+  spec: Partial<ControlPlaneSpec> & Pick<ControlPlaneSpec, "workloads">,
+): Promise<ControlPlane> {
+  const reaper = startReaper();
+  let plane: ControlPlane | undefined;
+  // Hooks run in the order in which they are registered: the folder goes after what is in it has ended.
+  scope.after(async () => {
+    await plane?.stop();
+    await reaper.release();
+  });
+  const dir = spec.dir ?? (await testDir(scope));
+  const binaries = spec.binaries ?? (await ensureBinaries(controlPlaneTools));
+  plane = await startControlPlane({
+    name: "test",
+    ...spec,
+    dir,
+    binaries,
+    reaper,
+  });
+  return plane;
+}
+
+/** Starts an OCI registry that ends with the test. */
+export async function startTestRegistry(
+  scope: TestScope,
+  spec: Partial<RegistrySpec> = {},
+): Promise<Registry> {
+  const reaper = startReaper();
+  let registry: Registry | undefined;
+  scope.after(async () => {
+    await registry?.stop();
+    await reaper.release();
+  });
+  const dir = spec.dir ?? (await testDir(scope));
+  const binary = spec.binary ?? (await ensureBinaries(["registry"])).registry;
+  registry = await startRegistry({
+    ...spec,
+    dir,
+    binary,
+    reaper,
+  });
+  return registry;
+}
+
+/** Starts an HTTP chart repository that ends with the test. */
+export async function startTestChartRepository(
+  scope: TestScope,
+  spec: Partial<ChartRepositorySpec> = {},
+): Promise<ChartRepository> {
+  const reaper = startReaper();
+  let repository: ChartRepository | undefined;
+  scope.after(async () => {
+    await repository?.stop();
+    await reaper.release();
+  });
+  repository = await startChartRepository({
+    ...spec,
+    dir: spec.dir ?? (await testDir(scope)),
+    reaper,
+  });
+  return repository;
+}
