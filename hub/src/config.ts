@@ -1,0 +1,90 @@
+/** The hub's flags, parsed and checked. The only file that reads the environment. */
+import { hostname } from "node:os";
+import { parseArgs } from "node:util";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
+import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
+
+export interface HubConfig {
+  /** Absent: in-cluster. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly grpcListen: ListenAddress;
+  readonly httpListen: ListenAddress;
+  /** What agents are told to connect to, `host:port`; "" means the gRPC port on this machine. */
+  readonly advertise: string;
+  /** Names and addresses in the serving certificate besides those of the machine. */
+  readonly serverNames: readonly string[];
+  /** Of agents. */
+  readonly certificateLifetimeMs: number;
+  /** Tells this process from other replicas. */
+  readonly replica: string;
+  readonly logLevel: LogLevel;
+}
+
+export const hubUsage = `Usage: flotilla-hub [flags]
+
+  --kubeconfig FILE          of the hub's cluster; default: $KUBECONFIG, else the pod's service account
+  --context NAME             of the kubeconfig; default: its current one
+  --grpc-listen HOST:PORT    where agents connect; default :8443
+  --http-listen HOST:PORT    /healthz, /readyz and /metrics; default :8080
+  --advertise HOST:PORT      what agents are told to connect to
+  --server-name NAME         a name or address that agents reach the hub by; may be repeated
+  --certificate-lifetime D   of agents' certificates; default 24h
+  --replica NAME             of this process; default: the host's name
+  --log-level LEVEL          ${logLevels.join(", ")}; default info
+`;
+
+/** Throws CONFIG_INVALID, whose message names the flag. */
+export function parseHubConfig(args: readonly string[], environment: NodeJS.ProcessEnv): HubConfig {
+  const flags = readFlags(args);
+  const kubeconfig = flags.kubeconfig ?? environment["KUBECONFIG"];
+  const lifetimeMs = parseGoDuration(flags["certificate-lifetime"]);
+  if (lifetimeMs === undefined || lifetimeMs < 60_000) {
+    throw invalid(
+      `--certificate-lifetime is "${flags["certificate-lifetime"]}", which is not a duration of at least one minute (such as 24h)`,
+    );
+  }
+  const logLevel = logLevels.find((level) => level === flags["log-level"]);
+  if (logLevel === undefined)
+    throw invalid(
+      `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
+    );
+  return {
+    ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
+    ...(flags.context !== undefined && { context: flags.context }),
+    grpcListen: parseListenAddress(flags["grpc-listen"], "--grpc-listen"),
+    httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
+    advertise: flags.advertise,
+    serverNames: flags["server-name"],
+    certificateLifetimeMs: lifetimeMs,
+    replica: flags.replica ?? hostname(),
+    logLevel,
+  };
+}
+
+function readFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        kubeconfig: { type: "string" },
+        context: { type: "string" },
+        "grpc-listen": { type: "string", default: ":8443" },
+        "http-listen": { type: "string", default: ":8080" },
+        advertise: { type: "string", default: "" },
+        "server-name": { type: "string", multiple: true, default: [] },
+        "certificate-lifetime": { type: "string", default: "24h" },
+        replica: { type: "string" },
+        "log-level": { type: "string", default: "info" },
+      },
+    }).values;
+  } catch (thrown) {
+    throw invalid(messageOf(thrown));
+  }
+}
+
+function invalid(message: string): AppError {
+  return new AppError(commonErrors.CONFIG_INVALID, message);
+}

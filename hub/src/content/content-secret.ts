@@ -1,0 +1,57 @@
+/** How a content lies in Secrets: named by its digest, immutable, in parts where it is too large for one. Pure. */
+
+import type { PackedContent } from "@flotilla/shared/content/content.ts";
+import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+
+export const contentSecretType = "flotilla.dev/content";
+/** On every part, so that they can be listed. */
+export const contentLabel = "flotilla.dev/content";
+const partsAnnotation = "flotilla.dev/parts";
+const dataKey = "content";
+
+/** Bytes of one part. A Secret holds 1 MiB with everything in it. */
+const partBytes = 900 * 1024;
+
+/** The name of the Secret that holds a content's first part (and says how many there are). */
+export function contentSecretName(deploymentId: string, part = 0): string {
+  const base = `content-${deploymentId.slice(deploymentId.indexOf(":") + 1)}`;
+  return part === 0 ? base : `${base}-${part}`;
+}
+
+/** The Secrets of a content. Written from the last to the first, so that the first means all. */
+export function contentSecrets(content: PackedContent, namespace: string): readonly Secret[] {
+  const parts = Math.max(1, Math.ceil(content.bytes.length / partBytes));
+  return Array.from({ length: parts }, (_, part): Secret => {
+    const bytes = content.bytes.subarray(part * partBytes, (part + 1) * partBytes);
+    return {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: contentSecretName(content.deploymentId, part),
+        namespace,
+        labels: { [contentLabel]: "true" },
+        annotations: { [partsAnnotation]: String(parts) },
+      },
+      type: contentSecretType,
+      immutable: true,
+      data: { [dataKey]: Buffer.from(bytes).toString("base64") },
+    };
+  });
+}
+
+/** The content that a Secret is a part of; undefined for any other Secret. */
+export function contentDigestOf(secret: Secret): string | undefined {
+  const match = /^content-([0-9a-f]{64})(?:-\d+)?$/.exec(secret.metadata.name);
+  return match === null ? undefined : `sha256:${match[1]}`;
+}
+
+/** How many Secrets the content of this first part has. */
+export function partsOf(first: Secret): number {
+  const parts = Number(first.metadata.annotations?.[partsAnnotation] ?? "1");
+  return Number.isInteger(parts) && parts > 0 ? parts : 1;
+}
+
+/** The bytes of one part. */
+export function partBytesOf(secret: Secret): Buffer {
+  return Buffer.from(secret.data?.[dataKey] ?? "", "base64");
+}

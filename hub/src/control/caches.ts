@@ -1,0 +1,101 @@
+/** What a replica of the hub keeps in memory of the hub's API server. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { hubNamespace, managedLabel } from "@flotilla/shared/api/names.ts";
+import {
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api/resources.ts";
+import {
+  type Namespace,
+  namespaces,
+  type Secret,
+  secrets,
+} from "@flotilla/shared/kube/core-resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { byContent, contentsNamedBy } from "../content/collect.ts";
+import { contentLabel } from "../content/content-secret.ts";
+import { byBundle, byNamespace } from "../deploy/reconcile.ts";
+import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
+import { bundleKeyOf } from "../rollup/tally.ts";
+
+export interface Caches {
+  readonly helmOps: Informer<HelmOp>;
+  readonly bundles: Informer<Bundle>;
+  readonly deployments: Informer<BundleDeployment>;
+  readonly clusters: Informer<Cluster>;
+  readonly groups: Informer<ClusterGroup>;
+  readonly tokens: Informer<ClusterRegistrationToken>;
+  /** Contents' Secrets without their data. */
+  readonly contents: Informer<Secret>;
+  /** The clusters' own namespaces. */
+  readonly namespaces: Informer<Namespace>;
+}
+
+export function createCaches(rest: KubeRest, log: Log): Caches {
+  function cache<T extends KubeObject>(
+    resource: Resource<T>,
+    options: {
+      readonly indexers?: Indexers<T>;
+      readonly namespace?: string;
+      readonly labelSelector?: string;
+      readonly transform?: (object: T) => T;
+    } = {},
+  ): Informer<T> {
+    return createInformer<T>({
+      rest,
+      resource,
+      log: log.child({ cache: resource.plural }),
+      ...options,
+    });
+  }
+  const inNamespace = { [byNamespace]: (object: KubeObject) => [object.metadata.namespace ?? ""] };
+  return {
+    helmOps: cache(helmOps),
+    bundles: cache(bundles, { indexers: inNamespace }),
+    deployments: cache(bundleDeployments, {
+      indexers: {
+        ...inNamespace,
+        [byBundle]: (deployment) => [bundleKeyOf(deployment)],
+        [byContent]: contentsNamedBy,
+      },
+    }),
+    clusters: cache(clusters, { indexers: { ...inNamespace, ...clusterIndexers } }),
+    groups: cache(clusterGroups, { indexers: inNamespace }),
+    tokens: cache(clusterRegistrationTokens, { indexers: tokenIndexers }),
+    contents: cache(secrets, {
+      namespace: hubNamespace,
+      labelSelector: `${contentLabel}=true`,
+      transform: withoutData,
+    }),
+    namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
+  };
+}
+
+/** Lists and watches until `signal` aborts. */
+export async function runCaches(caches: Caches, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    Object.values(caches).map((informer: Informer<KubeObject>) => informer.run(signal)),
+  );
+}
+
+/** Resolves once every first list is complete. */
+export async function cachesSynced(caches: Caches): Promise<void> {
+  await Promise.all(Object.values(caches).map((informer: Informer<KubeObject>) => informer.synced));
+}
+
+function withoutData({ data: _, ...secret }: Secret): Secret {
+  return secret;
+}

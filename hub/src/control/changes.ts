@@ -1,0 +1,35 @@
+/** What of a change matters to whom. Pure. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { Change } from "@flotilla/shared/kube/store.ts";
+
+/** Whether more than the status changed: it is new, gone, on its way out, or its spec, labels or annotations differ. */
+export function isIntentChange({ before, after }: Change<KubeObject>): boolean {
+  if (before === undefined || after === undefined) return true;
+  const [a, b] = [before.metadata, after.metadata];
+  return (
+    a.uid !== b.uid ||
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    !isDeepStrictEqual(a.labels, b.labels) ||
+    !isDeepStrictEqual(a.annotations, b.annotations)
+  );
+}
+
+/** Whether Bundles may go to a cluster now that did not, or the other way round. */
+export function isTargetingChange({ before, after }: Change<Cluster>): boolean {
+  return (
+    isIntentChange({
+      key: "",
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+    }) || before?.status?.namespace !== after?.status?.namespace
+  );
+}
+
+/** Whether the agent of a cluster came, went, or is another one. */
+export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
+  return !isDeepStrictEqual(before?.status?.agent, after?.status?.agent);
+}

@@ -1,0 +1,189 @@
+/** The leader's work: which change has which loop look again, and who tells which status. */
+
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Registry } from "prom-client";
+import { clusterKeyOfNamespace, clusterReconciler } from "../cluster/reconcile.ts";
+import { collectReconciler, contentsNamedBy } from "../content/collect.ts";
+import { contentSecretName } from "../content/content-secret.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import { createContentPacker } from "../deploy/place.ts";
+import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
+import { clusterKeyOf, tombstoneReconciler } from "../deploy/tombstone.ts";
+import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
+import { createOutcomes } from "../status/intent.ts";
+import { createStatusWriters } from "../status/status-writers.ts";
+import type { Caches } from "./caches.ts";
+import { isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
+
+export interface ControlDeps {
+  /** Refuses writes once the leadership is lost. */
+  readonly rest: KubeRest;
+  readonly caches: Caches;
+  readonly contents: ContentStore;
+  readonly resolver: Resolver;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** How long a content stays that nothing names any more. */
+const contentGraceMs = 5 * 60_000;
+
+/** Runs until `signal` aborts. The caches must have synced. */
+export async function runControllers(deps: ControlDeps, signal: AbortSignal): Promise<void> {
+  const { rest, caches, clock, log } = deps;
+  const outcomes = createOutcomes();
+  const tallies = createTallies();
+  const housed = new Set<ObjectKey>();
+  const statuses = createStatusWriters({ rest, caches, outcomes, tallies, housed, clock, log });
+
+  const controller = (name: string, workers: number, reconcile: Reconcile) =>
+    createController({
+      name,
+      workers,
+      reconcile,
+      log: log.child({ controller: name }),
+      metrics: deps.metrics,
+      clock,
+    });
+  const helmOps = controller(
+    "helmop",
+    32,
+    helmOpReconciler({
+      ...deps,
+      helmOps: caches.helmOps.store,
+      bundles: caches.bundles.store,
+      outcomes,
+      markStatus: statuses.markHelmOp,
+    }),
+  );
+  const bundles = controller(
+    "bundle",
+    16,
+    deployReconciler({
+      ...deps,
+      bundles: caches.bundles.store,
+      deployments: caches.deployments.store,
+      clusters: caches.clusters.store,
+      groups: caches.groups.store,
+      packer: createContentPacker(),
+      outcomes,
+      markStatus: statuses.markBundle,
+    }),
+  );
+  const clusterLoop = controller(
+    "cluster",
+    32,
+    clusterReconciler({
+      rest,
+      clusters: caches.clusters.store,
+      namespaces: caches.namespaces.store,
+      housed,
+      markStatus: statuses.markCluster,
+    }),
+  );
+  const tombstones = controller(
+    "tombstone",
+    16,
+    tombstoneReconciler({
+      rest,
+      deployments: caches.deployments.store,
+      clusters: caches.clusters.store,
+    }),
+  );
+
+  const collector = controller(
+    "content",
+    4,
+    collectReconciler({
+      ...deps,
+      contentSecrets: caches.contents.store,
+      deployments: caches.deployments.store,
+      graceMs: contentGraceMs,
+    }),
+  );
+
+  function enqueueBundlesOf(namespace: string): void {
+    for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace))
+      bundles.enqueue(keyOf(bundle));
+  }
+
+  function enqueueContentsOf(deployment: BundleDeployment): void {
+    for (const id of contentsNamedBy(deployment))
+      collector.enqueue(keyOf({ namespace: hubNamespace, name: contentSecretName(id) }));
+  }
+
+  const unsubscribe = [
+    caches.helmOps.onChange((change) => {
+      if (isIntentChange(change)) helmOps.enqueue(change.key);
+    }),
+    caches.bundles.onChange((change) => {
+      if (!isIntentChange(change)) return;
+      bundles.enqueue(change.key);
+      // Somebody else's hand in our Bundle, or its end: a Bundle has the key of its HelmOp.
+      if (change.before !== undefined) helmOps.enqueue(change.key);
+    }),
+    caches.deployments.onChange((change) => {
+      tallies.change(change.before, change.after);
+      if (change.before !== undefined) enqueueContentsOf(change.before);
+      const deployment = change.after ?? change.before;
+      if (deployment === undefined) return;
+      const bundleKey = bundleKeyOf(deployment);
+      statuses.markBundle(bundleKey);
+      statuses.markCluster(clusterKeyOf(deployment));
+      if (change.before === undefined || !isIntentChange(change)) return;
+      bundles.enqueue(bundleKey);
+      tombstones.enqueue(change.key);
+    }),
+    caches.clusters.onChange((change) => {
+      const namespace = (change.after ?? change.before)?.metadata.namespace ?? "";
+      if (isIntentChange(change)) clusterLoop.enqueue(change.key);
+      if (isTargetingChange(change)) enqueueBundlesOf(namespace);
+      if (isPresenceChange(change)) statuses.markCluster(change.key);
+    }),
+    caches.groups.onChange((change) => {
+      if (isIntentChange(change))
+        enqueueBundlesOf((change.after ?? change.before)?.metadata.namespace ?? "");
+    }),
+    caches.namespaces.onChange((change) => {
+      const key =
+        change.after === undefined && change.before !== undefined
+          ? clusterKeyOfNamespace(change.before)
+          : undefined;
+      if (key !== undefined) clusterLoop.enqueue(key);
+    }),
+  ];
+
+  // Everything that is there is looked at once; whatever changed while nobody led is found that way.
+  for (const deployment of caches.deployments.store.list()) {
+    tallies.change(undefined, deployment);
+    if (deployment.metadata.deletionTimestamp !== undefined) tombstones.enqueue(keyOf(deployment));
+  }
+  for (const cluster of caches.clusters.store.list()) clusterLoop.enqueue(keyOf(cluster));
+  for (const namespace of caches.namespaces.store.list()) {
+    const key = clusterKeyOfNamespace(namespace);
+    if (key !== undefined) clusterLoop.enqueue(key);
+  }
+  for (const helmOp of caches.helmOps.store.list()) helmOps.enqueue(keyOf(helmOp));
+  for (const content of caches.contents.store.list()) collector.enqueue(keyOf(content));
+  for (const bundle of caches.bundles.store.list()) bundles.enqueue(keyOf(bundle));
+
+  try {
+    await Promise.all(
+      [helmOps, bundles, clusterLoop, tombstones, collector].map((loop) => loop.run(signal)),
+    );
+  } finally {
+    for (const stop of unsubscribe) stop();
+    await statuses.flush();
+  }
+}

@@ -1,0 +1,118 @@
+/** From a Bundle's targets to the BundleDeployments that are to be made, changed and deleted. Pure. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import {
+  bundleDeploymentFinalizer,
+  bundleNameLabel,
+  bundleNamespaceLabel,
+  clusterLabel,
+  clusterNamespaceLabel,
+  managedLabel,
+} from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+
+/** A cluster that the Bundle goes to, and the content that it is to run. */
+export interface Placement {
+  readonly cluster: Cluster;
+  /** The cluster's own namespace on the hub. */
+  readonly namespace: string;
+  readonly deploymentId: string;
+}
+
+export interface DeploymentPlan {
+  readonly create: readonly BundleDeployment[];
+  readonly replace: readonly BundleDeployment[];
+  readonly remove: readonly BundleDeployment[];
+  /** Names that wait for an earlier deployment of the same name to be gone. */
+  readonly waiting: number;
+}
+
+/** `existing`: every BundleDeployment that was made for this Bundle, those on their way out included. */
+export function planDeployments(
+  bundle: Bundle,
+  placements: readonly Placement[],
+  existing: readonly BundleDeployment[],
+): DeploymentPlan {
+  const byNamespace = new Map(
+    existing.map((deployment) => [deployment.metadata.namespace, deployment]),
+  );
+  const create: BundleDeployment[] = [];
+  const replace: BundleDeployment[] = [];
+  let waiting = 0;
+
+  for (const placement of placements) {
+    const current = byNamespace.get(placement.namespace);
+    byNamespace.delete(placement.namespace);
+    if (current === undefined) create.push(newDeployment(bundle, placement));
+    else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
+    else {
+      const wanted = updated(current, bundle, placement);
+      if (wanted !== current) replace.push(wanted);
+    }
+  }
+  const remove = [...byNamespace.values()].filter(
+    (deployment) => deployment.metadata.deletionTimestamp === undefined,
+  );
+  return { create, replace, remove, waiting };
+}
+
+function newDeployment(bundle: Bundle, placement: Placement): BundleDeployment {
+  return {
+    apiVersion,
+    kind: "BundleDeployment",
+    metadata: {
+      name: bundle.metadata.name,
+      namespace: placement.namespace,
+      labels: labelsFor(bundle, placement.cluster),
+      finalizers: [bundleDeploymentFinalizer],
+    },
+    spec: specFor(bundle, placement),
+  };
+}
+
+function updated(
+  current: BundleDeployment,
+  bundle: Bundle,
+  placement: Placement,
+): BundleDeployment {
+  const labels = labelsFor(bundle, placement.cluster);
+  const spec = specFor(bundle, placement, current.spec);
+  if (isDeepStrictEqual(current.spec, spec) && isDeepStrictEqual(current.metadata.labels, labels))
+    return current;
+  return { ...current, metadata: { ...current.metadata, labels }, spec };
+}
+
+/** A paused Bundle or cluster is still staged, and nothing is promoted. */
+function specFor(
+  bundle: Bundle,
+  placement: Placement,
+  current?: BundleDeployment["spec"],
+): BundleDeployment["spec"] {
+  const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
+  const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
+  return {
+    deploymentID: promoted,
+    stagedDeploymentID: placement.deploymentId,
+    ...(paused && { paused: true }),
+  };
+}
+
+/** As in Fleet: the Bundle's own labels but for those of kubectl and Rancher, its Fleet labels, and whose it is. */
+function labelsFor(bundle: Bundle, cluster: Cluster): Record<string, string> {
+  const inherited = Object.entries(bundle.metadata.labels ?? {}).filter(
+    ([name]) =>
+      name.startsWith("fleet.cattle.io/") ||
+      !/(^|\.)(kubectl\.kubernetes\.io\/|.*cattle\.io(\/|$))/.test(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    [managedLabel]: "true",
+    [bundleNameLabel]: bundle.metadata.name,
+    [bundleNamespaceLabel]: bundle.metadata.namespace ?? "",
+    [clusterLabel]: cluster.metadata.name,
+    [clusterNamespaceLabel]: cluster.metadata.namespace ?? "",
+  };
+}

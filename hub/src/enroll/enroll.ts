@@ -1,0 +1,189 @@
+/**
+ * Answers Enroll and Renew: the only places that issue certificates.
+ *
+ * A wrong token costs an agent nothing but time, and the hub one line in its log: each sender has a bucket of failures,
+ * and the same refusal of the same client is logged once.
+ */
+import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { status } from "@grpc/grpc-js";
+import type { CertificateAuthority } from "../identity/certificate-authority.ts";
+import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
+import type { ClusterIdentity } from "../identity/cluster-identity.ts";
+import { tokenIn } from "../registration-token/token-secret.ts";
+import { claimedUid } from "../registration-token/token-value.ts";
+import { RpcError } from "../serve/errors.ts";
+import { createRateLimit } from "../serve/rate-limit.ts";
+import { agentKeyAnnotation } from "./choose-cluster.ts";
+import { cleanLabels } from "./clean-labels.ts";
+import { enrollErrors } from "./errors.ts";
+import { agentKeyIndex, tokenUidIndex } from "./indexes.ts";
+import { judgeToken, type TokenVerdict } from "./judge-token.ts";
+import { type PlaceClusterDeps, placeCluster } from "./place-cluster.ts";
+
+export interface EnrollDeps extends PlaceClusterDeps {
+  /** With the indexes of `tokenIndexers`. */
+  readonly tokens: Store<ClusterRegistrationToken>;
+  readonly authority: CertificateAuthority;
+  readonly hubId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long an agent's certificate is good for; default 24 h. */
+  readonly certificateLifetimeMs?: number;
+}
+
+export interface Enrollment {
+  /** `peer`: the address that the request came from. Throws an RpcError. */
+  enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse>;
+  renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
+}
+
+const defaultLifetimeMs = 24 * 3_600_000;
+/** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
+const overall = { perSecond: 50, burst: 500 };
+/** Of failures of one sender: many agents may sit behind one address. */
+const failuresOfPeer = { perSecond: 1, burst: 50 };
+/** How many refusals are remembered so that they are logged once. */
+const rememberedRefusals = 1_000;
+
+export function createEnrollment(deps: EnrollDeps): Enrollment {
+  const { rest, tokens, clusters, authority, hubId, clock, log } = deps;
+  const lifetimeMs = deps.certificateLifetimeMs ?? defaultLifetimeMs;
+  const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
+  const failures = createRateLimit({ clock, ...failuresOfPeer });
+  const logged = new Set<string>();
+
+  async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
+    const sender = hostOf(peer);
+    if (!failures.has(sender) || !all.take("")) {
+      throw new RpcError(
+        status.RESOURCE_EXHAUSTED,
+        enrollErrors.TOO_MANY_ENROLMENTS,
+        "too many enrolments at the moment; wait and try again",
+      );
+    }
+    try {
+      return await admit(request);
+    } catch (thrown) {
+      const answer = RpcError.answerTo(thrown);
+      failures.take(sender);
+      logOnce(`${request.clientId} ${answer.code}`, () =>
+        log.warn(
+          { peer: sender, clientId: request.clientId, code: answer.code, err: messageFor(thrown) },
+          "enrolment was refused",
+        ),
+      );
+      throw answer;
+    }
+  }
+
+  async function admit(request: EnrollRequest): Promise<EnrollResponse> {
+    const key = await checkRequest(request.certificateRequest);
+    const { clientId, clusterName } = request;
+    const namespace = await namespaceFor(request, key);
+    const labels = cleanLabels(request.labels);
+    const { fingerprint } = key;
+    const applicant = { namespace, clientId, fingerprint, clusterName, labels };
+    const cluster = await placeCluster(deps, applicant);
+    const { name, uid = "" } = cluster.metadata;
+    const identity = { hubId, namespace, name, uid };
+    const certificate = await issue(identity, key);
+    log.info({ cluster: keyOf(cluster), clientId }, "cluster enrolled");
+    return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
+  }
+
+  /**
+   * Where the agent's Cluster is to be. The key of a Cluster that exists opens the door to that Cluster as a token does:
+   * an agent that was cut off until its certificate ended comes back, however old its token is.
+   */
+  async function namespaceFor(request: EnrollRequest, key: RequestedKey): Promise<string> {
+    const verdict = await judge(request.token);
+    if (verdict.kind === "good") return verdict.namespace;
+    const known = clusters
+      .byIndex(agentKeyIndex, key.fingerprint)
+      .find(({ spec }) => spec.clientID === request.clientId);
+    if (known?.metadata.namespace !== undefined) return known.metadata.namespace;
+    throw new RpcError(status.UNAUTHENTICATED, enrollErrors.TOKEN_REFUSED, refusalOf(verdict));
+  }
+
+  async function judge(presented: string): Promise<TokenVerdict> {
+    const uid = claimedUid(presented);
+    const [token] = uid === undefined ? [] : tokens.byIndex(tokenUidIndex, uid);
+    const expected = token === undefined ? "" : await storedToken(token);
+    return judgeToken({ presented, token, expected, now: clock.now() });
+  }
+
+  async function storedToken(token: ClusterRegistrationToken): Promise<string> {
+    const { name, namespace = "" } = token.metadata;
+    const secret = await rest.get(secrets, { namespace, name: token.status?.secretName ?? name });
+    return secret === undefined ? "" : tokenIn(secret);
+  }
+
+  async function renew(identity: ClusterIdentity, request: Uint8Array): Promise<IssuedCertificate> {
+    const key = await checkRequest(request);
+    const cluster = clusters.get(keyOf({ namespace: identity.namespace, name: identity.name }));
+    if (cluster?.metadata.annotations?.[agentKeyAnnotation] !== key.fingerprint) {
+      throw new RpcError(
+        status.PERMISSION_DENIED,
+        enrollErrors.ENROLMENT_REFUSED,
+        `the certificate of Cluster ${identity.namespace}/${identity.name} is renewed only for the key that it is enrolled with`,
+      );
+    }
+    return issue(identity, key);
+  }
+
+  async function issue(
+    identity: ClusterIdentity,
+    { spki }: RequestedKey,
+  ): Promise<IssuedCertificate> {
+    const chainPem = await authority.issueClient({ identity, spki, lifetimeMs });
+    return { chainPem, authoritiesPem: authority.authoritiesPem };
+  }
+
+  function logOnce(what: string, write: () => void): void {
+    if (logged.has(what)) return;
+    if (logged.size >= rememberedRefusals) logged.clear();
+    logged.add(what);
+    write();
+  }
+
+  return { enroll, renew };
+}
+
+async function checkRequest(request: Uint8Array): Promise<RequestedKey> {
+  try {
+    return await readCertificateRequest(request);
+  } catch (thrown) {
+    throw new RpcError(
+      status.INVALID_ARGUMENT,
+      enrollErrors.ENROLMENT_INVALID,
+      messageFor(thrown),
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+function refusalOf(verdict: Exclude<TokenVerdict, { kind: "good" }>): string {
+  const remedy =
+    "make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret";
+  return verdict.kind === "ended"
+    ? `the registration token ${verdict.name} ended at ${verdict.endedAt}; ${remedy}`
+    : `the registration token is not one of this hub; ${remedy}`;
+}
+
+function messageFor(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** An address without its port, which is another one for each connection. */
+function hostOf(peer: string): string {
+  const colon = peer.lastIndexOf(":");
+  return colon < 0 ? peer : peer.slice(0, colon);
+}

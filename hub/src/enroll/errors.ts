@@ -1,0 +1,21 @@
+/** Why a cluster is not enrolled. */
+import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+export const enrollErrors = defineErrors({
+  TOKEN_REFUSED: {
+    retryable: true,
+    help: "The registration token is unknown to the hub or has ended. Make a new ClusterRegistrationToken on the hub and put the content of its Secret into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
+  },
+  ENROLMENT_REFUSED: {
+    retryable: true,
+    help: "A cluster with this client id is enrolled already, with another key. If it is the same cluster and its key is lost, delete the Cluster on the hub and enrol it again; if it is another one, give it a client id of its own.",
+  },
+  ENROLMENT_INVALID: {
+    retryable: false,
+    help: "The agent asked for something that no Cluster can have, such as a name or a label that Kubernetes does not allow. The message names it.",
+  },
+  TOO_MANY_ENROLMENTS: {
+    retryable: true,
+    help: "More agents ask to be enrolled than the hub handles at once, or one asks again and again with a wrong token. The agent waits and tries again by itself.",
+  },
+});

@@ -1,0 +1,129 @@
+/** All agents of this replica: one stream for each cluster, and the changes that concern it. */
+import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
+import type { Informer } from "@flotilla/shared/kube/informer.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import { status } from "@grpc/grpc-js";
+import type { AgentCertificate } from "../serve/agent-certificate.ts";
+import { RpcError, serveErrors } from "../serve/errors.ts";
+import { createRateLimit } from "../serve/rate-limit.ts";
+import { concernsAgent } from "./plan-handout.ts";
+import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
+
+/** Of the informer of BundleDeployments. */
+export const namespaceIndex = "namespace";
+export const deploymentIndexers: Indexers<BundleDeployment> = {
+  [namespaceIndex]: ({ metadata }) => [metadata.namespace ?? ""],
+};
+
+export interface HandoutDeps extends SessionDeps {
+  /** With the indexes of `deploymentIndexers`. */
+  readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
+  readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
+  readonly events: EventRecorder;
+}
+
+export interface Handout {
+  /** How many agents are connected. */
+  readonly size: number;
+  accept(stream: AgentStream, agent: AgentCertificate): void;
+  /** Ends all streams so that their agents connect again at once, elsewhere. */
+  close(): void;
+}
+
+export function createHandout(deps: HandoutDeps): Handout {
+  const { deployments, clusters, clock, log, metrics } = deps;
+  const byCluster = new Map<ObjectKey, Session>();
+  const byNamespace = new Map<string, Session>();
+  // A cable that is pulled and put back replaces a stream now and then; two agents with one key do it without end.
+  const replacements = createRateLimit({ clock, perSecond: 1 / 20, burst: 4 });
+  const warnings = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });
+  let isClosed = false;
+
+  const stopListening = [
+    deployments.onChange(({ key, before, after }) => {
+      if (!concernsAgent(before, after)) return;
+      const { namespace = "", name } = refOf(key);
+      byNamespace.get(namespace)?.changed(name);
+    }),
+    clusters.onChange(({ key, after }) => {
+      const session = byCluster.get(key);
+      if (session === undefined) return;
+      const { metadata, status: current } = after ?? {};
+      if (metadata?.uid !== session.cluster.uid || metadata.deletionTimestamp !== undefined) {
+        const message = `Cluster ${key} was deleted on the hub`;
+        session.end(new RpcError(status.PERMISSION_DENIED, serveErrors.AGENT_REFUSED, message));
+      } else if (session.epoch > 0 && (current?.agent?.epoch ?? 0) > session.epoch) {
+        session.end(replaced(key));
+      }
+    }),
+  ];
+
+  function accept(stream: AgentStream, { identity, notAfter }: AgentCertificate): void {
+    const { namespace, name, uid } = identity;
+    const key = keyOf({ namespace, name });
+    const deploymentsNamespace = clusterNamespaceName(namespace, name);
+    const previous = byCluster.get(key);
+    if (previous !== undefined) replace(key, previous);
+    const session = openSession(deps, {
+      stream,
+      cluster: { namespace, name, uid, deploymentsNamespace },
+      notAfter,
+      wanted: (wanted) =>
+        deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: wanted })),
+      allWanted: () => deployments.store.byIndex(namespaceIndex, deploymentsNamespace),
+      previous: previous?.ended ?? Promise.resolve(),
+    });
+    byCluster.set(key, session);
+    byNamespace.set(deploymentsNamespace, session);
+    metrics.agents.set(byCluster.size);
+    void session.ended.then(() => {
+      if (byCluster.get(key) !== session) return;
+      byCluster.delete(key);
+      byNamespace.delete(deploymentsNamespace);
+      metrics.agents.set(byCluster.size);
+    });
+    if (isClosed) handOver(session);
+  }
+
+  function replace(key: ObjectKey, previous: Session): void {
+    previous.end(replaced(key));
+    if (replacements.take(key) || !warnings.take(key)) return;
+    const note =
+      "agents with the identity of this cluster replace each other again and again; two agents may use copies of one Secret flotilla-agent/flotilla-identity: delete it in one of them and enrol that one as a cluster of its own";
+    log.warn({ cluster: key }, note);
+    const cluster = clusters.store.get(key);
+    if (cluster === undefined) return;
+    deps.events.record(cluster, { type: "Warning", reason: "TwoAgents", action: "Connect", note });
+  }
+
+  return {
+    get size() {
+      return byCluster.size;
+    },
+    accept,
+    close() {
+      isClosed = true;
+      deps.presence.handOver();
+      for (const stop of stopListening) stop();
+      for (const session of byCluster.values()) handOver(session);
+    },
+  };
+}
+
+function handOver(session: Session): void {
+  const message = "the hub is going away; connect again, another or a new one will answer";
+  session.end(
+    new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message),
+    handOverTrailers(),
+  );
+}
+
+function replaced(key: ObjectKey): RpcError {
+  const message = `another agent connected as Cluster ${key}, and the newer connection is kept`;
+  return new RpcError(status.ABORTED, serveErrors.AGENT_REPLACED, message);
+}

@@ -1,0 +1,247 @@
+/**
+ * One agent's stream, from its Hello to its end.
+ *
+ * Every way in which a stream ends goes through `end`, once, with a status and a sentence for the agent. Nothing here
+ * remembers beyond the stream: the next one starts from what the agent then holds.
+ */
+import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
+import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
+import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { type Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import type { ContentReader } from "../content/content-store.ts";
+import type { Presence } from "../presence/presence.ts";
+import { RpcError, serveErrors } from "../serve/errors.ts";
+import { type Assignments, createAssignments } from "./assignments.ts";
+import type { HandoutMetrics } from "./metrics.ts";
+import { planHandout } from "./plan-handout.ts";
+import { createReportIntake } from "./report-intake.ts";
+import type { ClusterRef, ReportSink } from "./report-sink.ts";
+
+export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
+
+export interface SessionDeps {
+  readonly hubId: string;
+  readonly hubVersion: string;
+  readonly contents: ContentReader;
+  readonly reports: ReportSink;
+  readonly presence: Presence;
+  readonly metrics: HandoutMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface SessionOptions {
+  readonly stream: AgentStream;
+  readonly cluster: ClusterRef;
+  /** When the agent's certificate ends, ms since 1970. */
+  readonly notAfter: number;
+  /** The BundleDeployment of a name in the cluster's namespace. */
+  readonly wanted: (name: string) => BundleDeployment | undefined;
+  readonly allWanted: () => readonly BundleDeployment[];
+  /** The end of the stream that this one replaces; its presence must be written first. */
+  readonly previous: Promise<void>;
+}
+
+export interface Session {
+  readonly cluster: ClusterRef;
+  /** 0 before the agent was welcomed. */
+  readonly epoch: number;
+  /** Resolves when nothing of the session is going on any more. */
+  readonly ended: Promise<void>;
+  /** A BundleDeployment of the cluster has changed. */
+  changed(name: string): void;
+  end(reason: RpcError, trailers?: Metadata): void;
+}
+
+type Hello = Extract<AgentMessage, { kind: "hello" }>;
+
+const helloTimeoutMs = 30_000;
+
+export function openSession(deps: SessionDeps, options: SessionOptions): Session {
+  const { stream, cluster, wanted } = options;
+  const { clock, metrics, presence } = deps;
+  const log = deps.log.child({ cluster: `${cluster.namespace}/${cluster.name}` });
+  const closing = Promise.withResolvers<void>();
+  const welcoming = Promise.withResolvers<void>();
+  const outgoing = createOutgoing<HubMessage>({
+    send: (message) => {
+      if (message.kind === "deployment" || message.kind === "withdrawal") {
+        metrics.sent.inc({ kind: message.kind });
+      }
+      return writeMessage(stream, hubMessageToWire(message));
+    },
+    onBroken: (thrown) => end(RpcError.answerTo(thrown)),
+  });
+  const intake = createReportIntake({
+    cluster,
+    wanted,
+    sink: deps.reports,
+    metrics,
+    log,
+    acknowledge: (name, sequence) =>
+      outgoing.put(`ack/${name}`, () => ({ kind: "stateReceived", name, sequence })),
+    released: (name, uid) => assignments?.released(name, uid),
+    onFull: () => stream.pause(),
+    onRoom: () => stream.resume(),
+    onFailed: (thrown) => end(RpcError.answerTo(thrown)),
+  });
+  const helloTimer = clock.setTimeout(
+    () => end(broken("no Hello came within 30 s of the stream's beginning")),
+    helloTimeoutMs,
+  );
+  const certificateTimer = clock.setTimeout(() => {
+    const message = "the agent's certificate has ended; connect again with the renewed one";
+    end(new RpcError(status.UNAUTHENTICATED, serveErrors.AGENT_UNKNOWN, message));
+  }, options.notAfter - clock.now());
+  let assignments: Assignments | undefined;
+  let hasHello = false;
+  let epoch = 0;
+  let isEnded = false;
+
+  stream.on("data", (wire: ReadAgentMessage) => {
+    if (isEnded) return;
+    try {
+      receive(agentMessageFromWire(wire));
+    } catch (thrown) {
+      metrics.refused.inc({ reason: "broken" });
+      end(thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown));
+    }
+  });
+  // The agent has nothing more to say: it is going, or a newer stream of it takes over.
+  stream.on("end", () => finish(() => void stream.end(), "the agent ended the stream"));
+  stream.on("cancelled", () => finish(() => undefined, "the connection was lost or given up"));
+  stream.on("error", () => undefined);
+
+  function receive(message: AgentMessage): void {
+    if (message.kind === "hello") {
+      if (hasHello) throw broken("a second Hello came");
+      hasHello = true;
+      helloTimer.cancel();
+      welcome(message).then(welcoming.resolve, (thrown: unknown) => {
+        end(RpcError.answerTo(thrown));
+        welcoming.resolve();
+      });
+      return;
+    }
+    if (!hasHello) throw broken("the first message was no Hello");
+    switch (message.kind) {
+      case "state":
+        // Reports carry the epoch, which is known only once the agent is welcomed.
+        if (epoch === 0) throw broken("a state came before the agent was welcomed");
+        intake.state({ epoch, sequence: message.sequence }, message.state);
+        return;
+      case "withdrawn":
+        intake.withdrawn(message.deployment);
+        return;
+      case "received":
+        log.debug({ deployment: message.deployment.name }, "agent stored what it was sent");
+        return;
+    }
+  }
+
+  async function welcome(hello: Hello): Promise<void> {
+    checkHello(hello, deps.hubId);
+    await options.previous;
+    if (hasEnded()) return;
+    const { holdings, agentVersion, agentNamespace } = hello;
+    const { orphans } = planHandout(holdings, options.allWanted());
+    epoch = await presence.arrived(cluster, {
+      version: agentVersion,
+      namespace: agentNamespace,
+      orphans,
+    });
+    if (hasEnded()) return;
+    assignments = createAssignments({ ...deps, holdings, wanted, again: changed, log });
+    const { hubId, hubVersion } = deps;
+    outgoing.put("welcome", () => ({ kind: "welcome", protocolVersion, hubId, epoch, hubVersion }));
+    // Planned anew: while the arrival was written no change was listened to.
+    const plan = planHandout(holdings, options.allWanted());
+    for (const { deployment } of plan.steps) changed(deployment.name);
+    outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
+    log.info({ epoch, agentVersion, orphans: plan.orphans.length }, "agent connected");
+  }
+
+  /** For after an `await`, when what was known before it may no longer hold. */
+  function hasEnded(): boolean {
+    return isEnded;
+  }
+
+  function changed(name: string): void {
+    outgoing.put(`deployment/${name}`, () => assignments?.next(name));
+  }
+
+  function end(reason: RpcError, trailers?: Metadata): void {
+    const { message: details, status: code } = reason;
+    const error = Object.assign(new Error(details), { code, details });
+    finish(
+      () =>
+        void stream.emit(
+          "error",
+          trailers === undefined ? error : Object.assign(error, { metadata: trailers }),
+        ),
+      details,
+    );
+  }
+
+  function finish(say: () => void, why: string): void {
+    if (isEnded) return;
+    isEnded = true;
+    helloTimer.cancel();
+    certificateTimer.cancel();
+    outgoing.close();
+    assignments?.close();
+    say();
+    // What the agent still sends is read and dropped, so that the connection can come to its end.
+    stream.resume();
+    if (!hasHello) welcoming.resolve();
+    welcoming.promise
+      .then(() => {
+        if (epoch === 0) return;
+        presence.left(cluster, epoch);
+        log.info({ epoch, why }, "agent disconnected");
+      })
+      .then(closing.resolve, (thrown: unknown) => {
+        log.error({ err: messageOf(thrown) }, "session was not ended cleanly");
+        closing.resolve();
+      });
+  }
+
+  return {
+    cluster,
+    get epoch() {
+      return epoch;
+    },
+    ended: closing.promise,
+    changed(name) {
+      if (assignments !== undefined) changed(name);
+    },
+    end,
+  };
+}
+
+/** Throws an RpcError when this hub and the agent do not belong together. */
+function checkHello(hello: Hello, hubId: string): void {
+  if (hello.protocolVersion !== protocolVersion) {
+    throw new RpcError(
+      status.FAILED_PRECONDITION,
+      serveErrors.PROTOCOL_BROKEN,
+      `the agent speaks version ${hello.protocolVersion} of the protocol, this hub speaks ${protocolVersion}; bring the older of the two up to date`,
+    );
+  }
+  if (hello.hubId !== hubId) {
+    throw new RpcError(
+      status.FAILED_PRECONDITION,
+      serveErrors.AGENT_REFUSED,
+      `the agent belongs to hub ${hello.hubId}, this is hub ${hubId}; nothing was changed`,
+    );
+  }
+}
+
+function broken(message: string): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, serveErrors.PROTOCOL_BROKEN, message);
+}

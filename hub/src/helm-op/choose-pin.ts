@@ -1,0 +1,40 @@
+/** What to do with a pin that a repository now gives for what was pinned before. Pure. */
+import { archiveDigest, describePin, type Pin } from "@flotilla/shared/charts/pin.ts";
+import { compareVersions, parseVersion } from "@flotilla/shared/version/version.ts";
+
+export interface PinChoice {
+  readonly pin: Pin;
+  /** What a person should know of it, where the repository's answer was not simply followed. */
+  readonly note?: string;
+}
+
+/**
+ * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
+ * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint.
+ */
+export function choosePin(known: Pin | undefined, fresh: Pin): PinChoice {
+  if (
+    known === undefined ||
+    known.kind !== fresh.kind ||
+    known.kind === "tarball" ||
+    fresh.kind === "tarball"
+  )
+    return { pin: fresh };
+  if (known.version === fresh.version) {
+    const before = archiveDigest(known);
+    const now = archiveDigest(fresh);
+    if (before === undefined || now === undefined || before === now)
+      return { pin: before === undefined ? fresh : known };
+    return {
+      pin: known,
+      note: `version ${known.version} was published again with other bytes (${now} instead of ${before}); what is deployed keeps the earlier ones`,
+    };
+  }
+  const [from, to] = [parseVersion(known.version), parseVersion(fresh.version)];
+  if (from === undefined || to === undefined || compareVersions(to, from) >= 0)
+    return { pin: fresh };
+  return {
+    pin: known,
+    note: `the best match is now ${describePin(fresh)}, which is older than ${known.version}; ${known.version} stays deployed`,
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * From a HelmOp and its pins to the Bundle that is to exist. Pure.
+ *
+ * The Bundle never holds an unresolved constraint: every (repo, chart, version) that it or one of its targets names is
+ * resolved for itself, and the pin that came of it is kept in `spec.helmOpOptions.pins`, with what had been asked for.
+ */
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+
+/** One chart as it was asked for; "" where a field is empty. */
+export interface WantedChart {
+  readonly repo: string;
+  readonly chart: string;
+  readonly version: string;
+}
+
+/** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
+const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
+
+/** Every chart that the HelmOp asks for, once each; the first is that of the HelmOp itself. */
+export function wantedCharts(helmOp: HelmOp): readonly WantedChart[] {
+  const own = wantedBy(helmOp.spec.helm ?? {});
+  const all = [
+    own,
+    ...(helmOp.spec.targets ?? [])
+      .filter(deploys)
+      .map((target) => wantedBy(target.helm ?? {}, own)),
+  ];
+  return all.filter(
+    (chart, index) => all.findIndex((other) => isSameChart(other, chart)) === index,
+  );
+}
+
+/** What one set of Helm options asks for; what it leaves empty comes from `base`. */
+export function wantedBy(helm: HelmOptions, base?: WantedChart): WantedChart {
+  return {
+    repo: helm.repo || base?.repo || "",
+    chart: helm.chart || base?.chart || "",
+    version: helm.version || base?.version || "",
+  };
+}
+
+/** The pin for a chart, if there is one. */
+export function pinFor(pins: readonly ChartPin[], wanted: WantedChart): ChartPin | undefined {
+  return pins.find((entry) => isSameChart(entry, wanted));
+}
+
+/** The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. */
+export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
+  const {
+    labels,
+    pollingInterval: _p,
+    helmSecretName: _s,
+    insecureSkipTLSVerify,
+    suspend: _u,
+    resources: _r,
+    ...options
+  } = helmOp.spec;
+  const own = wantedBy(helmOp.spec.helm ?? {});
+  const targets =
+    (helmOp.spec.targets ?? []).length === 0 ? [defaultTarget] : (helmOp.spec.targets ?? []);
+  return {
+    apiVersion,
+    kind: "Bundle",
+    metadata: {
+      name: helmOp.metadata.name,
+      ...(helmOp.metadata.namespace !== undefined && { namespace: helmOp.metadata.namespace }),
+      labels: { ...labels, [helmOpLabel]: helmOp.metadata.name },
+      finalizers: [bundleFinalizer],
+    },
+    spec: {
+      ...options,
+      ...(options.helm !== undefined &&
+        options.helm !== null && { helm: resolved(options.helm, own, pins) }),
+      targets: targets.map((target, index) => ({
+        ...target,
+        name: target.name || targetName(index),
+        ...(target.helm !== undefined &&
+          target.helm !== null && {
+            helm: resolved(target.helm, wantedBy(target.helm, own), pins),
+          }),
+      })),
+      helmOpOptions: { helmOpInsecureSkipTLSVerify: insecureSkipTLSVerify ?? false, pins },
+    },
+  };
+}
+
+/** The same options with repo, chart and version filled in, the version being the one that the constraint came to. */
+function resolved(helm: HelmOptions, wanted: WantedChart, pins: readonly ChartPin[]): HelmOptions {
+  const pin = pinFor(pins, wanted)?.pin;
+  const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
+  return {
+    ...helm,
+    ...(wanted.repo !== "" && { repo: wanted.repo }),
+    ...(wanted.chart !== "" && { chart: wanted.chart }),
+    ...(version !== "" && { version }),
+  };
+}
+
+function deploys(target: BundleTarget): boolean {
+  return target.doNotDeploy !== true && target.helm !== undefined && target.helm !== null;
+}
+
+function isSameChart(a: WantedChart, b: WantedChart): boolean {
+  return a.repo === b.repo && a.chart === b.chart && a.version === b.version;
+}

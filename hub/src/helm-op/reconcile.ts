@@ -1,0 +1,270 @@
+/** HelmOp to Bundle: validates, resolves, and keeps the Bundle of the HelmOp's name as the HelmOp says. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { helmOpFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import { hubErrors } from "../errors.ts";
+import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
+import { pinFor, planBundle, wantedBy } from "./plan-bundle.ts";
+import { type PollHistory, planPoll, pollingIntervalMs } from "./polling.ts";
+import { type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { refusalOf } from "./validate.ts";
+
+export interface HelmOpDeps {
+  readonly rest: KubeRest;
+  readonly helmOps: Store<HelmOp>;
+  readonly bundles: Store<Bundle>;
+  readonly resolver: Resolver;
+  readonly outcomes: Outcomes;
+  /** Has the status of a HelmOp told anew. */
+  readonly markStatus: (key: ObjectKey) => void;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+}
+
+/** A HelmOp that has no pin at all is tried again after one second, doubling up to five minutes. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 5 * 60_000;
+
+export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
+  const failures = new Map<ObjectKey, number>();
+
+  return async function reconcile(key, { signal }): Promise<Outcome> {
+    const helmOp = deps.helmOps.get(key);
+    if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
+      failures.delete(key);
+      deps.outcomes.helmOps.delete(key);
+      if (helmOp !== undefined) await finish(deps, helmOp, signal);
+      return done();
+    }
+
+    const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
+    if (refusal !== undefined) {
+      tell(deps, helmOp, {
+        generation: generationOf(helmOp),
+        accepted: { ok: false, message: refusal.message },
+      });
+      return done();
+    }
+
+    const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
+    const earlier = lastPoll(deps, helmOp);
+    const poll =
+      planPoll(helmOp, { lastAt: earlier?.at, failures: failures.get(key) ?? 0 }, deps.clock.now())
+        .kind === "due";
+    const attemptedAt = deps.clock.now();
+    const [resolution] = await Promise.all([
+      resolveCharts(deps.resolver, { helmOp, known, poll, signal }),
+      addFinalizer(deps, helmOp, signal),
+    ]);
+    const asked = poll || resolution.failure !== undefined;
+    if (asked)
+      failures.set(key, resolution.failure === undefined ? 0 : (failures.get(key) ?? 0) + 1);
+
+    if (resolution.failure === undefined || resolution.failure.isPinned)
+      await writeBundle(deps, helmOp, resolution.pins, signal);
+    const lastAt = poll ? timeText(attemptedAt) : earlier?.at;
+    const nextMs = nextAttemptMs(
+      helmOp,
+      resolution,
+      { lastAt, failures: failures.get(key) ?? 0 },
+      deps.clock,
+    );
+    const told = intentOf(
+      helmOp,
+      resolution,
+      nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs),
+    );
+    const polled = pollOutcome(
+      helmOp,
+      told.problem,
+      poll ? { at: timeText(attemptedAt) } : undefined,
+      earlier,
+    );
+    tell(deps, helmOp, { ...told.intent, ...(polled !== undefined && { polled }) });
+    return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
+  };
+}
+
+/** A Bundle of this name that is not ours is left alone. */
+function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError | undefined {
+  if (bundle === undefined || bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name)
+    return undefined;
+  return new AppError(
+    hubErrors.BUNDLE_NAME_TAKEN,
+    `a Bundle named ${bundle.metadata.name} exists already and belongs to no HelmOp; rename the HelmOp or delete that Bundle`,
+  );
+}
+
+/** The Bundle goes first; the HelmOp follows when it is gone. */
+async function finish(deps: HelmOpDeps, helmOp: HelmOp, signal: AbortSignal): Promise<void> {
+  const bundle = deps.bundles.get(keyOf(helmOp));
+  if (bundle !== undefined && bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name) {
+    if (bundle.metadata.deletionTimestamp === undefined) {
+      await deps.rest.delete(bundles, bundle.metadata, {
+        ...(bundle.metadata.uid !== undefined && { uid: bundle.metadata.uid }),
+        signal,
+      });
+    }
+    return;
+  }
+  await setFinalizers(
+    deps,
+    helmOp,
+    (helmOp.metadata.finalizers ?? []).filter((name) => name !== helmOpFinalizer),
+    signal,
+  );
+}
+
+async function addFinalizer(deps: HelmOpDeps, helmOp: HelmOp, signal: AbortSignal): Promise<void> {
+  const finalizers = helmOp.metadata.finalizers ?? [];
+  if (!finalizers.includes(helmOpFinalizer))
+    await setFinalizers(deps, helmOp, [...finalizers, helmOpFinalizer], signal);
+}
+
+/** A patch, because other people write HelmOps too; with the version, so that none of their finalizers gets lost. */
+async function setFinalizers(
+  deps: HelmOpDeps,
+  helmOp: HelmOp,
+  finalizers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (isDeepStrictEqual(finalizers, helmOp.metadata.finalizers ?? [])) return;
+  const body = { metadata: { resourceVersion: helmOp.metadata.resourceVersion, finalizers } };
+  deps.helmOps.wrote(
+    await deps.rest.patch(helmOps, helmOp.metadata, { type: "merge", body }, { signal }),
+  );
+}
+
+async function writeBundle(
+  deps: HelmOpDeps,
+  helmOp: HelmOp,
+  pins: readonly ChartPin[],
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = planBundle(helmOp, pins);
+  const current = deps.bundles.get(keyOf(helmOp));
+  if (current === undefined) {
+    deps.bundles.wrote(await deps.rest.create(bundles, wanted, { signal }));
+    return;
+  }
+  if (current.metadata.deletionTimestamp !== undefined) return;
+  if (
+    isDeepStrictEqual(current.spec, wanted.spec) &&
+    isDeepStrictEqual(current.metadata.labels, wanted.metadata.labels)
+  )
+    return;
+  const next = {
+    ...current,
+    metadata: { ...current.metadata, labels: wanted.metadata.labels ?? {} },
+    spec: wanted.spec,
+  };
+  deps.bundles.wrote(await deps.rest.replace(bundles, next, { signal }));
+}
+
+/** Milliseconds until repositories are asked again; undefined when nothing is asked before something changes. */
+function nextAttemptMs(
+  helmOp: HelmOp,
+  { failure }: ChartResolution,
+  history: PollHistory,
+  clock: Clock,
+): number | undefined {
+  if (failure !== undefined && !failure.isPinned) {
+    const backoff = Math.min(
+      longestRetryMs,
+      firstRetryMs * 2 ** Math.min(history.failures - 1, 10),
+    );
+    return failure.error.retryable ? backoff : undefined;
+  }
+  const plan = planPoll(helmOp, history, clock.now());
+  switch (plan.kind) {
+    case "off":
+      return undefined;
+    case "due":
+      return 0;
+    case "later":
+      return plan.inMs;
+  }
+}
+
+function intentOf(
+  helmOp: HelmOp,
+  { pins, notes, failure }: ChartResolution,
+  nextAt: string | undefined,
+): { readonly intent: HelmOpIntent; readonly problem: string | undefined } {
+  const own = pinFor(pins, wantedBy(helmOp.spec.helm ?? {}))?.pin;
+  const problem =
+    failure &&
+    `${failure.error.message}${nextAt === undefined ? "" : `; it is tried again at ${nextAt}`}`;
+  const intent: HelmOpIntent = {
+    generation: generationOf(helmOp),
+    accepted:
+      problem !== undefined && failure?.isPinned === false
+        ? { ok: false, message: `could not get a chart version: ${problem}` }
+        : { ok: true, ...(notes.length > 0 && { message: notes.join("; ") }) },
+    ...(own !== undefined && { version: own.kind === "tarball" ? "" : own.version }),
+  };
+  return { intent, problem };
+}
+
+/** The last poll's outcome: this attempt's, or between two polls that of the last one. */
+function pollOutcome(
+  helmOp: HelmOp,
+  problem: string | undefined,
+  attempt: { readonly at: string } | undefined,
+  earlier: PollOutcome | undefined,
+): PollOutcome | undefined {
+  if (pollingIntervalMs(helmOp) === undefined) return undefined;
+  return attempt === undefined
+    ? earlier
+    : { ...attempt, ...(problem !== undefined && { error: problem }) };
+}
+
+/** What is known of the last poll: from memory, or after a restart from the status. */
+function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
+  const remembered = deps.outcomes.helmOps.get(keyOf(helmOp))?.polled;
+  if (remembered !== undefined) return remembered;
+  const at = helmOp.status?.lastPollingTriggered;
+  if (at === undefined || at === null) return undefined;
+  const condition = findCondition(helmOp.status?.conditions, "Polled");
+  return { at, ...(condition?.status === "False" && { error: condition.message ?? "" }) };
+}
+
+function tell(deps: HelmOpDeps, helmOp: HelmOp, intent: HelmOpIntent): void {
+  const key = keyOf(helmOp);
+  deps.outcomes.helmOps.set(key, intent);
+  if (
+    intent.version !== undefined &&
+    intent.version !== "" &&
+    intent.version !== helmOp.status?.version
+  ) {
+    deps.events.record(helmOp, {
+      type: "Normal",
+      reason: "GotNewChartVersion",
+      action: "ResolveChart",
+      note: intent.version,
+    });
+  }
+  deps.markStatus(key);
+}
+
+function generationOf(helmOp: HelmOp): number {
+  return helmOp.metadata.generation ?? 0;
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes keeps times. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,66 @@
+/** What the hub refuses of a HelmOp beyond what its schema refuses at apply. Pure. */
+
+import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { classifySource } from "@flotilla/shared/charts/source.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { hubErrors } from "../errors.ts";
+
+/** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
+export function refusalOf(helmOp: HelmOp): AppError | undefined {
+  const { spec } = helmOp;
+  if (spec.helm === undefined || spec.helm === null) {
+    return new AppError(
+      hubErrors.HELMOP_INVALID,
+      "spec.helm is empty: name a chart with helm.repo and helm.chart",
+    );
+  }
+  const source = classifySource(spec.helm);
+  if (source instanceof AppError) return source;
+
+  const unsupported = [
+    ...unsupportedOptions(spec, "spec"),
+    ...(spec.targets ?? []).flatMap((target, index) =>
+      unsupportedOptions(target, `spec.targets[${index}]`),
+    ),
+    ...(isSet(spec.helmSecretName) ? ["spec.helmSecretName"] : []),
+    ...(isSet(spec.dependsOn) ? ["spec.dependsOn"] : []),
+  ];
+  if (unsupported.length === 0) return undefined;
+  return new AppError(
+    hubErrors.NOT_SUPPORTED,
+    `${unsupported.join(", ")} ${unsupported.length === 1 ? "is" : "are"} not carried out by this version of Flotilla; remove it to have the chart installed without it`,
+  );
+}
+
+function unsupportedOptions(options: BundleDeploymentOptions, path: string): string[] {
+  const { helm } = options;
+  const fields: readonly (readonly [string, unknown])[] = [
+    ["helm.valuesFrom", helm?.valuesFrom],
+    ["helm.templateValues", helm?.templateValues],
+    ["downstreamResources", options.downstreamResources],
+    ["serviceAccount", options.serviceAccount],
+    ["namespaceLabels", options.namespaceLabels],
+    ["namespaceAnnotations", options.namespaceAnnotations],
+  ];
+  const used = fields.filter(([, value]) => isSet(value)).map(([field]) => `${path}.${field}`);
+  return helm?.disablePreProcess !== true && hasTemplate(helm?.values)
+    ? [...used, `${path}.helm.values with \${ } templates`]
+    : used;
+}
+
+function hasTemplate(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("${");
+  if (Array.isArray(value)) return value.some(hasTemplate);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(value).some(([name, inner]) => name.includes("${") || hasTemplate(inner))
+  );
+}
+
+function isSet(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}

@@ -1,0 +1,17 @@
+/** What can go wrong with the hub's certificates and with those that it is asked for. */
+import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+export const identityErrors = defineErrors({
+  AUTHORITY_INVALID: {
+    retryable: false,
+    help: "The Secret with the hub's certificate authority cannot be used. Restore it from a backup; deleting it makes a new authority, which every agent has to enrol with again.",
+  },
+  HUB_ID_UNKNOWN: {
+    retryable: true,
+    help: "The hub could not read the UID of the namespace kube-system of its cluster, which is what agents know it by. Grant it to read namespaces.",
+  },
+  CERTIFICATE_REQUEST_INVALID: {
+    retryable: false,
+    help: "An agent sent a certificate request that is not one, is not signed with its own key, or uses another kind of key than P-256.",
+  },
+});

@@ -1,0 +1,131 @@
+/** The hub: serves agents, runs the controllers while it leads, and answers for its health. */
+import { randomUUID } from "node:crypto";
+import { buildVersion } from "@flotilla/shared/about/build-version.ts";
+import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
+import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
+import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
+import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
+import { createLog } from "@flotilla/shared/log/log.ts";
+import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { hubUsage, parseHubConfig } from "./config.ts";
+import { createContentStore } from "./content/content-store.ts";
+import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
+import { runControllers } from "./control/run-controllers.ts";
+import { serverNames } from "./identity/server-names.ts";
+import { createReportWriter } from "./report/report-writer.ts";
+import { createWire } from "./serve/wire.ts";
+import { prepareHubNamespace, prepareWorkspaces } from "./workspace/prepare-workspaces.ts";
+
+/** How long streams may take to end before the port is closed regardless. */
+const closeGraceMs = 2_000;
+
+await runProgram("flotilla-hub", hubUsage, async (signal) => {
+  const config = parseHubConfig(process.argv.slice(2), process.env);
+  const log = createLog({ name: "hub", level: config.logLevel });
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const kubeconfig = await loadKubeconfig({
+    ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
+    ...(config.context !== undefined && { context: config.context }),
+    env: process.env,
+  });
+  const rest = connectKube(kubeconfig, { userAgent: `flotilla-hub/${buildVersion}` });
+  const ending = new AbortController();
+  const end = AbortSignal.any([signal, ending.signal]);
+
+  let notReady: string | undefined = "the hub is starting";
+  const health = await startHealthServer({
+    listen: config.httpListen,
+    metrics,
+    notReady: () => notReady,
+  });
+  const charts = createChartClient({ userAgent: `flotilla-hub/${buildVersion}` });
+  const events = createEventRecorder({
+    rest,
+    controller: "flotilla.dev/hub",
+    instance: config.replica,
+    log,
+  });
+  const caches = createCaches(rest, log);
+  const reports = createReportWriter({ rest, deployments: caches.deployments.store, clock, log });
+  const contents = createContentStore({ rest, namespace: hubNamespace, clock });
+  const running: Promise<unknown>[] = [];
+  try {
+    await prepareHubNamespace(rest);
+    running.push(runCaches(caches, ending.signal));
+    const wire = await createWire(
+      {
+        rest,
+        namespace: hubNamespace,
+        clusters: caches.clusters,
+        deployments: caches.deployments,
+        tokens: caches.tokens,
+        contents,
+        reports: {
+          report: (cluster, place, state) =>
+            reports.report(cluster.deploymentsNamespace, { ...place, state }),
+          withdrawn: (cluster, deployment) =>
+            reports.withdrawn(cluster.deploymentsNamespace, deployment),
+        },
+        events,
+        metrics,
+        clock,
+        log,
+      },
+      {
+        replica: config.replica,
+        version: buildVersion,
+        servingNames: serverNames(config),
+        certificateLifetimeMs: config.certificateLifetimeMs,
+      },
+    );
+    const { host, port } = config.grpcListen;
+    const agentPort = await wire.listen(host, port);
+    const advertised =
+      config.advertise === "" ? `${serverNames(config)[0]}:${agentPort}` : config.advertise;
+    await cachesSynced(caches);
+    running.push(wire.runPresence(end));
+    notReady = undefined;
+    log.info(
+      { replica: config.replica, agents: `${host}:${agentPort}`, health: health.address },
+      "hub is ready",
+    );
+    await runAsLeader({
+      rest,
+      namespace: hubNamespace,
+      name: "flotilla-hub",
+      identity: `${config.replica}_${randomUUID()}`,
+      log,
+      signal: end,
+      onElected: async (leading, leadership) => {
+        const guarded = guardWrites(rest, leadership);
+        await prepareWorkspaces(guarded);
+        const control = {
+          rest: guarded,
+          caches,
+          contents,
+          resolver: charts,
+          events,
+          clock,
+          log,
+          metrics,
+        };
+        await Promise.all([runControllers(control, leading), wire.runTokens(advertised, leading)]);
+      },
+    });
+    notReady = "the hub is ending";
+    await wire.close(closeGraceMs);
+  } finally {
+    await reports.flush();
+    await events.flush();
+    ending.abort();
+    await Promise.allSettled(running);
+    await Promise.all([charts.close(), health.close(), rest.close()]);
+  }
+});

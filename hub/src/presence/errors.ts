@@ -1,0 +1,13 @@
+/** What can go wrong while the coming and going of an agent is written down. */
+import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+export const presenceErrors = defineErrors({
+  CLUSTER_GONE: {
+    retryable: true,
+    help: "The Cluster was deleted, or made anew under the same name, while its agent connected. Enrol the cluster again.",
+  },
+  CLUSTER_BUSY: {
+    retryable: true,
+    help: "The status of a Cluster was changed by others again and again while the hub tried to write it. It is tried again by itself.",
+  },
+});

@@ -1,0 +1,121 @@
+/**
+ * Running totals over BundleDeployments, by Bundle and by cluster. One report changes a few numbers, whether there
+ * are ten clusters or ten thousand.
+ */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
+import {
+  type BundleState,
+  bundleStates,
+  type ResourceCounts,
+} from "@flotilla/shared/api/summary.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { stateOf } from "./deployment-state.ts";
+
+/** The totals of one Bundle or one cluster. */
+export interface Tally {
+  readonly states: Readonly<Record<BundleState, number>>;
+  readonly total: number;
+  readonly resources: ResourceCounts;
+  /** Keys of the BundleDeployments in each state but Ready. */
+  readonly unready: ReadonlyMap<BundleState, ReadonlySet<ObjectKey>>;
+}
+
+export interface Tallies {
+  /** One BundleDeployment changed; absent before it was made and after it is gone. */
+  change(before: BundleDeployment | undefined, after: BundleDeployment | undefined): void;
+  /** By the key of the Bundle. */
+  ofBundle(key: ObjectKey): Tally;
+  /** By the cluster's own namespace on the hub. */
+  ofCluster(namespace: string): Tally;
+}
+
+interface RunningTally {
+  states: Record<BundleState, number>;
+  total: number;
+  resources: Record<keyof ResourceCounts, number>;
+  unready: Map<BundleState, Set<ObjectKey>>;
+}
+
+const resourceFields = [
+  "ready",
+  "desiredReady",
+  "waitApplied",
+  "modified",
+  "orphaned",
+  "missing",
+  "unknown",
+  "notReady",
+] as const;
+
+const nothing: Tally = emptyTally();
+
+/** The key of the Bundle that a BundleDeployment was made for. */
+export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
+  const labels = deployment.metadata.labels ?? {};
+  return keyOf({
+    namespace: labels[bundleNamespaceLabel] ?? "",
+    name: labels[bundleNameLabel] ?? "",
+  });
+}
+
+export function createTallies(): Tallies {
+  const bundles = new Map<ObjectKey, RunningTally>();
+  const clusters = new Map<string, RunningTally>();
+
+  function count(
+    map: Map<string, RunningTally>,
+    key: string,
+    deployment: BundleDeployment,
+    by: 1 | -1,
+  ): void {
+    let tally = map.get(key);
+    if (tally === undefined) {
+      tally = emptyTally();
+      map.set(key, tally);
+    }
+    const state = stateOf(deployment);
+    tally.states[state] += by;
+    tally.total += by;
+    const counts = deployment.status?.resourceCounts;
+    if (counts !== undefined)
+      for (const field of resourceFields) tally.resources[field] += by * counts[field];
+    if (state !== "Ready") {
+      const keys = tally.unready.get(state) ?? new Set();
+      tally.unready.set(state, keys);
+      if (by === 1) keys.add(keyOf(deployment));
+      else keys.delete(keyOf(deployment));
+    }
+    if (tally.total === 0) map.delete(key);
+  }
+
+  return {
+    change(before, after) {
+      for (const [deployment, by] of [
+        [before, -1],
+        [after, 1],
+      ] as const) {
+        if (deployment === undefined) continue;
+        count(bundles, bundleKeyOf(deployment), deployment, by);
+        count(clusters, deployment.metadata.namespace ?? "", deployment, by);
+      }
+    },
+    ofBundle: (key) => bundles.get(key) ?? nothing,
+    ofCluster: (namespace) => clusters.get(namespace) ?? nothing,
+  };
+}
+
+function emptyTally(): RunningTally {
+  return {
+    states: Object.fromEntries(bundleStates.map((state) => [state, 0])) as Record<
+      BundleState,
+      number
+    >,
+    total: 0,
+    resources: Object.fromEntries(resourceFields.map((field) => [field, 0])) as Record<
+      keyof ResourceCounts,
+      number
+    >,
+    unready: new Map(),
+  };
+}

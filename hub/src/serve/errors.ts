@@ -1,0 +1,71 @@
+/** Why the hub turns an agent away. Each is answered with a status of gRPC and a sentence that says what to do. */
+import {
+  AppError,
+  commonErrors,
+  defineErrors,
+  type ErrorKind,
+  messageOf,
+} from "@flotilla/shared/errors/app-error.ts";
+import { status } from "@grpc/grpc-js";
+
+export const serveErrors = defineErrors({
+  AGENT_UNKNOWN: {
+    retryable: true,
+    help: "The agent showed no certificate, or one that this hub did not issue or that has ended. Delete the Secret flotilla-agent/flotilla-identity in its cluster and let it enrol with a new registration token.",
+  },
+  AGENT_REFUSED: {
+    retryable: true,
+    help: "The agent's certificate is for a Cluster that does not exist on this hub any more, or for another hub. Enrol the cluster again with a registration token of this hub.",
+  },
+  AGENT_REPLACED: {
+    retryable: true,
+    help: "Another agent connected with the same identity, and the newer connection is kept. If this repeats, two agents use a copy of the same Secret flotilla-agent/flotilla-identity: delete one of them and enrol it as a cluster of its own.",
+  },
+  PROTOCOL_BROKEN: {
+    retryable: true,
+    help: "The other side sent something that the contract between hub and agent does not allow. Check that the versions of hub and agent fit together.",
+  },
+  PORT_UNAVAILABLE: {
+    retryable: false,
+    help: "The hub cannot listen on the address of its gRPC port. Another program has the port, or the address is not one of this machine: choose another with the hub's flag.",
+  },
+  HUB_NOT_READY: {
+    retryable: true,
+    help: "The hub has only just started and does not know the fleet yet, or it is going away. The agent connects again by itself.",
+  },
+});
+
+/** An answer to an agent that is no success. */
+export class RpcError extends AppError {
+  override readonly name = "RpcError";
+  readonly status: status;
+
+  constructor(
+    grpcStatus: status,
+    kind: ErrorKind,
+    message: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(kind, message, options);
+    this.status = grpcStatus;
+  }
+
+  /** For what a mapper of the wire refused. */
+  static protocolBroken(thrown: unknown): RpcError {
+    return new RpcError(status.INVALID_ARGUMENT, serveErrors.PROTOCOL_BROKEN, messageOf(thrown), {
+      cause: thrown,
+    });
+  }
+
+  /** Any thrown value as an answer. What is not meant for agents is not shown to them. */
+  static answerTo(thrown: unknown): RpcError {
+    if (thrown instanceof RpcError) return thrown;
+    const error = AppError.from(thrown);
+    return new RpcError(
+      status.UNAVAILABLE,
+      commonErrors.INTERNAL,
+      `the hub could not do it (${error.code}); its log says why, try again`,
+      { cause: thrown },
+    );
+  }
+}

@@ -1,0 +1,154 @@
+/** The hub's end of the wire, put together: certificates, enrolment, presence, hand-out, and the port. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createController } from "@flotilla/shared/kube/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
+import type { Informer } from "@flotilla/shared/kube/informer.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Registry } from "prom-client";
+import type { ContentReader } from "../content/content-store.ts";
+import { createEnrollment } from "../enroll/enroll.ts";
+import { createHandout } from "../handout/handout.ts";
+import { createHandoutMetrics } from "../handout/metrics.ts";
+import type { ReportSink } from "../handout/report-sink.ts";
+import { ensureAuthority } from "../identity/authority-secret.ts";
+import { openAuthority } from "../identity/certificate-authority.ts";
+import { readHubId } from "../identity/hub-id.ts";
+import { createServingIdentity } from "../identity/serving-identity.ts";
+import { createPresence } from "../presence/presence.ts";
+import { reconcileToken } from "../registration-token/token-controller.ts";
+import { createFleetServer } from "./fleet-server.ts";
+
+export interface WireDeps {
+  readonly rest: KubeRest;
+  /** The hub's own namespace, which must exist. */
+  readonly namespace: string;
+  /** With `clusterIndexers` (enroll/indexes.ts). */
+  readonly clusters: Informer<Cluster>;
+  /** With `deploymentIndexers` (handout/handout.ts). */
+  readonly deployments: Informer<BundleDeployment>;
+  /** With `tokenIndexers` (enroll/indexes.ts). */
+  readonly tokens: Informer<ClusterRegistrationToken>;
+  readonly contents: ContentReader;
+  readonly reports: ReportSink;
+  readonly events: EventRecorder;
+  readonly metrics: Registry;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface WireOptions {
+  /** The name of this replica, the same after a restart. */
+  readonly replica: string;
+  readonly version: string;
+  /** DNS names and IP addresses that agents reach the port by. */
+  readonly servingNames: readonly string[];
+  /** How long an agent's certificate is good for; default 24 h. */
+  readonly certificateLifetimeMs?: number;
+  /** How long agents get to come back after a start before they count as gone; default 30 s. */
+  readonly presenceGraceMs?: number;
+  /** Whether the agents of another replica are to be looked after; default: never. */
+  readonly isGone?: (replica: string) => boolean;
+}
+
+export interface Wire {
+  readonly hubId: string;
+  /** How many agents are connected. */
+  readonly agents: number;
+  /** Opens the port; gives the one that it got. Agents are answered once the informers have synced. */
+  listen(host: string, port: number): Promise<number>;
+  /** Every replica: writes which of its agents are gone, until `signal` aborts. Begin it once the informers have synced. */
+  runPresence(signal: AbortSignal): Promise<void>;
+  /** The leader alone: keeps registration tokens. `address` is `host:port` as agents reach the hub. */
+  runTokens(address: string, signal: AbortSignal): Promise<void>;
+  /** Hands the agents over and closes the port, after `graceMs` at the latest. */
+  close(graceMs: number): Promise<void>;
+}
+
+export async function createWire(deps: WireDeps, options: WireOptions): Promise<Wire> {
+  const { rest, clusters, deployments, tokens, clock, log, metrics } = deps;
+  const hubId = await readHubId(rest);
+  const stored = await ensureAuthority(rest, deps.namespace, clock.now());
+  const authority = await openAuthority(stored, () => clock.now());
+  const names = options.servingNames;
+  const serving = await createServingIdentity({ authority, names, clock, log });
+  const presence = createPresence({
+    rest,
+    clusters: clusters.store,
+    clock,
+    replica: options.replica,
+    ...(options.isGone !== undefined && { isGone: options.isGone }),
+    ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
+  });
+  const handout = createHandout({
+    ...deps,
+    hubId,
+    hubVersion: options.version,
+    presence,
+    metrics: createHandoutMetrics(metrics),
+  });
+  const enrollment = createEnrollment({
+    ...deps,
+    clusters: clusters.store,
+    tokens: tokens.store,
+    authority,
+    hubId,
+    ...(options.certificateLifetimeMs !== undefined && {
+      certificateLifetimeMs: options.certificateLifetimeMs,
+    }),
+  });
+  const server = createFleetServer({
+    hubId,
+    clusters: clusters.store,
+    hasSynced: () => clusters.hasSynced && deployments.hasSynced && tokens.hasSynced,
+    clock,
+    log,
+    serving,
+    enrollment,
+    handout,
+  });
+
+  return {
+    hubId,
+    get agents() {
+      return handout.size;
+    },
+    listen: (host, port) => server.listen(host, port),
+    async runPresence(signal) {
+      const controller = createController({
+        name: "presence",
+        reconcile: presence.reconcile,
+        workers: 8,
+        log,
+        metrics,
+        clock,
+      });
+      const stop = presence.onLeft((key) => controller.enqueue(key));
+      for (const key of presence.recorded()) controller.enqueue(key);
+      await controller.run(signal);
+      stop();
+    },
+    async runTokens(address, signal) {
+      const hub = { address, authoritiesPem: authority.authoritiesPem };
+      const controller = createController({
+        name: "registration-token",
+        reconcile: reconcileToken({ ...deps, tokens: tokens.store, hub }),
+        log,
+        metrics,
+        clock,
+      });
+      const stop = tokens.onChange(({ key }) => controller.enqueue(key));
+      for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
+      await controller.run(signal);
+      stop();
+    },
+    async close(graceMs) {
+      await server.close(graceMs);
+      serving.stop();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** The status of a Bundle, from its BundleDeployments. Pure. */
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { worstState } from "../rollup/summarize.ts";
+import type { Tally } from "../rollup/tally.ts";
+import type { BundleTargeting } from "./intent.ts";
+import { isNews } from "./news.ts";
+import { bundleVerdict } from "./ready-condition.ts";
+
+export interface BundleInputs {
+  readonly bundle: Bundle;
+  readonly targeting: BundleTargeting;
+  readonly summary: BundleSummary;
+  readonly tally: Tally;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function bundleStatus({
+  bundle,
+  targeting,
+  summary,
+  tally,
+  now,
+}: BundleInputs): BundleStatus {
+  const current = targeting.generation === bundle.metadata.generation ? targeting : undefined;
+  const state = worstState(summary);
+  return {
+    ...bundle.status,
+    conditions: setConditions(
+      bundle.status?.conditions ?? [],
+      [
+        {
+          type: "Ready",
+          ...bundleVerdict(current, summary, "Cluster"),
+          observedGeneration: targeting.generation,
+        },
+      ],
+      now,
+    ),
+    observedGeneration: targeting.generation,
+    summary,
+    resourceCounts: { ...tally.resources },
+    display: {
+      readyClusters: `${summary.ready}/${summary.desiredReady}`,
+      ...(state !== "" && { state }),
+    },
+  };
+}
+
+export function isBundleNews(before: BundleStatus | undefined, after: BundleStatus): boolean {
+  return isNews(
+    findCondition(before?.conditions, "Ready"),
+    findCondition(after.conditions, "Ready"),
+  );
+}

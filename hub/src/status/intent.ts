@@ -1,0 +1,42 @@
+/** What became of a HelmOp's intent: the outcome of its last reconciliation, from which its status is told. */
+import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+
+export interface HelmOpIntent {
+  /** The generation of the HelmOp that this speaks of. */
+  readonly generation: number;
+  readonly accepted:
+    | { readonly ok: true /** Worth knowing although it went well. */; readonly message?: string }
+    | { readonly ok: false; readonly message: string };
+  /** Absent where nothing is polled. */
+  readonly polled?: PollOutcome;
+  /** The resolved version of the HelmOp's own chart; "" where there is none (an archive's address). */
+  readonly version?: string;
+}
+
+export interface PollOutcome {
+  /** RFC 3339: the start of the last attempt. */
+  readonly at: string;
+  /** What went wrong and when it is tried again; absent when it went well. */
+  readonly error?: string;
+}
+
+/** What became of a Bundle's targets. */
+export interface BundleTargeting {
+  readonly generation: number;
+  /** Clusters that the Bundle goes to. */
+  readonly targets: number;
+  /** Clusters that wait for an earlier deployment of the same name to be gone. */
+  readonly waiting: number;
+  /** Why nothing could be handed out; what is deployed stays. */
+  readonly error?: string;
+}
+
+/** Outcomes by the key of their object, kept by the leader in memory and made again after a restart. */
+export interface Outcomes {
+  readonly helmOps: Map<ObjectKey, HelmOpIntent>;
+  readonly bundles: Map<ObjectKey, BundleTargeting>;
+}
+
+export function createOutcomes(): Outcomes {
+  return { helmOps: new Map(), bundles: new Map() };
+}

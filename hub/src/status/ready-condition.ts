@@ -1,0 +1,36 @@
+/** The Ready condition of HelmOps, Bundles and Clusters, from what is known of them. Pure. */
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import { readyMessage, worstState } from "../rollup/summarize.ts";
+import type { BundleTargeting } from "./intent.ts";
+
+export interface Verdict {
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Whether all that a Bundle wants is there. `targeting`: of the Bundle's current generation, if that has been done. */
+export function bundleVerdict(
+  targeting: BundleTargeting | undefined,
+  summary: BundleSummary,
+  kind: "Bundle" | "Cluster",
+): Verdict {
+  if (targeting?.error !== undefined)
+    return { status: "False", reason: "Error", message: targeting.error };
+  if (targeting === undefined)
+    return { status: "Unknown", reason: "Progressing", message: "choosing the clusters" };
+  if (targeting.targets === 0 && summary.desiredReady === 0) {
+    return {
+      status: "True",
+      reason: "NoTargets",
+      message: "no cluster matches any of the targets",
+    };
+  }
+  return summaryVerdict(summary, kind);
+}
+
+export function summaryVerdict(summary: BundleSummary, kind: "Bundle" | "Cluster"): Verdict {
+  const worst = worstState(summary);
+  if (worst === "") return { status: "True", reason: "Ready", message: "" };
+  return { status: "False", reason: worst, message: readyMessage(summary, kind) };
+}

@@ -1,0 +1,134 @@
+/** The leader's status loops: one for each kind, computing from all inputs. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Caches } from "../control/caches.ts";
+import { clusterKeyOf } from "../deploy/tombstone.ts";
+import { summarize } from "../rollup/summarize.ts";
+import { bundleKeyOf, type Tallies } from "../rollup/tally.ts";
+import { bundleStatus, isBundleNews } from "./bundle-status.ts";
+import { clusterStatus, isClusterNews } from "./cluster-status.ts";
+import { helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";
+import type { Outcomes } from "./intent.ts";
+import { createStatusWriter } from "./status-writer.ts";
+
+export interface StatusWriters {
+  markHelmOp(key: ObjectKey): void;
+  /** Also the HelmOp of that key, which tells of the same. */
+  markBundle(key: ObjectKey): void;
+  markCluster(key: ObjectKey): void;
+  flush(): Promise<void>;
+}
+
+export interface StatusWritersDeps {
+  readonly rest: KubeRest;
+  readonly caches: Caches;
+  readonly outcomes: Outcomes;
+  readonly tallies: Tallies;
+  /** Keys of Clusters whose namespace is there. */
+  readonly housed: ReadonlySet<ObjectKey>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createStatusWriters({
+  rest,
+  caches,
+  outcomes,
+  tallies,
+  housed,
+  clock,
+  log,
+}: StatusWritersDeps): StatusWriters {
+  const now = () => new Date(clock.now()).toISOString();
+  const lookUp = (key: ObjectKey) => caches.deployments.store.get(key);
+
+  function bundleSummary(key: ObjectKey): BundleSummary {
+    const tally = tallies.ofBundle(key);
+    const pending = Math.max(0, (outcomes.bundles.get(key)?.targets ?? 0) - tally.total);
+    return summarize({
+      tally,
+      pending,
+      lookUp,
+      nameOf: (deployment: BundleDeployment) => clusterKeyOf(deployment),
+    });
+  }
+
+  const helmOpWriter = createStatusWriter({
+    rest,
+    clock,
+    log,
+    resource: helmOps,
+    store: caches.helmOps.store,
+    isUrgent: isHelmOpNews,
+    compute: (helmOp) => {
+      const key = keyOf(helmOp);
+      const intent = outcomes.helmOps.get(key);
+      if (intent === undefined) return undefined;
+      return helmOpStatus({
+        helmOp,
+        intent,
+        bundle: caches.bundles.store.get(key),
+        targeting: outcomes.bundles.get(key),
+        summary: bundleSummary(key),
+        tally: tallies.ofBundle(key),
+        now: now(),
+      });
+    },
+  });
+  const bundleWriter = createStatusWriter({
+    rest,
+    clock,
+    log,
+    resource: bundles,
+    store: caches.bundles.store,
+    isUrgent: isBundleNews,
+    compute: (bundle) => {
+      const key = keyOf(bundle);
+      const targeting = outcomes.bundles.get(key);
+      if (targeting === undefined) return undefined;
+      return bundleStatus({
+        bundle,
+        targeting,
+        summary: bundleSummary(key),
+        tally: tallies.ofBundle(key),
+        now: now(),
+      });
+    },
+  });
+  const clusterWriter = createStatusWriter({
+    rest,
+    clock,
+    log,
+    resource: clusters,
+    store: caches.clusters.store,
+    isUrgent: isClusterNews,
+    compute: (cluster) => {
+      if (!housed.has(keyOf(cluster))) return undefined;
+      const namespace = clusterNamespaceName(
+        cluster.metadata.namespace ?? "",
+        cluster.metadata.name,
+      );
+      const tally = tallies.ofCluster(namespace);
+      const summary = summarize({ tally, pending: 0, lookUp, nameOf: bundleKeyOf });
+      return clusterStatus({ cluster, namespace, summary, tally, now: now() });
+    },
+  });
+
+  return {
+    markHelmOp: helmOpWriter.mark,
+    markBundle: (key) => {
+      bundleWriter.mark(key);
+      helmOpWriter.mark(key);
+    },
+    markCluster: clusterWriter.mark,
+    flush: async () => {
+      await Promise.all([helmOpWriter.flush(), bundleWriter.flush(), clusterWriter.flush()]);
+    },
+  };
+}

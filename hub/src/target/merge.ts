@@ -1,0 +1,93 @@
+/**
+ * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
+ * Fleet's: a scalar of the target wins when it is not empty, switches are ORed, values are merged deeply.
+ */
+import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { isRawNumber } from "@flotilla/shared/json/exact.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+export function mergeOptions(
+  base: BundleDeploymentOptions,
+  over: BundleDeploymentOptions,
+): BundleDeploymentOptions {
+  const helm = mergeHelm(base.helm ?? undefined, over.helm ?? undefined);
+  return {
+    ...base,
+    ...filled({
+      defaultNamespace: over.defaultNamespace,
+      namespace: over.namespace,
+      serviceAccount: over.serviceAccount,
+      createNamespace: over.createNamespace,
+      forceSyncGeneration: over.forceSyncGeneration,
+      correctDrift: over.correctDrift,
+      keepResources: either(base.keepResources, over.keepResources),
+    }),
+    ...(helm !== undefined && { helm }),
+  };
+}
+
+function mergeHelm(
+  base: HelmOptions | undefined,
+  over: HelmOptions | undefined,
+): HelmOptions | undefined {
+  if (base === undefined || over === undefined) return over ?? base;
+  const values = mergeValues(base.values ?? undefined, over.values ?? undefined);
+  const timeoutSeconds = over.timeoutSeconds;
+  return {
+    ...base,
+    ...filled({
+      chart: over.chart,
+      repo: over.repo,
+      version: over.version,
+      releaseName: over.releaseName,
+      // Below zero takes the Bundle's own away.
+      timeoutSeconds:
+        timeoutSeconds !== undefined && timeoutSeconds < 0 ? undefined : timeoutSeconds,
+      force: either(base.force, over.force),
+      takeOwnership: either(base.takeOwnership, over.takeOwnership),
+      waitForJobs: either(base.waitForJobs, over.waitForJobs),
+      atomic: either(base.atomic, over.atomic),
+      disablePreProcess: either(base.disablePreProcess, over.disablePreProcess),
+      disableDNS: either(base.disableDNS, over.disableDNS),
+      values,
+    }),
+    ...(timeoutSeconds !== undefined && timeoutSeconds < 0 && { timeoutSeconds: 0 }),
+  };
+}
+
+/** Maps are merged, everything else of `over` replaces; a null in `over` stays, Helm reads it as "remove". */
+export function mergeValues(
+  base: Values | undefined,
+  over: Values | undefined,
+): Values | undefined {
+  if (base === undefined || over === undefined) return over ?? base;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(over)) {
+    const below = merged[name];
+    merged[name] = isMap(below) && isMap(value) ? mergeValues(below, value) : value;
+  }
+  return merged;
+}
+
+function isMap(value: unknown): value is Values {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
+  );
+}
+
+function either(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
+  return a === true || b === true ? true : undefined;
+}
+
+/** Without what is empty, so that spreading it over the base replaces only what was given. */
+function filled<T extends object>(
+  options: T,
+): { [K in keyof T]?: Exclude<T[K], undefined | null> } {
+  const kept = Object.entries(options).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "" && value !== 0,
+  );
+  // Object.entries forgets the keys' types; nothing was added.
+  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined | null> };
+}

@@ -1,0 +1,39 @@
+/** Kubernetes label selectors: matchLabels and matchExpressions, all ANDed. */
+
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>> | null | undefined;
+  readonly matchExpressions?: readonly LabelRequirement[] | null | undefined;
+}
+
+interface LabelRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | null | undefined;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** An empty selector matches everything. An operator that does not exist matches nothing. */
+export function selects(selector: LabelSelector, labels: Labels): boolean {
+  for (const [name, value] of Object.entries(selector.matchLabels ?? {})) {
+    if (labels[name] !== value) return false;
+  }
+  return (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels));
+}
+
+function meets(requirement: LabelRequirement, labels: Labels): boolean {
+  const value = labels[requirement.key];
+  const values = requirement.values ?? [];
+  switch (requirement.operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return false;
+  }
+}
