@@ -1,0 +1,104 @@
+/** The agent's flags, parsed and checked. The only file that reads the environment. */
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
+
+export interface AgentConfig {
+  /** Absent: in-cluster. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Where charts, Helm's caches and notes of its runs are kept. */
+  readonly dataDir: string;
+  /** The Helm program. */
+  readonly helm: string;
+  /** Helm processes at a time. */
+  readonly concurrency: number;
+  readonly httpListen: ListenAddress;
+  readonly logLevel: LogLevel;
+  /** What Helm gets besides what it needs: how to find programs and the way out. */
+  readonly helmEnvironment: Readonly<Record<string, string>>;
+}
+
+export const agentUsage = `Usage: flotilla-agent [flags]
+
+  --kubeconfig FILE        of the agent's cluster; default: $KUBECONFIG, else the pod's service account
+  --context NAME           of the kubeconfig; default: its current one
+  --data-dir DIR           for charts and Helm's caches; default: flotilla-agent in the temporary folder
+  --helm FILE              the Helm program; default: helm
+  --concurrency N          Helm processes at a time; default: two for each processor
+  --http-listen HOST:PORT  /healthz, /readyz and /metrics; default :8080
+  --log-level LEVEL        ${logLevels.join(", ")}; default info
+`;
+
+/** What of the agent's environment Helm may see. */
+const passedOn = [
+  "PATH",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "TZ",
+];
+
+/** Throws CONFIG_INVALID, whose message names the flag. */
+export function parseAgentConfig(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): AgentConfig {
+  const flags = readFlags(args);
+  const kubeconfig = flags.kubeconfig ?? environment["KUBECONFIG"];
+  const concurrency =
+    flags.concurrency === undefined ? 2 * availableParallelism() : Number(flags.concurrency);
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw invalid(`--concurrency is "${flags.concurrency}", which is not a whole number above 0`);
+  const logLevel = logLevels.find((level) => level === flags["log-level"]);
+  if (logLevel === undefined)
+    throw invalid(
+      `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
+    );
+  return {
+    ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
+    ...(flags.context !== undefined && { context: flags.context }),
+    dataDir: flags["data-dir"],
+    helm: flags.helm,
+    concurrency,
+    httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
+    logLevel,
+    helmEnvironment: Object.fromEntries(
+      passedOn.flatMap((name) => {
+        const value = environment[name];
+        return value === undefined ? [] : [[name, value] as const];
+      }),
+    ),
+  };
+}
+
+function readFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        kubeconfig: { type: "string" },
+        context: { type: "string" },
+        "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
+        helm: { type: "string", default: "helm" },
+        concurrency: { type: "string" },
+        "http-listen": { type: "string", default: ":8080" },
+        "log-level": { type: "string", default: "info" },
+      },
+    }).values;
+  } catch (thrown) {
+    throw invalid(messageOf(thrown));
+  }
+}
+
+function invalid(message: string): AppError {
+  return new AppError(commonErrors.CONFIG_INVALID, message);
+}

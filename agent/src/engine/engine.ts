@@ -1,0 +1,217 @@
+/**
+ * The agent's loop: one key for each deployment, worked on by as many workers as Helm processes may run. It carries
+ * assignments out, tells what came of them, and keeps following how what it installed is doing.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { createController } from "@flotilla/shared/kube/controller.ts";
+import {
+  done,
+  type Outcome as ReconcileOutcome,
+  requeueAfter,
+} from "@flotilla/shared/kube/outcome.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Registry } from "prom-client";
+import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import type { Assignments } from "../assignment/assignments.ts";
+import type { Releases } from "../helm/releases.ts";
+import type { Intake, Outbox } from "../link/ports.ts";
+import { ownedObjects } from "../readiness/manifest.ts";
+import type { ReadinessTracker } from "../readiness/tracker.ts";
+import { composeState, type Outcome } from "../report/compose-state.ts";
+import type { Deployer } from "./deployer.ts";
+
+export interface EngineDeps {
+  readonly assignments: Assignments;
+  readonly releases: Releases;
+  readonly deployer: Deployer;
+  readonly readiness: ReadinessTracker;
+  readonly outbox: Outbox;
+  /** Helm processes at a time. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+export interface Engine {
+  /** What the link hands in. */
+  readonly intake: Intake;
+  /** Works until `signal` aborts and what was under way has ended. Assignments must be loaded. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** A failure is tried again after this long, doubling up to `longestRetryMs`. */
+const firstRetryMs = 5_000;
+const longestRetryMs = 5 * 60_000;
+
+/** Longer than Helm itself may wait for a release to be ready. */
+const passTimeoutMs = 60 * 60_000;
+
+interface Progress {
+  outcome: Outcome;
+  /** Of the content that failed last. */
+  failure?: { readonly deploymentId: string; readonly count: number; readonly retryAtMs: number };
+  /** What is followed, so that the same is not parsed again. */
+  followed?: string;
+  reported?: DeploymentState;
+}
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { assignments, releases, deployer, readiness, outbox, clock, log } = deps;
+  const progress = new Map<string, Progress>();
+
+  const controller = createController({
+    name: "deployment",
+    workers: deps.concurrency,
+    timeoutMs: passTimeoutMs,
+    reconcile: (name, { signal }) => pass(name, signal),
+    log,
+    metrics: deps.metrics,
+    clock,
+  });
+  assignments.onChange((name) => controller.enqueue(name));
+  releases.onChange((name) => controller.enqueue(name));
+  readiness.onChange(tell);
+
+  async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const held = assignments.get(name);
+    if (held === undefined) return done();
+    const own = progressOf(name);
+    if (held.withdrawing) return await withdraw(held, own, signal);
+    if (held.paused) {
+      if (own.outcome.kind !== "deployed") own.outcome = { kind: "pending", message: "paused" };
+      tell(name);
+      return done();
+    }
+    const failure = own.failure?.deploymentId === held.deploymentId ? own.failure : undefined;
+    try {
+      const deployed = await deployer.deploy(held, failure?.retryAtMs, signal);
+      if (deployed.kind === "wait") {
+        if (deployed.why === "locked") {
+          own.outcome = {
+            kind: "pending",
+            message: `another Helm operation is in progress; looked at again at ${timeText(deployed.untilMs)}`,
+          };
+          tell(name);
+        }
+        return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
+      }
+      delete own.failure;
+      own.outcome = {
+        kind: "deployed",
+        deploymentId: held.deploymentId,
+        release: deployed.release,
+        ...(deployed.chartDigest !== undefined && { chartDigest: deployed.chartDigest }),
+      };
+      follow(name, own, deployed.manifest, deployed.release.namespace);
+      tell(name);
+      return done();
+    } catch (thrown) {
+      // The process ends: the next one goes on where this one was.
+      if (signal.aborted) throw thrown;
+      const count = (failure?.count ?? 0) + 1;
+      const retryAtMs = clock.now() + retryDelayMs(count);
+      own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
+      const message = describe(thrown, retryAtMs);
+      own.outcome = {
+        kind: "failed",
+        deploymentId: held.deploymentId,
+        message,
+        retryAt: timeText(retryAtMs),
+      };
+      log.warn({ deployment: name, err: message }, "deployment failed");
+      tell(name);
+      return requeueAfter(retryDelayMs(count), "failed");
+    }
+  }
+
+  async function withdraw(
+    held: HeldAssignment,
+    own: Progress,
+    signal: AbortSignal,
+  ): Promise<ReconcileOutcome> {
+    const { name } = held.owner;
+    own.outcome = { kind: "withdrawing", message: "" };
+    try {
+      await deployer.withdraw(held, signal);
+      await assignments.remove(held.owner);
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      const count = (own.failure?.count ?? 0) + 1;
+      const retryAtMs = clock.now() + retryDelayMs(count);
+      own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
+      own.outcome = { kind: "withdrawing", message: describe(thrown, retryAtMs) };
+      tell(name);
+      return requeueAfter(retryDelayMs(count), "failed");
+    }
+    readiness.forget(name);
+    progress.delete(name);
+    outbox.withdrawn(held.owner);
+    log.info({ deployment: name }, "deployment uninstalled");
+    return done();
+  }
+
+  function follow(name: string, own: Progress, manifest: string, namespace: string): void {
+    if (own.followed === manifest) return;
+    readiness.track(name, ownedObjects(manifest), namespace);
+    own.followed = manifest;
+  }
+
+  /** Reports a deployment when there is something new to say. */
+  function tell(name: string): void {
+    const held = assignments.get(name);
+    const own = progress.get(name);
+    if (held === undefined || own === undefined) return;
+    const state = composeState(held, own.outcome, readiness.readinessOf(name));
+    if (isDeepStrictEqual(state, own.reported)) return;
+    own.reported = state;
+    outbox.report(state);
+  }
+
+  function progressOf(name: string): Progress {
+    const known = progress.get(name);
+    if (known !== undefined) return known;
+    const fresh: Progress = { outcome: { kind: "pending", message: "" } };
+    progress.set(name, fresh);
+    return fresh;
+  }
+
+  const intake: Intake = {
+    holdings: assignments.holdings,
+    assign: assignments.assign,
+    async withdraw(deployment: DeploymentKey) {
+      if (!(await assignments.withdraw(deployment))) outbox.withdrawn(deployment);
+    },
+    states: () =>
+      assignments.list().flatMap((held) => {
+        const own = progress.get(held.owner.name);
+        return own === undefined
+          ? []
+          : [composeState(held, own.outcome, readiness.readinessOf(held.owner.name))];
+      }),
+  };
+
+  return {
+    intake,
+    async run(signal) {
+      for (const { owner } of assignments.list()) controller.enqueue(owner.name);
+      await controller.run(signal);
+    },
+  };
+}
+
+function describe(thrown: unknown, retryAtMs: number): string {
+  return `${AppError.from(thrown).message}; it is tried again at ${timeText(retryAtMs)}`;
+}
+
+function retryDelayMs(count: number): number {
+  return Math.min(longestRetryMs, firstRetryMs * 2 ** (count - 1));
+}
+
+/** RFC 3339 in whole seconds. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

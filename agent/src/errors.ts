@@ -1,0 +1,21 @@
+/** What can go wrong between an assignment and a release. */
+import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+export const agentErrors = defineErrors({
+  HELM_FAILED: {
+    retryable: true,
+    help: "Helm ended with an error; the message has its last lines. What was installed before stays. It is tried again by itself, with growing pauses, and at once when the HelmOp changes.",
+  },
+  HELM_UNAVAILABLE: {
+    retryable: true,
+    help: "The Helm program could not be started. Check the path that the agent was given with --helm.",
+  },
+  RELEASE_UNREADABLE: {
+    retryable: true,
+    help: "A record of Helm's own (a Secret sh.helm.release.v1...) cannot be read. `helm history` on the cluster shows whether Helm can.",
+  },
+  RELEASE_TAKEN: {
+    retryable: true,
+    help: "Two deployments want the same release in the same namespace. The first keeps it; give the other another releaseName or namespace.",
+  },
+});

@@ -1,0 +1,60 @@
+/** The arguments that Helm gets. Pure. */
+import type { DeploymentKey } from "@flotilla/proto/messages.ts";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { releaseLabels } from "./release-record.ts";
+
+export interface UpgradeInputs {
+  readonly content: DeploymentContent;
+  readonly owner: DeploymentKey;
+  readonly digest: string;
+  /** The revision that this run will make. */
+  readonly revision: number;
+  readonly chartPath: string;
+}
+
+/** Installs, or upgrades what is there. Values are expected on standard input when the content has some. */
+export function upgradeArgs({
+  content,
+  owner,
+  digest,
+  revision,
+  chartPath,
+}: UpgradeInputs): readonly string[] {
+  const { helm } = content;
+  const labels = [
+    `${releaseLabels.deployment}=${owner.name}`,
+    `${releaseLabels.uid}=${owner.uid}`,
+    `${releaseLabels.digest}=${digest}`,
+    `${releaseLabels.revision}=${revision}`,
+  ];
+  return [
+    "upgrade",
+    "--install",
+    content.releaseName,
+    chartPath,
+    `--namespace=${content.namespace}`,
+    "--output=json",
+    // What was set by hand or by an earlier content does not linger.
+    "--reset-values",
+    `--history-max=${helm.maxHistory}`,
+    `--labels=${labels.join(",")}`,
+    ...(content.createNamespace ? ["--create-namespace"] : []),
+    ...(content.values === undefined ? [] : ["--values=-"]),
+    ...(helm.timeoutSeconds > 0 ? ["--wait", `--timeout=${helm.timeoutSeconds}s`] : []),
+    ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),
+    ...(helm.atomic ? ["--rollback-on-failure"] : []),
+    // Replacing does not go together with server-side apply.
+    ...(helm.force ? ["--force-replace", "--server-side=false"] : []),
+    ...(helm.takeOwnership ? ["--take-ownership"] : []),
+    ...(helm.skipSchemaValidation ? ["--skip-schema-validation"] : []),
+    ...(helm.disableDNS ? [] : ["--enable-dns"]),
+  ];
+}
+
+/** Removes a release and its records; one that is not there is removed already. */
+export function uninstallArgs(release: {
+  readonly namespace: string;
+  readonly name: string;
+}): readonly string[] {
+  return ["uninstall", release.name, `--namespace=${release.namespace}`, "--ignore-not-found"];
+}

@@ -1,0 +1,148 @@
+/** Helm's own records: one Secret for each revision of a release. Pure. */
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { DeploymentKey } from "@flotilla/proto/messages.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { z } from "zod";
+import { agentErrors } from "../errors.ts";
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+
+/** On every record that Helm keeps in Secrets. */
+export const helmOwnerSelector = "owner=helm";
+
+/** Put on our releases with `--labels`, so that after any crash it is known what is installed. */
+export const releaseLabels = {
+  deployment: "flotilla.dev/deployment",
+  uid: "flotilla.dev/uid",
+  digest: "flotilla.dev/release-digest",
+  /** The revision that we made. Helm copies labels on a rollback or upgrade by hand, and then it is another. */
+  revision: "flotilla.dev/revision",
+} as const;
+
+/** What the labels of a record say. */
+export interface ReleaseRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  /** Helm's: `deployed`, `failed`, `superseded`, `pending-upgrade` and so on. */
+  readonly status: string;
+  /** Whose release it is; absent for one that somebody made by hand. */
+  readonly owner?: DeploymentKey;
+  readonly digest?: string;
+  /** Whether we made this very revision. */
+  readonly isOurs: boolean;
+  /** When its status changed last, ms since 1970. */
+  readonly modifiedAtMs: number;
+}
+
+/** Undefined for a Secret that is no record of Helm. */
+export function recordOf(secret: Secret): ReleaseRecord | undefined {
+  const labels = secret.metadata.labels ?? {};
+  const { name, version, status, modifiedAt, createdAt } = labels;
+  const revision = Number(version);
+  if (
+    labels["owner"] !== "helm" ||
+    name === undefined ||
+    status === undefined ||
+    !Number.isInteger(revision)
+  )
+    return undefined;
+  const deployment = labels[releaseLabels.deployment];
+  const uid = labels[releaseLabels.uid];
+  const digest = labels[releaseLabels.digest];
+  return {
+    namespace: secret.metadata.namespace ?? "",
+    name,
+    revision,
+    status,
+    ...(deployment !== undefined && uid !== undefined && { owner: { name: deployment, uid } }),
+    ...(digest !== undefined && { digest }),
+    isOurs: labels[releaseLabels.revision] === version,
+    modifiedAtMs: Number(modifiedAt ?? createdAt ?? 0) * 1000,
+  };
+}
+
+export function recordSecretName({
+  name,
+  revision,
+}: Pick<ReleaseRecord, "name" | "revision">): string {
+  return `sh.helm.release.v1.${name}.v${revision}`;
+}
+
+const releaseSchema = z.looseObject({
+  name: z.string(),
+  namespace: z.string(),
+  version: z.number().int(),
+  manifest: z.string().default(""),
+  info: z.looseObject({ status: z.string() }),
+  chart: z
+    .looseObject({
+      metadata: z
+        .looseObject({ version: z.string().default(""), appVersion: z.string().default("") })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** What of a release is looked at beyond its labels. */
+export interface HelmRelease {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly status: string;
+  readonly manifest: string;
+  readonly chartVersion: string;
+  readonly appVersion: string;
+}
+
+/** The release that Helm printed with `-o json`. Throws RELEASE_UNREADABLE. */
+export function parseRelease(json: string, what: string): HelmRelease {
+  let parsed: z.infer<typeof releaseSchema>;
+  try {
+    parsed = releaseSchema.parse(JSON.parse(json));
+  } catch (thrown) {
+    throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+  return {
+    namespace: parsed.namespace,
+    name: parsed.name,
+    revision: parsed.version,
+    status: parsed.info.status,
+    manifest: parsed.manifest,
+    chartVersion: parsed.chart?.metadata?.version ?? "",
+    appVersion: parsed.chart?.metadata?.appVersion ?? "",
+  };
+}
+
+/** The release that a record holds: JSON, gzip, base64, and base64 once more as every Secret. */
+export async function decodeRecord(secret: Secret): Promise<string> {
+  const what = `Helm's record ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
+  try {
+    const inner = Buffer.from(secret.data?.["release"] ?? "", "base64").toString();
+    return (await unzip(Buffer.from(inner, "base64"))).toString();
+  } catch (thrown) {
+    throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** The same record as a failed one: what Helm itself would have written had it not been killed. */
+export async function failedRecord(secret: Secret, why: string): Promise<Secret> {
+  const release = JSON.parse(await decodeRecord(secret)) as { info?: Record<string, unknown> };
+  const json = JSON.stringify({
+    ...release,
+    info: { ...release.info, status: "failed", description: why },
+  });
+  const inner = (await zip(json)).toString("base64");
+  return {
+    ...secret,
+    metadata: { ...secret.metadata, labels: { ...secret.metadata.labels, status: "failed" } },
+    data: { ...secret.data, release: Buffer.from(inner).toString("base64") },
+  };
+}

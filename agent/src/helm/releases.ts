@@ -1,0 +1,172 @@
+/**
+ * What Helm's storage says, kept up to date by a watch: a `helm upgrade` or `helm rollback` by hand is noticed at once.
+ * Only labels are kept; a release's manifest is read when it is needed.
+ */
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { createInformer } from "@flotilla/shared/kube/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import {
+  type HelmRelease,
+  helmOwnerSelector,
+  type ReleaseRecord,
+  recordOf,
+} from "./release-record.ts";
+
+export interface Releases {
+  readonly synced: Promise<void>;
+  /** The newest record of a release. */
+  latest(namespace: string, name: string): ReleaseRecord | undefined;
+  /** The newest record of every release that was made for a deployment of this name. */
+  ownedBy(deployment: string): readonly ReleaseRecord[];
+  /** All records of a release. */
+  history(namespace: string, name: string): readonly ReleaseRecord[];
+  /** A run of Helm that ended: known at once, whenever the watch tells it. */
+  ran(release: HelmRelease, labels: Pick<ReleaseRecord, "owner" | "digest">): void;
+  /** A release that was uninstalled: known at once. */
+  removed(release: Pick<ReleaseRecord, "namespace" | "name">): void;
+  /** Called with the deployments' names whose releases changed. */
+  onChange(listener: (deployment: string) => void): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ReleasesDeps {
+  readonly rest: KubeRest;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const byRelease = "release";
+const byDeployment = "deployment";
+
+export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
+  const informer = createInformer<Secret>({
+    rest,
+    resource: secrets,
+    log: log.child({ cache: "helm releases" }),
+    labelSelector: helmOwnerSelector,
+    transform: ({
+      apiVersion,
+      kind,
+      metadata: { name, namespace, uid, resourceVersion, labels },
+    }) => ({
+      ...(apiVersion !== undefined && { apiVersion }),
+      ...(kind !== undefined && { kind }),
+      metadata: {
+        name,
+        ...(namespace !== undefined && { namespace }),
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+        ...(labels !== undefined && { labels }),
+      },
+    }),
+    indexers: {
+      [byRelease]: (secret) => keysOf(secret, ({ namespace, name }) => `${namespace}/${name}`),
+      [byDeployment]: (secret) => keysOf(secret, ({ owner }) => owner?.name),
+    },
+  });
+  /** By release; dropped when the watch has told of that revision. */
+  const ahead = new Map<string, ReleaseRecord>();
+  /** Up to which revision a release was removed; dropped when the watch has told that none of it is left. */
+  const gone = new Map<string, number>();
+
+  function history(namespace: string, name: string): readonly ReleaseRecord[] {
+    const key = `${namespace}/${name}`;
+    const removedUpTo = gone.get(key) ?? 0;
+    const seen = informer.store
+      .byIndex(byRelease, key)
+      .flatMap((secret) => recordOf(secret) ?? [])
+      .filter(({ revision }) => revision > removedUpTo);
+    const own = ahead.get(key);
+    if (own === undefined) return seen;
+    return [...seen.filter(({ revision }) => revision !== own.revision), own];
+  }
+
+  function latest(namespace: string, name: string): ReleaseRecord | undefined {
+    return newest(history(namespace, name));
+  }
+
+  informer.onChange(({ before, after }) => {
+    const deleted = after === undefined && before !== undefined ? recordOf(before) : undefined;
+    if (deleted !== undefined) {
+      const key = `${deleted.namespace}/${deleted.name}`;
+      if (informer.store.byIndex(byRelease, key).length === 0) gone.delete(key);
+    }
+    const record = after === undefined ? undefined : recordOf(after);
+    if (record !== undefined) {
+      const key = `${record.namespace}/${record.name}`;
+      const own = ahead.get(key);
+      if (
+        own !== undefined &&
+        record.revision >= own.revision &&
+        !record.status.startsWith("pending-")
+      )
+        ahead.delete(key);
+    }
+    for (const name of new Set(
+      [before, after].flatMap((secret) =>
+        secret === undefined ? [] : keysOf(secret, ({ owner }) => owner?.name),
+      ),
+    )) {
+      for (const listener of listeners) listener(name);
+    }
+  });
+  const listeners: ((deployment: string) => void)[] = [];
+
+  return {
+    synced: informer.synced,
+    latest,
+    history,
+    ownedBy(deployment) {
+      const releases = new Map<string, ReleaseRecord>();
+      const owned = informer.store
+        .byIndex(byDeployment, deployment)
+        .flatMap((secret) => recordOf(secret) ?? []);
+      const own = [...ahead.values()].filter(({ owner }) => owner?.name === deployment);
+      for (const { namespace, name } of [...owned, ...own]) {
+        const record = latest(namespace, name);
+        if (record?.owner?.name === deployment) releases.set(`${namespace}/${name}`, record);
+      }
+      return [...releases.values()];
+    },
+    ran(release, labels) {
+      ahead.set(`${release.namespace}/${release.name}`, {
+        namespace: release.namespace,
+        name: release.name,
+        revision: release.revision,
+        status: release.status,
+        ...labels,
+        isOurs: true,
+        modifiedAtMs: clock.now(),
+      });
+    },
+    removed({ namespace, name }) {
+      const key = `${namespace}/${name}`;
+      const record = latest(namespace, name);
+      if (record === undefined) return;
+      gone.set(key, record.revision);
+      ahead.delete(key);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+    run: (signal) => informer.run(signal),
+  };
+}
+
+function newest(records: readonly ReleaseRecord[]): ReleaseRecord | undefined {
+  return records.reduce<ReleaseRecord | undefined>(
+    (best, record) => (best === undefined || record.revision > best.revision ? record : best),
+    undefined,
+  );
+}
+
+function keysOf(
+  secret: Secret,
+  keyOf: (record: ReleaseRecord) => string | undefined,
+): readonly string[] {
+  const record = recordOf(secret);
+  const key = record === undefined ? undefined : keyOf(record);
+  return key === undefined ? [] : [key];
+}

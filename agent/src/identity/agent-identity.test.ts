@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type AgentIdentity, fromSecret, renewalAt, toSecretData } from "./agent-identity.ts";
+import { parseBootstrap } from "./bootstrap.ts";
+
+const identity: AgentIdentity = {
+  keyPem: "key",
+  chainPem: "chain",
+  authoritiesPem: "authorities",
+  hubAddress: "hub:1",
+  hubId: "hub",
+  clientId: "client",
+  cluster: { namespace: "fleet-default", name: "one", uid: "u" },
+};
+
+function secret(texts: Readonly<Record<string, string>>) {
+  const data = Object.entries(texts).map(([key, text]) => [
+    key,
+    Buffer.from(text).toString("base64"),
+  ]);
+  return { metadata: { name: "secret" }, data: Object.fromEntries(data) as Record<string, string> };
+}
+
+suite("the agent's identity in its Secret", () => {
+  test("comes back as it was stored", () => {
+    const stored = { keyPem: "key", enrolled: identity };
+
+    assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
+  });
+
+  test("is a key alone until it is whole", () => {
+    const data = { ...toSecretData({ keyPem: "key", enrolled: identity }), clusterUID: "" };
+
+    assert.deepEqual(fromSecret({ metadata: { name: "s" }, data }), { keyPem: "key" });
+    assert.equal(fromSecret({ metadata: { name: "s" } }), undefined);
+  });
+
+  test("is renewed at two thirds of its life", () => {
+    assert.equal(renewalAt({ notBefore: 1_000, notAfter: 4_000 }), 3_000);
+  });
+});
+
+suite("what an agent is given to enrol with", () => {
+  const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
+    ["no address", {}, /address is "", expected is host:port/],
+    ["an address with a scheme", { address: "https://hub" }, /expected is host:port/],
+    ["no authority", { address: "hub:1" }, /ca.crt is not a certificate in PEM/],
+    [
+      "an authority that is none",
+      { address: "hub:1", "ca.crt": "x" },
+      /ca.crt is not a certificate/,
+    ],
+  ];
+  for (const [what, texts, expected] of cases) {
+    test(`is refused with ${what}`, () => {
+      assert.throws(() => parseBootstrap(secret(texts)), expected);
+    });
+  }
+});

@@ -1,0 +1,135 @@
+/** Who the agent is to its hub, and how that lies in a Secret. Pure. */
+import { X509Certificate } from "node:crypto";
+import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { agentIdentityErrors } from "./errors.ts";
+
+export const identitySecretName = "flotilla-identity";
+
+export interface AgentIdentity {
+  /** PEM. Secret. */
+  readonly keyPem: string;
+  /** PEM, leaf first. */
+  readonly chainPem: string;
+  /** What the hub is trusted by, PEM. */
+  readonly authoritiesPem: string;
+  /** `host:port`. */
+  readonly hubAddress: string;
+  readonly hubId: string;
+  readonly clientId: string;
+  /** The Cluster on the hub. */
+  readonly cluster: { readonly namespace: string; readonly name: string; readonly uid: string };
+}
+
+/** What the Secret holds: the key is there before the rest, so that whoever crashes in between enrols with it again. */
+export interface StoredIdentity {
+  readonly keyPem: string;
+  readonly enrolled?: AgentIdentity;
+}
+
+/** When a certificate began and ends, ms since 1970. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Throws IDENTITY_INVALID. */
+export function validityOf(chainPem: string): Validity {
+  try {
+    const certificate = new X509Certificate(chainPem);
+    return {
+      notBefore: certificate.validFromDate.getTime(),
+      notAfter: certificate.validToDate.getTime(),
+    };
+  } catch (thrown) {
+    throw new AppError(
+      agentIdentityErrors.IDENTITY_INVALID,
+      `the agent's certificate cannot be read: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** When a certificate is to be renewed: at two thirds of its life. */
+export function renewalAt({ notBefore, notAfter }: Validity): number {
+  return notBefore + ((notAfter - notBefore) * 2) / 3;
+}
+
+export function enrolledAs(
+  response: EnrollResponse,
+  own: { readonly keyPem: string; readonly hubAddress: string; readonly clientId: string },
+): AgentIdentity {
+  return {
+    ...own,
+    ...response.certificate,
+    hubId: response.hubId,
+    cluster: {
+      namespace: response.clusterNamespace,
+      name: response.clusterName,
+      uid: response.clusterUid,
+    },
+  };
+}
+
+export function renewedWith(
+  identity: AgentIdentity,
+  certificate: IssuedCertificate,
+): AgentIdentity {
+  return { ...identity, ...certificate };
+}
+
+const keys = {
+  keyPem: "tls.key",
+  chainPem: "tls.crt",
+  authoritiesPem: "ca.crt",
+  hubAddress: "address",
+  hubId: "hubID",
+  clientId: "clientID",
+  clusterNamespace: "clusterNamespace",
+  clusterName: "clusterName",
+  clusterUid: "clusterUID",
+} as const;
+
+export function toSecretData({
+  keyPem,
+  enrolled,
+}: StoredIdentity): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = { [keys.keyPem]: keyPem };
+  if (enrolled !== undefined) {
+    texts[keys.chainPem] = enrolled.chainPem;
+    texts[keys.authoritiesPem] = enrolled.authoritiesPem;
+    texts[keys.hubAddress] = enrolled.hubAddress;
+    texts[keys.hubId] = enrolled.hubId;
+    texts[keys.clientId] = enrolled.clientId;
+    texts[keys.clusterNamespace] = enrolled.cluster.namespace;
+    texts[keys.clusterName] = enrolled.cluster.name;
+    texts[keys.clusterUid] = enrolled.cluster.uid;
+  }
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+  );
+}
+
+/** `undefined` when the Secret has no key. A half-written identity counts as none: enrolling again completes it. */
+export function fromSecret(secret: Secret): StoredIdentity | undefined {
+  const read = (key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
+  const keyPem = read(keys.keyPem);
+  if (keyPem === "") return undefined;
+  const enrolled: AgentIdentity = {
+    keyPem,
+    chainPem: read(keys.chainPem),
+    authoritiesPem: read(keys.authoritiesPem),
+    hubAddress: read(keys.hubAddress),
+    hubId: read(keys.hubId),
+    clientId: read(keys.clientId),
+    cluster: {
+      namespace: read(keys.clusterNamespace),
+      name: read(keys.clusterName),
+      uid: read(keys.clusterUid),
+    },
+  };
+  const { cluster, ...texts } = enrolled;
+  const isWhole = [...Object.values(texts), ...Object.values(cluster)].every((text) => text !== "");
+  return { keyPem, ...(isWhole && { enrolled }) };
+}

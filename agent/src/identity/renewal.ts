@@ -1,0 +1,59 @@
+/** Renews the agent's certificate at two thirds of its life, over and over, until it is stopped. */
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { delay } from "@flotilla/shared/clock/delay.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
+import type { HubClient } from "../link/hub-client.ts";
+import { type AgentIdentity, renewalAt, validityOf } from "./agent-identity.ts";
+import { createCertificateRequest } from "./agent-key.ts";
+import type { IdentityKeeper } from "./identity-keeper.ts";
+
+export interface RenewalDeps {
+  readonly keeper: IdentityKeeper;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random?: () => number;
+}
+
+const backoff: BackoffBounds = { firstMs: 5_000, longestMs: 10 * 60_000 };
+
+/**
+ * Waits for the time, renews over a connection that stands, and resolves with the new identity; `undefined` when
+ * `signal` aborts first. Never rejects: until the certificate ends there are many more tries.
+ */
+export async function renewInTime(
+  deps: RenewalDeps,
+  client: HubClient,
+  identity: AgentIdentity,
+  signal: AbortSignal,
+): Promise<AgentIdentity | undefined> {
+  const { keeper, clock, log, random = Math.random } = deps;
+  await delay(clock, renewalAt(validityOf(identity.chainPem)) - clock.now(), signal);
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    try {
+      const request = await createCertificateRequest(identity.keyPem);
+      const renewed = await keeper.renewed(await client.renew(request));
+      log.info({ notAfter: endOf(renewed) }, "certificate renewed");
+      return renewed;
+    } catch (thrown) {
+      if (isAborted(signal)) return undefined;
+      const retryMs = backoffMs(backoff, failures, random());
+      log.warn(
+        { err: messageOf(thrown), notAfter: endOf(identity), retryMs },
+        "certificate was not renewed, it is tried again",
+      );
+      await delay(clock, retryMs, signal);
+    }
+  }
+  return undefined;
+}
+
+function endOf(identity: AgentIdentity): string {
+  return new Date(validityOf(identity.chainPem).notAfter).toISOString();
+}
+
+/** Looks again: it may have aborted while something was awaited. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

@@ -1,0 +1,196 @@
+/** One stream to the hub, from Hello to its end. What it leaves undone the next one does. */
+import { isHandOver } from "@flotilla/proto/hand-over.ts";
+import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
+import {
+  type AgentMessage,
+  type DeploymentKey,
+  type HubMessage,
+  protocolVersion,
+} from "@flotilla/proto/messages.ts";
+import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
+import type { ReadHubMessage } from "@flotilla/proto/service.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { type StatusObject, status } from "@grpc/grpc-js";
+import { linkErrors } from "./errors.ts";
+import type { HubStream } from "./hub-client.ts";
+import { createKeyedTasks } from "./keyed-tasks.ts";
+import type { LinkOutbox } from "./outbox.ts";
+import type { Intake } from "./ports.ts";
+
+export interface ConnectionOptions {
+  readonly stream: HubStream;
+  /** The hub that the agent belongs to; another one is left at once. */
+  readonly hubId: string;
+  readonly agentVersion: string;
+  readonly agentNamespace: string;
+  readonly intake: Intake;
+  readonly outbox: LinkOutbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the stream in good order. */
+  readonly signal: AbortSignal;
+  readonly onWelcome?: (epoch: number) => void;
+}
+
+export interface ConnectionEnd {
+  /** The hub said that it goes away: connect again at once. */
+  readonly isHandOver: boolean;
+  /** Ended because this side was asked to. */
+  readonly isOwn: boolean;
+  /** Why, for people. */
+  readonly message: string;
+  readonly code: string;
+  /** How long the stream lived after the hub's welcome; 0 when there was none. */
+  readonly livedMs: number;
+}
+
+/** Deployments being stored at the same time; each may hold a content in memory. */
+const mostStoredAtATime = 16;
+const welcomeTimeoutMs = 30_000;
+/** How long the hub gets to end a stream that this side has ended. */
+const goodbyeMs = 2_000;
+
+/** Resolves once the stream has ended and nothing that came on it is still being stored. Never rejects. */
+export async function runConnection(options: ConnectionOptions): Promise<ConnectionEnd> {
+  const { stream, intake, outbox, clock, log, signal } = options;
+  const over = Promise.withResolvers<StatusObject>();
+  let failure: AppError | undefined;
+  let welcomedAt: number | undefined;
+  let isOwn = false;
+
+  const outgoing = createOutgoing<AgentMessage>({
+    send: (message) => writeMessage(stream, agentMessageToWire(message)),
+    onBroken: (thrown) => log.debug({ err: messageOf(thrown) }, "stream takes no more messages"),
+  });
+  const tasks = createKeyedTasks({
+    limit: mostStoredAtATime,
+    onFull: () => stream.pause(),
+    onRoom: () => stream.resume(),
+    onFailed: (thrown) => giveUp(AppError.from(thrown)),
+  });
+  const welcomeTimer = clock.setTimeout(
+    () => giveUp(protocolError("the hub did not answer Hello within 30 s")),
+    welcomeTimeoutMs,
+  );
+
+  stream.on("data", (wire: ReadHubMessage) => {
+    if (failure !== undefined) return;
+    try {
+      receive(hubMessageFromWire(wire));
+    } catch (thrown) {
+      giveUp(thrown instanceof AppError ? thrown : protocolError(messageOf(thrown)));
+    }
+  });
+  stream.on("status", over.resolve);
+  // Every error is a status as well; without a listener Node would end the process.
+  stream.on("error", () => undefined);
+  signal.addEventListener("abort", goodbye, { once: true });
+  if (signal.aborted) goodbye();
+
+  outgoing.put("hello", () => ({
+    kind: "hello",
+    protocolVersion,
+    hubId: options.hubId,
+    agentVersion: options.agentVersion,
+    agentNamespace: options.agentNamespace,
+    holdings: intake.holdings(),
+  }));
+
+  const ended = await over.promise;
+  welcomeTimer.cancel();
+  signal.removeEventListener("abort", goodbye);
+  outbox.detach();
+  outgoing.close();
+  // The next Hello says what is held: what came on this stream has to be stored by then.
+  await tasks.idle();
+  return {
+    isHandOver: isHandOver(ended.metadata),
+    isOwn,
+    message: failure?.message ?? ended.details,
+    code: failure?.code ?? status[ended.code],
+    livedMs: welcomedAt === undefined ? 0 : clock.monotonic() - welcomedAt,
+  };
+
+  function receive(message: HubMessage): void {
+    if (message.kind === "welcome") {
+      checkWelcome(message);
+      welcomedAt = clock.monotonic();
+      welcomeTimer.cancel();
+      options.onWelcome?.(message.epoch);
+      return;
+    }
+    if (welcomedAt === undefined) throw protocolError("the hub's first message was no Welcome");
+    switch (message.kind) {
+      case "deployment": {
+        const { kind: _, ...assignment } = message;
+        const { deployment, deploymentId } = assignment;
+        tasks.add(deployment.name, async () => {
+          await intake.assign(assignment);
+          sayReceived(deployment, deploymentId);
+        });
+        return;
+      }
+      case "withdrawal":
+        tasks.add(message.deployment.name, async () => {
+          await intake.withdraw(message.deployment);
+          sayReceived(message.deployment);
+        });
+        return;
+      case "synced":
+        if (message.orphans.length > 0) {
+          log.warn(
+            { orphans: message.orphans.slice(0, 10), count: message.orphans.length },
+            "the hub does not know all that runs here; it keeps running",
+          );
+        }
+        outbox.attach(outgoing, intake.states());
+        return;
+      case "stateReceived":
+        outbox.acknowledged(message.name, message.sequence);
+        return;
+    }
+  }
+
+  function checkWelcome(welcome: Extract<HubMessage, { kind: "welcome" }>): void {
+    if (welcome.hubId !== options.hubId) {
+      throw new AppError(
+        linkErrors.WRONG_HUB,
+        `the address leads to hub ${welcome.hubId}, this agent belongs to hub ${options.hubId}; nothing was touched`,
+      );
+    }
+    if (welcome.protocolVersion !== protocolVersion) {
+      throw protocolError(
+        `the hub speaks version ${welcome.protocolVersion} of the protocol, this agent speaks ${protocolVersion}`,
+      );
+    }
+  }
+
+  function sayReceived(deployment: DeploymentKey, deploymentId?: string): void {
+    outgoing.put(`received/${deployment.name}`, () => ({
+      kind: "received",
+      deployment,
+      ...(deploymentId !== undefined && { deploymentId }),
+    }));
+  }
+
+  function giveUp(why: AppError): void {
+    if (failure !== undefined) return;
+    failure = why;
+    stream.cancel();
+    stream.resume();
+  }
+
+  function goodbye(): void {
+    isOwn = true;
+    outgoing.close();
+    stream.end();
+    const timer = clock.setTimeout(() => stream.cancel(), goodbyeMs);
+    void over.promise.then(() => timer.cancel());
+  }
+}
+
+function protocolError(message: string): AppError {
+  return new AppError(linkErrors.HUB_PROTOCOL, message);
+}

@@ -1,0 +1,17 @@
+/** What can go wrong between an agent and its hub. */
+import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+export const linkErrors = defineErrors({
+  HUB_CALL_FAILED: {
+    retryable: true,
+    help: "The hub did not answer, or answered with a refusal, whose words the message has. It is tried again by itself.",
+  },
+  WRONG_HUB: {
+    retryable: true,
+    help: "The address leads to another hub than the one that the agent belongs to. Nothing was touched. Correct the address, or delete the Secret flotilla-agent/flotilla-identity to enrol with the other hub.",
+  },
+  HUB_PROTOCOL: {
+    retryable: true,
+    help: "The hub sent something that the contract between hub and agent does not allow. Check that the versions of hub and agent fit together.",
+  },
+});

@@ -1,0 +1,117 @@
+/** Calls of the hub, over one connection: TLS, trusting only the hub's own authorities. */
+import { isIP } from "node:net";
+import {
+  certificateFromWire,
+  enrollRequestToWire,
+  enrollResponseFromWire,
+} from "@flotilla/proto/map.ts";
+import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import { hubServerName } from "@flotilla/proto/server-name.ts";
+import {
+  loadFleetService,
+  maxMessageBytes,
+  type ReadHubMessage,
+  type WireAgentMessage,
+} from "@flotilla/proto/service.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { type ClientDuplexStream, credentials, status } from "@grpc/grpc-js";
+import { linkErrors } from "./errors.ts";
+
+export interface HubEndpoint {
+  /** `host:port`. */
+  readonly address: string;
+  readonly authoritiesPem: string;
+  /** PEM. Without it the agent can only enrol. */
+  readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
+}
+
+export type HubStream = ClientDuplexStream<WireAgentMessage, ReadHubMessage>;
+
+export interface HubClient {
+  enroll(request: EnrollRequest): Promise<EnrollResponse>;
+  renew(certificateRequest: Uint8Array): Promise<IssuedCertificate>;
+  connect(): HubStream;
+  close(): void;
+}
+
+export type ConnectHub = (endpoint: HubEndpoint) => HubClient;
+
+const callTimeoutMs = 30_000;
+
+/** Reads the contract once; what it gives makes a connection for each call. */
+export function createHubConnector(): ConnectHub {
+  const Fleet = loadFleetService();
+  return function connectHub({ address, authoritiesPem, certificate }) {
+    const client = new Fleet(
+      address,
+      credentials.createSsl(
+        Buffer.from(authoritiesPem),
+        certificate ? Buffer.from(certificate.keyPem) : null,
+        certificate ? Buffer.from(certificate.chainPem) : null,
+      ),
+      {
+        // A hub that does not answer a ping within 5 s is gone: noticed 15 s after a cable was pulled.
+        "grpc.keepalive_time_ms": 10_000,
+        "grpc.keepalive_timeout_ms": 5_000,
+        "grpc.keepalive_permit_without_calls": 1,
+        "grpc.max_receive_message_length": maxMessageBytes,
+        "grpc.max_send_message_length": maxMessageBytes,
+        "grpc.enable_channelz": 0,
+        "grpc.enable_retries": 0,
+        // Its own connection: a shared one would wait out the backoff of an earlier one that failed.
+        "grpc.use_local_subchannel_pool": 1,
+        ...(isIP(hostOf(address)) !== 0 && { "grpc.ssl_target_name_override": hubServerName }),
+        ...(isLoopback(address) && { "grpc.enable_http_proxy": 0 }),
+      },
+    );
+
+    function call<T>(what: string, start: (done: (error: unknown, value?: T) => void) => void) {
+      return new Promise<T>((resolve, reject) => {
+        start((error, value) => {
+          if (value !== undefined && error === null) resolve(value);
+          else reject(failureOf(what, address, error));
+        });
+      });
+    }
+    const options = () => ({ deadline: Date.now() + callTimeoutMs });
+
+    return {
+      async enroll(request) {
+        return enrollResponseFromWire(
+          await call("enrol with", (done) =>
+            client.enroll(enrollRequestToWire(request), options(), done),
+          ),
+        );
+      },
+      async renew(certificateRequest) {
+        const answer = await call<{ certificate: Parameters<typeof certificateFromWire>[0] }>(
+          "renew the certificate at",
+          (done) =>
+            client.renew({ certificateRequest: Buffer.from(certificateRequest) }, options(), done),
+        );
+        return certificateFromWire(answer.certificate);
+      },
+      connect: () => client.connect(),
+      close: () => client.close(),
+    };
+  };
+}
+
+function failureOf(what: string, address: string, error: unknown): AppError {
+  const { code, details } = error as { readonly code?: status; readonly details?: string };
+  const name = code === undefined ? "an unknown error" : status[code];
+  return new AppError(
+    linkErrors.HUB_CALL_FAILED,
+    `could not ${what} the hub at ${address}: ${details ?? ""} (${name})`,
+    { cause: error },
+  );
+}
+
+function isLoopback(address: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(hostOf(address));
+}
+
+/** Of `host:port` or `[host]:port`. */
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createKeyedTasks } from "./keyed-tasks.ts";
+
+suite("tasks by key", () => {
+  test("run in order for each key, and beside each other for different keys", async () => {
+    const said: string[] = [];
+    const gates = new Map<string, () => void>();
+    const gate = (name: string) => new Promise<void>((open) => void gates.set(name, open));
+    const tasks = createKeyedTasks({
+      limit: 10,
+      onFull: () => said.push("full"),
+      onRoom: () => said.push("room"),
+      onFailed: (thrown) => assert.fail(String(thrown)),
+    });
+
+    tasks.add("a", () => gate("a").then(() => void said.push("a 1")));
+    tasks.add("a", () => Promise.resolve(void said.push("a 2")));
+    tasks.add("b", () => Promise.resolve(void said.push("b")));
+    assert.deepEqual(said, ["b"]);
+    gates.get("a")?.();
+    await tasks.idle();
+
+    assert.deepEqual(said, ["b", "a 1", "a 2"]);
+  });
+
+  test("tell when there are as many as may be, and a failure, after which the key goes on", async () => {
+    const said: string[] = [];
+    const tasks = createKeyedTasks({
+      limit: 2,
+      onFull: () => said.push("full"),
+      onRoom: () => said.push("room"),
+      onFailed: (thrown) => said.push(String(thrown)),
+    });
+
+    tasks.add("a", () => Promise.reject(new Error("no")));
+    tasks.add("a", () => Promise.resolve(void said.push("next")));
+    await tasks.idle();
+
+    assert.deepEqual(said, ["full", "Error: no", "room", "next"]);
+  });
+});

@@ -1,0 +1,29 @@
+/** What the link needs of the rest of the agent, and what it gives. */
+import type { DeploymentKey, DeploymentState, Holding } from "@flotilla/proto/messages.ts";
+
+/** A deployment as the hub wants it now. */
+export interface Assignment {
+  readonly deployment: DeploymentKey;
+  readonly deploymentId: string;
+  /** Packed; absent when the agent holds this deployment id already and only `paused` differs. */
+  readonly content?: Uint8Array;
+  readonly paused: boolean;
+}
+
+/** Where what the hub says goes. A promise resolves once it is stored in the agent's cluster; a rejection ends the stream. */
+export interface Intake {
+  holdings(): readonly Holding[];
+  assign(assignment: Assignment): Promise<void>;
+  /** For a deployment that is not held: say `Outbox.withdrawn` at once. */
+  withdraw(deployment: DeploymentKey): Promise<void>;
+  /** All current ones; said again on every new stream. */
+  states(): readonly DeploymentState[];
+}
+
+/** Where what the agent has to say goes. Never fails and never waits: it is said when there is a stream. */
+export interface Outbox {
+  /** The latest of a name replaces what was not said yet. */
+  report(state: DeploymentState): void;
+  /** It is uninstalled, and nothing of it is held any more. */
+  withdrawn(deployment: DeploymentKey): void;
+}

@@ -1,0 +1,79 @@
+/**
+ * Which objects a release owns, from its manifest. Pure.
+ *
+ * Manifests run to megabytes, mostly of CRDs and dashboards, and only four fields of each object count here. So the
+ * lines of the other top-level fields are left out before the YAML is read; where that gives no answer, all of it is.
+ */
+import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { z } from "zod";
+
+/** An object as a manifest names it. */
+export interface OwnedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** As it stands there; the release's namespace counts where it is absent. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+const objectSchema = z.object({
+  apiVersion: z.string().min(1),
+  kind: z.string().min(1),
+  metadata: z.object({ name: z.string().min(1), namespace: z.string().nullish() }),
+});
+const listSchema = z.object({ kind: z.string().endsWith("List"), items: z.array(z.unknown()) });
+
+/** Documents that cannot be read are left out: the cluster took them, so Helm has read them otherwise. */
+export function ownedObjects(manifest: string): readonly OwnedObject[] {
+  const found: OwnedObject[] = [];
+  for (const document of manifest.split(/^---.*$/m)) {
+    if (document.trim() === "") continue;
+    const short = parse(headOf(document));
+    if (short !== undefined && !short.kind.endsWith("List")) found.push(short);
+    else found.push(...parseWhole(document));
+  }
+  return found;
+}
+
+function parseWhole(document: string): readonly OwnedObject[] {
+  const value = read(document);
+  const list = listSchema.safeParse(value);
+  const objects: readonly unknown[] = list.success ? list.data.items : [value];
+  return objects.map(toOwned).filter((object) => object !== undefined);
+}
+
+function parse(text: string): OwnedObject | undefined {
+  return toOwned(read(text));
+}
+
+function read(text: string): unknown {
+  try {
+    return parseHelmYaml(text, { name: "manifest" });
+  } catch {
+    return undefined;
+  }
+}
+
+function toOwned(value: unknown): OwnedObject | undefined {
+  const parsed = objectSchema.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { apiVersion, kind, metadata } = parsed.data;
+  const { name, namespace } = metadata;
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(typeof namespace === "string" && namespace !== "" && { namespace }),
+  };
+}
+
+/** The lines of `apiVersion`, `kind` and of what `metadata` has directly, of a document in block style. */
+function headOf(document: string): string {
+  const lines: string[] = [];
+  let isWanted = false;
+  for (const line of document.split("\n")) {
+    if (/^[^\s#]/.test(line)) isWanted = /^(apiVersion|kind|metadata) *:/.test(line);
+    if (isWanted && !line.startsWith("#")) lines.push(line);
+  }
+  return lines.join("\n");
+}

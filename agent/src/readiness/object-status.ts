@@ -1,0 +1,76 @@
+/** How well one object is, by the rules of kstatus, which Flux and Helm go by too. Pure. */
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { conditionOf, type Judged, type ObjectStatus, toJudged } from "./judged.ts";
+import { crdStatus, pvcStatus, serviceStatus } from "./rules/cluster-parts.ts";
+import { jobStatus } from "./rules/job.ts";
+import { podStatus } from "./rules/pod.ts";
+import {
+  daemonSetStatus,
+  deploymentStatus,
+  replicaSetStatus,
+  statefulSetStatus,
+} from "./rules/workloads.ts";
+
+type Rule = (object: Judged) => ObjectStatus;
+
+const rules: Readonly<Record<string, Rule>> = {
+  "apps/Deployment": deploymentStatus,
+  "apps/StatefulSet": statefulSetStatus,
+  "apps/DaemonSet": daemonSetStatus,
+  "apps/ReplicaSet": replicaSetStatus,
+  "/ReplicationController": replicaSetStatus,
+  "/Pod": podStatus,
+  "batch/Job": jobStatus,
+  "/PersistentVolumeClaim": pvcStatus,
+  "/Service": serviceStatus,
+  "apiextensions.k8s.io/CustomResourceDefinition": crdStatus,
+};
+
+/** Groups whose other kinds are well as soon as they are there. */
+const plainGroups = new Set([
+  "",
+  "apps",
+  "batch",
+  "rbac.authorization.k8s.io",
+  "networking.k8s.io",
+  "policy",
+  "autoscaling",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+  "admissionregistration.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "node.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+]);
+
+/** Whether how well an object of this kind is depends on more than that it is there. */
+export function hasStatus(group: string, kind: string): boolean {
+  return rules[`${group}/${kind}`] !== undefined || !plainGroups.has(group);
+}
+
+export function statusOf(group: string, kind: string, object: KubeObject): ObjectStatus {
+  const { deletionTimestamp, generation } = object.metadata;
+  if (deletionTimestamp !== undefined) return { kind: "terminating", message: "is being deleted" };
+  if (!hasStatus(group, kind)) return { kind: "current" };
+  const judged = toJudged(object);
+  const own = rules[`${group}/${kind}`];
+  if (own !== undefined) return own(judged);
+  const { observedGeneration } = judged.status;
+  if (typeof observedGeneration === "number" && observedGeneration < (generation ?? 0))
+    return { kind: "inProgress", message: "its controller has not seen the latest change yet" };
+  return genericStatus(judged);
+}
+
+/** Conditions that controllers agree on. */
+function genericStatus(object: Judged): ObjectStatus {
+  const stalled = conditionOf(object, "Stalled");
+  if (stalled?.status === "True")
+    return { kind: "failed", message: stalled.message ?? stalled.reason ?? "is stalled" };
+  const reconciling = conditionOf(object, "Reconciling");
+  if (reconciling?.status === "True")
+    return { kind: "inProgress", message: reconciling.message ?? "is being reconciled" };
+  const ready = conditionOf(object, "Ready");
+  if (ready === undefined || ready.status === "True") return { kind: "current" };
+  return { kind: "inProgress", message: ready.message ?? ready.reason ?? "is not ready" };
+}

@@ -1,0 +1,73 @@
+/** What is kept of a watched object: what the rules of readiness read, and nothing else. Pure. */
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { fieldsOf } from "./judged.ts";
+
+const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];
+const statusFields = [
+  "observedGeneration",
+  "phase",
+  "reason",
+  "message",
+  "startTime",
+  "replicas",
+  "updatedReplicas",
+  "readyReplicas",
+  "availableReplicas",
+  "currentRevision",
+  "updateRevision",
+  "desiredNumberScheduled",
+  "currentNumberScheduled",
+  "updatedNumberScheduled",
+  "numberAvailable",
+  "numberReady",
+  "loadBalancer",
+];
+const containerFields = ["containerStatuses", "initContainerStatuses"];
+
+/** For kinds whose objects are well as soon as they are there. */
+export function onlyMetadata({ metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
+  return {
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(generation !== undefined && { generation }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+  };
+}
+
+export function slimObject(object: KubeObject): KubeObject {
+  const spec = fieldsOf(Reflect.get(object, "spec"));
+  const status = fieldsOf(Reflect.get(object, "status"));
+  return {
+    ...onlyMetadata(object),
+    ...{ spec: pick(spec, specFields) },
+    ...{ status: { ...pick(status, statusFields), ...conditions(status), ...containers(status) } },
+  };
+}
+
+function conditions(status: Readonly<Record<string, unknown>>) {
+  const { conditions: list } = status;
+  if (!Array.isArray(list)) return {};
+  const kept = ["type", "status", "reason", "message"];
+  return { conditions: list.map((condition) => pick(fieldsOf(condition), kept)) };
+}
+
+function containers(status: Readonly<Record<string, unknown>>) {
+  const found: Record<string, unknown> = {};
+  for (const name of containerFields) {
+    const list = status[name];
+    if (Array.isArray(list))
+      found[name] = list.map((container) => pick(fieldsOf(container), ["name", "state"]));
+  }
+  return found;
+}
+
+function pick(fields: Readonly<Record<string, unknown>>, names: readonly string[]) {
+  const picked: Record<string, unknown> = {};
+  for (const name of names) if (fields[name] !== undefined) picked[name] = fields[name];
+  return picked;
+}

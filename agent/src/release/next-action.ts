@@ -1,0 +1,90 @@
+/**
+ * What is to be done for a deployment, from what Helm's storage says and what is wanted. Pure: after each action it is
+ * asked again, so that a crash at any point leaves nothing that it does not know how to go on from.
+ */
+import type { DeploymentKey } from "@flotilla/proto/messages.ts";
+import type { ReleaseRecord } from "../helm/release-record.ts";
+
+export interface Desired {
+  readonly owner: DeploymentKey;
+  readonly namespace: string;
+  readonly name: string;
+  /** The release digest of the content. */
+  readonly digest: string;
+}
+
+export interface Observed {
+  /** The newest record under the wanted name. */
+  readonly latest: ReleaseRecord | undefined;
+  /** The newest records of releases that were made for this deployment, under whatever name. */
+  readonly owned: readonly ReleaseRecord[];
+  /** The revision that we were making when we were last interrupted, if we were. */
+  readonly interruptedRevision: number | undefined;
+  /** Whether a deployment that this agent holds goes by this name and UID. */
+  readonly isHeld: (owner: DeploymentKey) => boolean;
+  /** When the last failure of this very content is to be tried again, ms since 1970. */
+  readonly retryAtMs: number | undefined;
+  readonly nowMs: number;
+}
+
+export type Action =
+  /** In sync. */
+  | { readonly kind: "none"; readonly record: ReleaseRecord }
+  /** Absent or out of sync. */
+  | { readonly kind: "upgrade"; readonly revision: number }
+  /** Locked by a run of ours that was cut off: it is marked as failed. */
+  | { readonly kind: "unlock"; readonly record: ReleaseRecord }
+  /** A release under an earlier name or in an earlier namespace, or one whose removal was cut off. */
+  | { readonly kind: "uninstall"; readonly record: ReleaseRecord }
+  /** Locked by somebody else, or failed for now. */
+  | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
+  /** Another deployment has the release. */
+  | { readonly kind: "refuse"; readonly holder: DeploymentKey };
+
+/** Helm gives up by itself after five minutes unless told otherwise; who waits longer than this is not coming back. */
+export const foreignLockMs = 10 * 60_000;
+
+export function nextAction(desired: Desired, observed: Observed): Action {
+  const { latest, nowMs } = observed;
+  const holder = latest?.status === "uninstalled" ? undefined : latest?.owner;
+  if (holder !== undefined && !isSame(holder, desired.owner) && observed.isHeld(holder)) {
+    return { kind: "refuse", holder };
+  }
+  if (latest?.status.startsWith("pending-") === true) {
+    if (latest.revision === observed.interruptedRevision) return { kind: "unlock", record: latest };
+    const untilMs = latest.modifiedAtMs + foreignLockMs;
+    return nowMs < untilMs
+      ? { kind: "wait", untilMs, why: "locked" }
+      : { kind: "unlock", record: latest };
+  }
+  const moved = observed.owned.find(
+    (record) =>
+      isSame(record.owner, desired.owner) &&
+      !isWanted(record, desired) &&
+      record.status !== "uninstalled",
+  );
+  if (moved !== undefined) return { kind: "uninstall", record: moved };
+  if (latest?.status === "uninstalling") return { kind: "uninstall", record: latest };
+  if (latest !== undefined && isInSync(latest, desired)) return { kind: "none", record: latest };
+  if (observed.retryAtMs !== undefined && observed.retryAtMs > nowMs) {
+    return { kind: "wait", untilMs: observed.retryAtMs, why: "failed" };
+  }
+  return { kind: "upgrade", revision: (latest?.revision ?? 0) + 1 };
+}
+
+function isInSync(record: ReleaseRecord, desired: Desired): boolean {
+  return (
+    record.status === "deployed" &&
+    record.isOurs &&
+    record.digest === desired.digest &&
+    isSame(record.owner, desired.owner)
+  );
+}
+
+function isWanted(record: ReleaseRecord, desired: Desired): boolean {
+  return record.namespace === desired.namespace && record.name === desired.name;
+}
+
+function isSame(a: DeploymentKey | undefined, b: DeploymentKey): boolean {
+  return a?.name === b.name && a.uid === b.uid;
+}
