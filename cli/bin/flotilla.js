@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// The `flotilla` command. Its code is TypeScript that Node 24 runs as it is; an older Node that starts this file hands
+// over to the one that the project brings along.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  const { run } = await import(main);
+  await run(process.argv.slice(2));
+} else {
+  const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
+  if (!existsSync(node)) {
+    console.error(
+      `flotilla needs Node 24; this is Node ${process.versions.node}. \`npm install\` in the project brings the right one.`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: "inherit",
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+    process.on(signal, () => child.kill(signal));
+  child.once("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));
+}

@@ -1,0 +1,122 @@
+/** `flotilla up`: a fleet on this machine. */
+
+import { mkdir } from "node:fs/promises";
+import { plainProgress } from "@flotilla/local/binaries/plain-progress.ts";
+import { withLock } from "@flotilla/local/process/lock.ts";
+import { endInOrder } from "@flotilla/local/process/process-record.ts";
+import { type Reaper, startReaper } from "@flotilla/local/process/reaper.ts";
+import { exitError, type RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { endFleetProcesses, removeFleetFiles } from "@flotilla/local/state/clean-fleet.ts";
+import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
+import { observeFleet } from "@flotilla/local/state/fleet-state.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { CliConfig } from "../config.ts";
+import { cliErrors } from "../errors.ts";
+import { describeFleet } from "../fleet/describe-fleet.ts";
+import { type StartedFleet, startFleet } from "../fleet/start-fleet.ts";
+
+export interface UpOptions {
+  readonly dir: string;
+  readonly clusters: number;
+  readonly provider: "embedded" | "kind";
+  readonly detach: boolean;
+  readonly sample: boolean;
+  readonly local: boolean;
+}
+
+/** Resolves when the fleet is up (`detach`), or when it was stopped again. */
+export async function up(options: UpOptions, config: CliConfig): Promise<void> {
+  const paths = fleetPaths(options.dir);
+  const out = process.stdout;
+  const stop = stopOnSignals();
+  await mkdir(paths.root, { recursive: true });
+
+  const started = await withLock(
+    paths.lock,
+    async (): Promise<{ fleet: StartedFleet; reaper: Reaper | undefined } | undefined> => {
+      const observed = await observeFleet(paths);
+      if (observed.kind === "running") {
+        out.write("A fleet is running already.\n");
+        out.write(describeFleet(observed.state, { sample: options.sample, foreground: false }));
+        return undefined;
+      }
+      if (observed.kind === "broken") {
+        throw new AppError(
+          cliErrors.FLEET_BROKEN,
+          `a fleet was started in ${paths.root}, and ${observed.gone.map(({ name }) => name).join(", ")} of it has ended; \`flotilla down\` ends the rest, then start anew`,
+        );
+      }
+      // Left behind by a program that was killed, or by a machine that was restarted.
+      await endFleetProcesses(paths);
+      await removeFleetFiles(paths);
+      await mkdir(paths.root, { recursive: true });
+      const reaper = options.detach ? undefined : startReaper();
+      const begun = performance.now();
+      try {
+        const fleet = await startFleet({
+          ...options,
+          paths,
+          environment: config.environment,
+          ...(reaper !== undefined && { reaper }),
+          progress: plainProgress(out),
+          step: (what) =>
+            out.write(
+              `[${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s] ${what}\n`,
+            ),
+          signal: stop,
+        });
+        return { fleet, reaper };
+      } catch (thrown) {
+        await endFleetProcesses(paths);
+        await reaper?.release();
+        throw stop.aborted ? stop.reason : thrown;
+      }
+    },
+  );
+  if (started === undefined) return;
+  const { fleet, reaper } = started;
+  out.write(describeFleet(fleet.state, { sample: options.sample, foreground: !options.detach }));
+  if (options.detach) {
+    for (const running of fleet.processes) running.detach();
+    return;
+  }
+  const ended = await firstToEnd(fleet.processes, stop);
+  out.write(ended === undefined ? "\nStopping ...\n" : "");
+  await endInOrder(fleet.processes, (running) => running.stop());
+  await endFleetProcesses(paths);
+  await removeFleetFiles(paths);
+  await reaper?.release();
+  if (ended !== undefined) throw await exitError(ended);
+  out.write("All of it is stopped.\n");
+}
+
+/** The first process that ends by itself; undefined when somebody asked to stop before that. */
+async function firstToEnd(
+  processes: readonly RunningProcess[],
+  stop: AbortSignal,
+): Promise<RunningProcess | undefined> {
+  if (stop.aborted) return undefined;
+  return await Promise.race([
+    ...processes.map((running) => running.exited.then(() => running)),
+    new Promise<undefined>((resolve) =>
+      stop.addEventListener("abort", () => resolve(undefined), { once: true }),
+    ),
+  ]);
+}
+
+/** Aborts at the first Ctrl-C; later ones are told that stopping is under way. */
+function stopOnSignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.stderr.write("stopping already, a moment please\n");
+      controller.abort(
+        new AppError(
+          cliErrors.FLEET_NOT_READY,
+          "stopped before the fleet was up; nothing of it is left running",
+        ),
+      );
+    });
+  }
+  return controller.signal;
+}

@@ -1,0 +1,37 @@
+/** The agent of one cluster of a local fleet. */
+import { freePort } from "@flotilla/local/process/free-port.ts";
+import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
+import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { agentMain, startProgram } from "./program.ts";
+
+export interface AgentSpec extends Watchers {
+  /** Of the cluster, for messages. */
+  readonly cluster: string;
+  readonly kubeconfig: string;
+  /** Where it keeps charts; its own alone. */
+  readonly dataDir: string;
+  /** The Helm program. */
+  readonly helm: string;
+  readonly logFile: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Resolves once the agent runs; it connects to its hub by itself. */
+export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
+  const port = await freePort();
+  return await startProgram({
+    name: `agent of ${spec.cluster}`,
+    main: agentMain,
+    args: [
+      `--kubeconfig=${spec.kubeconfig}`,
+      `--data-dir=${spec.dataDir}`,
+      `--helm=${spec.helm}`,
+      `--http-listen=127.0.0.1:${port}`,
+    ],
+    health: `http://127.0.0.1:${port}`,
+    untilReady: false,
+    logFile: spec.logFile,
+    environment: spec.environment,
+    ...watchersOf(spec),
+  });
+}

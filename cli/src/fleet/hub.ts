@@ -1,0 +1,48 @@
+/** The hub of a local fleet: CRDs, the process, and what agents enrol with. */
+import { freePort } from "@flotilla/local/process/free-port.ts";
+import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
+import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { hubMain, startProgram } from "./program.ts";
+
+/** Where a hub listens; kept over restarts, so that agents find it again. */
+export interface HubPorts {
+  readonly grpc: number;
+  readonly http: number;
+}
+
+export interface HubSpec extends Watchers {
+  readonly kubeconfig: string;
+  readonly ports: HubPorts;
+  readonly logFile: string;
+  /** Of the process. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export async function chooseHubPorts(): Promise<HubPorts> {
+  return { grpc: await freePort(), http: await freePort() };
+}
+
+/** `host:port` that agents connect to. */
+export function hubAddress(ports: HubPorts): string {
+  return `127.0.0.1:${ports.grpc}`;
+}
+
+/** Resolves once the hub serves agents and runs its controllers. */
+export function startHub(spec: HubSpec): Promise<RunningProcess> {
+  return startProgram({
+    name: "hub",
+    main: hubMain,
+    args: [
+      `--kubeconfig=${spec.kubeconfig}`,
+      `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,
+      `--http-listen=127.0.0.1:${spec.ports.http}`,
+      `--advertise=${hubAddress(spec.ports)}`,
+      "--replica=hub-0",
+    ],
+    health: `http://127.0.0.1:${spec.ports.http}`,
+    untilReady: true,
+    logFile: spec.logFile,
+    environment: spec.environment,
+    ...watchersOf(spec),
+  });
+}

@@ -1,0 +1,46 @@
+/** Puts the product's CRDs into a cluster and waits until the API server serves them. */
+import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+} from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+const fieldManager = "flotilla";
+const establishTimeoutMs = 30_000;
+
+export async function installCrds(rest: KubeRest): Promise<void> {
+  await Promise.all(allCrds().map((crd) => installCrd(rest, crd)));
+}
+
+async function installCrd(rest: KubeRest, crd: CustomResourceDefinition): Promise<void> {
+  const applied = await rest.patch(
+    customResourceDefinitions,
+    crd.metadata,
+    { type: "apply", body: crd, force: true },
+    { fieldManager },
+  );
+  if (isEstablished(applied)) return;
+  const watched = rest.watch(customResourceDefinitions, {
+    fieldSelector: `metadata.name=${crd.metadata.name}`,
+    resourceVersion: applied.metadata.resourceVersion ?? "0",
+    timeoutSeconds: establishTimeoutMs / 1000,
+    signal: AbortSignal.timeout(establishTimeoutMs),
+  });
+  for await (const event of watched) {
+    if (event.type !== "BOOKMARK" && isEstablished(event.object)) return;
+  }
+  throw new AppError(
+    commonErrors.INTERNAL,
+    `the API server at ${rest.server} has not established the CRD ${crd.metadata.name} within ${establishTimeoutMs / 1000} s`,
+  );
+}
+
+function isEstablished(crd: CustomResourceDefinition): boolean {
+  return (
+    crd.status?.conditions?.some(
+      ({ type, status }) => type === "Established" && status === "True",
+    ) ?? false
+  );
+}

@@ -1,0 +1,116 @@
+/** The `flotilla` command: what it understands. What a command does is loaded when it is used. */
+import { resolve } from "node:path";
+import { buildVersion } from "@flotilla/shared/about/build-version.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { readCliConfig } from "./config.ts";
+
+/** Runs one command line. A failure is one line on standard error and exit code 1. */
+export async function run(args: readonly string[]): Promise<void> {
+  const config = readCliConfig();
+  const dir = new Option("--dir <folder>", "the folder of the local fleet")
+    .default(config.dir, ".flotilla")
+    .argParser((text) => resolve(text));
+  const program = new Command("flotilla")
+    .description("Installs Helm charts on a whole fleet of Kubernetes clusters")
+    .version(buildVersion)
+    .showHelpAfterError()
+    .enablePositionalOptions();
+
+  program
+    .command("up")
+    .description("start a fleet on this machine: a hub, clusters, registries, agents and a sample")
+    .addOption(dir)
+    .option("--clusters <n>", "clusters besides the hub", parseCount, 2)
+    .addOption(
+      new Option("--provider <name>", "who makes the clusters")
+        .choices(["embedded", "kind"])
+        .default("embedded"),
+    )
+    .option("--detach", "return when the fleet is up, and leave it running", false)
+    .option("--no-sample", "without the sample HelmOp")
+    .option("--local", "the hub's own cluster is a member too, as local in fleet-local", false)
+    .action(
+      async (options: {
+        dir: string;
+        clusters: number;
+        provider: "embedded" | "kind";
+        detach: boolean;
+        sample: boolean;
+        local: boolean;
+      }) => {
+        const { up } = await import("./commands/up.ts");
+        await up(options, config);
+      },
+    );
+  program
+    .command("down")
+    .description("stop the fleet on this machine and remove what it kept")
+    .addOption(dir)
+    .action(async (options: { dir: string }) => {
+      const { down } = await import("./commands/down.ts");
+      await down(options.dir, config);
+    });
+  program
+    .command("status")
+    .description("what runs, where, and how the fleet is")
+    .addOption(dir)
+    .addOption(
+      new Option("-o, --output <format>", "how it is printed")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .action(async (options: { dir: string; output: "text" | "json" }) => {
+      const { status } = await import("./commands/status.ts");
+      await status(options.dir, options.output);
+    });
+  program
+    .command("charts")
+    .description("the local fleet's chart repositories")
+    .command("publish")
+    .description("package a chart and put it into both repositories of the local fleet")
+    .argument("<folder>", "with a Chart.yaml")
+    .addOption(dir)
+    .option("--version <version>", "instead of the one in Chart.yaml")
+    .option("--app-version <version>", "instead of the one in Chart.yaml")
+    .action(
+      async (folder: string, options: { dir: string; version?: string; appVersion?: string }) => {
+        const { publish } = await import("./commands/publish.ts");
+        await publish(folder, options);
+      },
+    );
+  program
+    .command("crds")
+    .description("print the CustomResourceDefinitions as YAML")
+    .action(async () => {
+      const { crds } = await import("./commands/crds.ts");
+      crds();
+    });
+  program
+    .command("kubectl")
+    .description(
+      "kubectl with the local fleet's kubeconfig; contexts are hub, cluster-1, cluster-2 ...",
+    )
+    .argument("[args...]")
+    .helpOption(false)
+    .passThroughOptions()
+    .allowUnknownOption()
+    .action(async (rest: readonly string[]) => {
+      const { kubectl } = await import("./commands/kubectl.ts");
+      await kubectl(rest, config.dir, config);
+    });
+
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (thrown) {
+    process.stderr.write(`flotilla: ${AppError.from(thrown).message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 50)
+    throw new InvalidArgumentError("expected a whole number from 1 to 50.");
+  return count;
+}
