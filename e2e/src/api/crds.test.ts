@@ -1,0 +1,275 @@
+/** The CRDs on a real API server: what it takes, keeps, refuses and shows. */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { after, before, test } from "node:test";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { apiClient } from "@flotilla/local/control-plane/api-client.ts";
+import { waitUntil } from "@flotilla/local/process/wait-until.ts";
+import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
+import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { parseAllDocuments } from "yaml";
+import { type Program, programFor } from "./program.ts";
+import { accepted, helmOpRefusals, type Refusal, tokenRefusals } from "./refusals.ts";
+import { type Shown, shown } from "./shown.ts";
+
+const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
+const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
+const group = "/apis/fleet.cattle.io/v1alpha1";
+
+const wholeFile = { after: (end: () => unknown) => after(() => end()) };
+const plane = await startTestControlPlane(wholeFile, { workloads: false });
+const binaries = await ensureBinaries(["kubectl", "helm"]);
+const kubectl = programFor(binaries.kubectl, plane.kubeconfig);
+const helm = programFor(binaries.helm, plane.kubeconfig);
+const api = apiClient(plane.server, { ca: plane.pki.ca, client: plane.pki.clients.admin });
+after(() => api.close());
+
+before(async () => {
+  await succeed(helm, ["install", "flotilla-crds", chart]);
+  for (const { metadata } of allCrds()) await waitUntilEstablished(metadata.name);
+  for (const name of ["fleet-default", "fleet-local"])
+    await succeed(kubectl, ["create", "namespace", name]);
+});
+
+/** An object as these tests read it. */
+interface SeenObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: unknown;
+}
+
+async function succeed(program: Program, args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await program(args, input);
+  assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+async function waitUntilEstablished(name: string): Promise<void> {
+  await waitUntil(
+    async () =>
+      (await conditionsOf(name)).some(
+        ({ type, status }) => type === "Established" && status === "True",
+      ),
+    { what: `CRD ${name}`, timeoutMs: 15_000 },
+  );
+}
+
+async function conditionsOf(
+  crd: string,
+): Promise<readonly { readonly type: string; readonly status: string }[]> {
+  const answer = await api.call(
+    "GET",
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd}`,
+  );
+  assert.equal(answer.status, 200, answer.body);
+  return JSON.parse(answer.body).status?.conditions ?? [];
+}
+
+async function tryToCreate(kind: string, plural: string, spec: object) {
+  return await api.call("POST", `${group}/namespaces/fleet-default/${plural}?dryRun=All`, {
+    apiVersion: "fleet.cattle.io/v1alpha1",
+    kind,
+    metadata: { name: "tried" },
+    spec,
+  });
+}
+
+test("the API server serves all kinds and finds nothing wrong with their schemas", async () => {
+  for (const { metadata } of allCrds()) {
+    const conditions = await conditionsOf(metadata.name);
+
+    assert.deepEqual(
+      conditions.map(({ type, status }) => [type, status]).sort(),
+      [
+        ["Established", "True"],
+        ["NamesAccepted", "True"],
+      ],
+      metadata.name,
+    );
+  }
+});
+
+test("the API server applies what the CRDs say", async () => {
+  for (const crd of allCrds()) {
+    const answer = await api.call(
+      "GET",
+      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`,
+    );
+
+    assert.deepEqual(JSON.parse(answer.body).spec.versions[0].schema, crd.spec.versions[0]?.schema);
+  }
+});
+
+for (const file of fixtures) {
+  test(`the HelmOp in ${basename(file)} applies, and reads back as it was written`, async () => {
+    const path = join(import.meta.dirname, "fixtures", file);
+    await succeed(kubectl, ["apply", "-f", path]);
+
+    for (const document of parseAllDocuments(await readFile(path, "utf8"))) {
+      const written: SeenObject = document.toJS();
+      if (written.kind !== "HelmOp") continue;
+      const { name, namespace } = written.metadata;
+      const text = await succeed(kubectl, [
+        "get",
+        "helmop",
+        name,
+        `--namespace=${namespace}`,
+        "-o",
+        "json",
+      ]);
+
+      assert.deepEqual(JSON.parse(text).spec, written.spec);
+    }
+  });
+}
+
+test("large integers in values are kept to the last digit", async () => {
+  const text = await succeed(kubectl, [
+    "get",
+    "helmop",
+    "wreck",
+    "--namespace=fleet-default",
+    "-o",
+    "json",
+  ]);
+
+  for (const digits of [
+    "9223372036854775807",
+    "9007199254740993",
+    "-9007199254740993",
+    "9007199254740995",
+  ]) {
+    assert.match(text, new RegExp(`: ${digits},?\n`));
+  }
+});
+
+test("a null in values, which Helm reads as an order to remove, is kept", async () => {
+  const values = { replicas: null, image: { tag: null } };
+
+  const answer = await tryToCreate("HelmOp", "helmops", {
+    helm: { repo: "oci://registry.example.org/charts/web", values },
+  });
+
+  assert.deepEqual(JSON.parse(answer.body).spec.helm.values, values);
+});
+
+test("a HelmOp that is applied twice has not changed", async () => {
+  const path = join(import.meta.dirname, "fixtures");
+
+  const stdout = await succeed(kubectl, ["apply", "-f", path]);
+
+  assert.deepEqual(stdout.match(/^helmop\S* (?!unchanged).*/gm), null);
+});
+
+for (const [kind, plural, refusals] of [
+  ["HelmOp", "helmops", helmOpRefusals],
+  ["ClusterRegistrationToken", "clusterregistrationtokens", tokenRefusals],
+] as const satisfies readonly (readonly [string, string, readonly Refusal[]])[]) {
+  for (const { what, spec, says } of refusals) {
+    test(`a ${kind} with ${what} is refused`, async () => {
+      const answer = await tryToCreate(kind, plural, spec);
+
+      assert.equal(answer.status, 422, answer.body);
+      assert.match(JSON.parse(answer.body).message, says);
+    });
+  }
+}
+
+for (const [what, spec] of accepted) {
+  test(`a HelmOp with ${what} is accepted`, async () => {
+    const answer = await tryToCreate("HelmOp", "helmops", spec);
+
+    assert.equal(answer.status, 201, answer.body);
+  });
+}
+
+test("an object without a spec gets an empty one", async () => {
+  const answer = await api.call("POST", `${group}/namespaces/fleet-default/clusters?dryRun=All`, {
+    apiVersion: "fleet.cattle.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "tried" },
+  });
+
+  assert.deepEqual(JSON.parse(answer.body).spec, {});
+});
+
+test("a status has one condition of each type", async () => {
+  const twice = {
+    status: {
+      conditions: [
+        { type: "Ready", status: "True" },
+        { type: "Ready", status: "False" },
+      ],
+    },
+  };
+
+  const { code, stderr } = await kubectl([
+    ...["patch", "helmop", "lighthouse", "--namespace=fleet-default", "--subresource=status"],
+    ...["--type=merge", `--patch=${JSON.stringify(twice)}`],
+  ]);
+
+  assert.equal(code, 1);
+  assert.match(stderr, /status\.conditions\[1\]: Duplicate value/);
+});
+
+for (const {
+  resource,
+  namespace,
+  object,
+  status,
+  header,
+  row,
+} of shown satisfies readonly Shown[]) {
+  test(`kubectl get ${resource} shows ${header.source.replaceAll(/\\s\+|[$^]/g, " ").trim()}`, async () => {
+    await succeed(kubectl, ["apply", "-f", "-"], JSON.stringify(object));
+    await succeed(kubectl, [
+      ...[
+        "patch",
+        resource,
+        object.metadata.name,
+        `--namespace=${namespace}`,
+        "--subresource=status",
+      ],
+      ...["--type=merge", `--patch=${JSON.stringify({ status })}`],
+    ]);
+
+    const table = await succeed(kubectl, [
+      "get",
+      resource,
+      object.metadata.name,
+      `--namespace=${namespace}`,
+    ]);
+
+    const [head = "", line = ""] = table.split("\n");
+    assert.match(head, header);
+    assert.match(line, row);
+  });
+}
+
+test("HelmOps and BundleDeployments of all namespaces show the version that each cluster runs", async () => {
+  const tables = await succeed(kubectl, ["get", "helmops,bundledeployments", "--all-namespaces"]);
+
+  assert.match(tables, /NAMESPACE\s+NAME\s+REPO\s+CHART\s+VERSION/);
+  assert.match(tables, /fleet-default\s+bundledeployment\S*\/shown\s+1\.4\.2/);
+});
+
+test("the category fleet finds every kind", async () => {
+  const names = await succeed(kubectl, ["api-resources", "--categories=fleet", "-o", "name"]);
+
+  assert.deepEqual(
+    names.trim().split("\n").sort(),
+    allCrds()
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+  );
+});
+
+// Last, because it takes away what the other tests rest on, were it not for what it tests.
+test("uninstalling the chart leaves the CRDs and the objects", async () => {
+  await succeed(helm, ["uninstall", "flotilla-crds"]);
+
+  const names = await succeed(kubectl, ["get", "helmops", "--all-namespaces", "-o", "name"]);
+  assert.match(names, /helmop\.fleet\.cattle\.io\/lighthouse/);
+});

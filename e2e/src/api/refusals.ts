@@ -1,0 +1,124 @@
+/** HelmOps and tokens that the API server refuses, and what it says then. */
+
+export interface Refusal {
+  readonly what: string;
+  readonly spec: object;
+  readonly says: RegExp;
+}
+
+const repo = "oci://registry.example.org/charts/web";
+
+export const helmOpRefusals: readonly Refusal[] = [
+  {
+    what: "a tarball with a repo",
+    spec: {
+      helm: {
+        chart: "https://charts.example.org/web-1.0.0.TGZ",
+        repo: "https://charts.example.org",
+      },
+    },
+    says: /spec\.helm: .*tarball chart with a non-empty repo field: .*leave repo empty/,
+  },
+  {
+    what: "a tarball with a version",
+    spec: { helm: { chart: "https://charts.example.org/web-1.0.0.tgz", version: "1.0.0" } },
+    says: /spec\.helm: .*tarball chart with a non-empty version field: .*leave version empty/,
+  },
+  {
+    what: "an OCI repository with a chart",
+    spec: { helm: { repo: "OCI://registry.example.org/charts", chart: "web" } },
+    says: /spec\.helm: .*OCI repository with a non-empty chart field: leave chart empty/,
+  },
+  {
+    what: "an HTTP repository without a chart",
+    spec: { helm: { repo: "https://charts.example.org", version: "1.x" } },
+    says: /spec\.helm: .*non-OCI repository with an empty chart field: name a chart/,
+  },
+  {
+    what: "a chart without a repository",
+    spec: { helm: { chart: "web" } },
+    says: /spec\.helm: .*non-tarball chart with an empty repo field: name the repository in repo/,
+  },
+  {
+    what: "an OCI address for a chart",
+    spec: { helm: { chart: repo } },
+    says: /spec\.helm: .*non-tarball chart with an empty repo field/,
+  },
+  {
+    what: "neither a repo nor a chart",
+    spec: { helm: { values: { a: 1 } } },
+    says: /spec\.helm: .*neither repo nor chart is set: name a repository in repo/,
+  },
+  {
+    what: "nulls where repo and chart should be",
+    spec: { helm: { repo: null, chart: null } },
+    says: /spec\.helm: .*neither repo nor chart is set/,
+  },
+  {
+    what: "a release name with capitals",
+    spec: { helm: { repo, releaseName: "Web_1" } },
+    says: /spec\.helm\.releaseName: .*"Web_1": must be lower-case letters, digits/,
+  },
+  {
+    what: "a release name that is too long",
+    spec: { helm: { repo, releaseName: "w".repeat(54) } },
+    says: /spec\.helm\.releaseName: Too long: may not be more than 53/,
+  },
+  {
+    what: "a target with a release name in capitals",
+    spec: { helm: { repo }, targets: [{ helm: { releaseName: "Web" } }] },
+    says: /spec\.targets\[0\]\.helm\.releaseName/,
+  },
+  {
+    what: "an interval in days",
+    spec: { helm: { repo }, pollingInterval: "1d" },
+    says: /spec\.pollingInterval: .*"1d": must be a duration with the units .*days and weeks have no unit/,
+  },
+  {
+    what: "an interval without a unit",
+    spec: { helm: { repo }, pollingInterval: "30" },
+    says: /spec\.pollingInterval: .*must be a duration/,
+  },
+  {
+    what: "an empty interval",
+    spec: { helm: { repo }, pollingInterval: "" },
+    says: /spec\.pollingInterval: .*must be a duration/,
+  },
+  {
+    what: "a negative interval",
+    spec: { helm: { repo }, pollingInterval: "-5m" },
+    says: /spec\.pollingInterval: .*must be a duration/,
+  },
+  {
+    what: "an interval of more hours than a duration holds",
+    spec: { helm: { repo }, pollingInterval: "9999999h" },
+    says: /spec\.pollingInterval: .*must be a duration/,
+  },
+  {
+    what: "a number for a version",
+    spec: { helm: { repo, version: 1.2 } },
+    says: /spec\.helm\.version: .*must be of type string/,
+  },
+];
+
+export const tokenRefusals: readonly Refusal[] = [
+  {
+    what: "a life in weeks",
+    spec: { ttl: "2w" },
+    says: /spec\.ttl: .*"2w": must be a duration with the units/,
+  },
+];
+
+/** What must go through: the edges of what is refused. */
+export const accepted: readonly (readonly [what: string, spec: object])[] = [
+  ["an interval of 0", { helm: { repo }, pollingInterval: "0" }],
+  ["an interval of null", { helm: { repo }, pollingInterval: null }],
+  ["an interval with fractions", { helm: { repo }, pollingInterval: "1.5h30m" }],
+  ["nulls beside what is set", { helm: { repo, chart: null, version: null, releaseName: null } }],
+  ["no spec.helm, which the hub speaks of", {}],
+  ["a spec.helm of null", { helm: null }],
+  [
+    "a tarball whose address is in capitals",
+    { helm: { chart: "HTTPS://CHARTS.EXAMPLE.ORG/WEB-1.TGZ" } },
+  ],
+];

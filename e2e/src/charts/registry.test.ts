@@ -1,0 +1,172 @@
+/** The chart client against a real registry with TLS and passwords, and charts that the real Helm has pushed. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { startReaper } from "@flotilla/local/process/reaper.ts";
+import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
+import { runHelm } from "@flotilla/local/registries/run-helm.ts";
+import { type Registry, startRegistry } from "@flotilla/local/registries/start-registry.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
+import { type AccessSettings, accessTo } from "@flotilla/shared/charts/access.ts";
+import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
+import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
+import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
+import { classifySource } from "@flotilla/shared/charts/source.ts";
+import { helmAnswer } from "./testing/helm-answer.ts";
+
+const user = { username: "me", password: 'a, strange "password"' };
+const versions = ["0.1.0", "0.1.1", "0.2.0-rc.1", "1.0.0+build.5"];
+
+const dir = await testDir({ after });
+const binaries = await ensureBinaries(["registry", "helm"]);
+const { helm } = binaries;
+const reaper = startReaper();
+after(() => reaper.release());
+const open = await startRegistry({
+  name: "open",
+  dir: join(dir, "open"),
+  binary: binaries.registry,
+  reaper,
+});
+after(() => open.stop());
+const guarded = await startRegistry({
+  name: "guarded",
+  dir: join(dir, "guarded"),
+  binary: binaries.registry,
+  users: [user],
+  tls: true,
+  reaper,
+});
+after(() => guarded.stop());
+const ca = guarded.ca ?? assert.fail("the registry has no certificate");
+const trusted: AccessSettings = { ...user, caPem: ca.pem };
+const client = createChartClient({ userAgent: "flotilla-test" });
+after(() => client.close());
+
+await runHelm(["create", join(dir, "demo")], { helm, home: dir });
+const digests = new Map<string, string>();
+for (const version of versions) {
+  const registry = { repository: `${guarded.oci}/charts`, plainHttp: false, user, caFile: ca.file };
+  const { digest } = await publishChart(join(dir, "demo"), { helm, version, to: { registry } });
+  digests.set(version, `sha256:${digest}`);
+}
+await publishChart(join(dir, "demo"), {
+  helm,
+  version: "0.1.0",
+  to: { registry: { repository: `${open.oci}/charts`, plainHttp: true } },
+});
+
+function demoAt(registry: Registry, settings: AccessSettings = {}) {
+  const source = classifySource({ repo: `${registry.oci}/charts/demo` });
+  if (source instanceof Error) throw source;
+  return { source, access: accessTo(source, settings) };
+}
+describe("a real registry", () => {
+  it("gives the very archive that Helm has pushed, checked against its digest", async () => {
+    const { source, access } = demoAt(guarded, trusted);
+    const cache = createChartCache({ open: client.open }, { dir: join(dir, "cache") });
+
+    const { pin } = await client.resolvePin(source, "0.1.x", access);
+    const file = await cache.fetch(pin, access);
+
+    assert.equal(pin.kind === "oci" && pin.version, "0.1.1");
+    assert.equal(archiveDigest(pin), digests.get("0.1.1"));
+    assert.equal(file.digest, digests.get("0.1.1"));
+    assert.match(
+      await runHelm(["show", "chart", file.path], { helm, home: dir }),
+      /^version: 0\.1\.1$/m,
+    );
+    assert.equal((await readFile(file.path)).length, file.sizeBytes);
+  });
+
+  it("has a plus in a version as an underscore in the tag", async () => {
+    const { source, access } = demoAt(guarded, trusted);
+
+    for (const wanted of ["1.0.0+build.5", "^1"]) {
+      const { pin } = await client.resolvePin(source, wanted, access);
+      assert.deepEqual(pin.kind === "oci" && [pin.version, pin.tag], [
+        "1.0.0+build.5",
+        "1.0.0_build.5",
+      ]);
+    }
+  });
+
+  it("chooses what Helm chooses", async () => {
+    const { source, access } = demoAt(guarded, trusted);
+    const chart = [`${guarded.oci}/charts/demo`, "--ca-file", ca.file];
+    const credentials = { host: guarded.host, ...user };
+
+    for (const wanted of [
+      "",
+      "*",
+      "0.1.0",
+      "~0.1.0",
+      ">0.1.0-0 <1",
+      "0.2.0-rc.1",
+      "^0.2.0-0",
+      ">2",
+      "nonsense",
+      "3.0.0",
+    ]) {
+      const ours = await client.resolvePin(source, wanted, access).then(
+        ({ pin }) => (pin.kind === "tarball" ? "" : pin.version),
+        () => "refused",
+      );
+      assert.equal(
+        ours,
+        await helmAnswer({ helm, home: dir, chart, wanted, credentials }),
+        `for ${wanted}`,
+      );
+    }
+  });
+
+  it("turns away who has no password, or a wrong one, or does not trust it", async () => {
+    const settings = [
+      [
+        { caPem: ca.pem },
+        "REGISTRY_UNAUTHORIZED",
+        /401 Unauthorized \(UNAUTHORIZED: authentication required\); no credentials are set/,
+      ],
+      [
+        { ...trusted, password: "wrong-one" },
+        "REGISTRY_UNAUTHORIZED",
+        /the credentials of the secret are not accepted/,
+      ],
+      [user, "REGISTRY_UNREACHABLE", /an authority that is not trusted/],
+    ] as const;
+    for (const [setting, code, message] of settings) {
+      const { source, access } = demoAt(guarded, setting);
+      await assert.rejects(client.resolvePin(source, "*", access), (thrown) => {
+        assert.ok(thrown instanceof Error && "code" in thrown);
+        assert.equal(thrown.code, code);
+        assert.match(thrown.message, message);
+        assert.doesNotMatch(thrown.message, /wrong-one|strange/);
+        return true;
+      });
+    }
+  });
+
+  it("on this machine may do without TLS", async () => {
+    const { source, access } = demoAt(open);
+
+    const { pin } = await client.resolvePin(source, "", access);
+
+    assert.equal(pin.kind === "oci" && pin.version, "0.1.0");
+  });
+
+  it("says what it has when it has no such chart or version", async () => {
+    const { source, access } = demoAt(open);
+    const missing = { kind: "oci", repository: `${open.oci}/charts/missing` } as const;
+
+    await assert.rejects(client.resolvePin(source, "0.2.x", access), {
+      code: "CHART_VERSION_NOT_FOUND",
+      message: /lists 1 tags, the highest are 0.1.0/,
+    });
+    await assert.rejects(client.resolvePin(missing, "*", accessTo(missing)), {
+      code: "CHART_NOT_FOUND",
+      message: /missing not found in the registry: .*NAME_UNKNOWN/,
+    });
+  });
+});

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
+import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
+import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
+import {
+  bootstrap,
+  clusterOf,
+  connected,
+  createNamespace,
+  encoded,
+  makeToken,
+  startAgent,
+  startEnrolled,
+  startHub,
+  startHubCluster,
+  type TestAgent,
+  workspace,
+} from "./wire-fixture.ts";
+
+const rest = await startHubCluster();
+const hub = await startHub(rest);
+const token = await makeToken(rest, hub, "token");
+
+/** Waits for the agent to say why it has no identity, and gives how often it warned. */
+async function refusalOf(agent: TestAgent): Promise<string> {
+  const isRefusal = (line: string) => line.includes("agent has no identity yet");
+  await agent.log.until(() => agent.log.lines.some(isRefusal), "the refusal");
+  return agent.log.lines.find(isRefusal) ?? "";
+}
+
+suite("a cluster that enrols", () => {
+  test("becomes a Cluster with the name and the labels that it asks for, but for reserved ones", async () => {
+    const labels = JSON.stringify({ env: "prod", "fleet.cattle.io/mine": "no" });
+    await bootstrap(rest, "agent-eu", token, { clusterName: "eu", clientID: "client-eu", labels });
+    const agent = startAgent(rest, "agent-eu");
+    await connected(hub, "eu");
+
+    const cluster = clusterOf(hub, "eu");
+    assert.equal(cluster?.spec.clientID, "client-eu");
+    assert.deepEqual(cluster.metadata.labels, { env: "prod" });
+    await agent.stop();
+  });
+
+  test("is named after its own UID when it asks for no name", async () => {
+    await bootstrap(rest, "agent-nameless", token, {});
+    const agent = startAgent(rest, "agent-nameless");
+    await hub.until(
+      () =>
+        hub.clusters.store
+          .list()
+          .some(({ metadata }) => /^cluster-[0-9a-f]{12}$/.test(metadata.name)),
+      "the Cluster",
+    );
+
+    await agent.stop();
+  });
+
+  test("is the same Cluster again after a crash between its key and its certificate", async () => {
+    const before = await startEnrolled(rest, hub, token, "crash");
+    await before.stop();
+    const uid = clusterOf(hub, "crash")?.metadata.uid;
+    const ref = { namespace: "agent-crash", name: "flotilla-identity" };
+    const secret = await rest.get(secrets, ref);
+    assert.ok(secret?.data?.["tls.key"]);
+    await rest.replace(secrets, { ...secret, data: { "tls.key": secret.data["tls.key"] } });
+
+    const after = startAgent(rest, "agent-crash");
+    await hub.until(() => clusterOf(hub, "crash")?.status?.agent?.epoch === 2, "it is back");
+
+    assert.equal(clusterOf(hub, "crash")?.metadata.uid, uid);
+    await after.stop();
+  });
+
+  test("comes back with its key alone when its certificate has ended and its token is gone", async () => {
+    const own = await makeToken(rest, hub, "short-lived");
+    const before = await startEnrolled(rest, hub, own, "away");
+    await before.stop();
+    await rest.delete(clusterRegistrationTokens, { namespace: workspace, name: "short-lived" });
+    await rest.delete(secrets, { namespace: "agent-away", name: "flotilla-bootstrap" });
+    await hub.until(
+      () => hub.tokens.store.get(`${workspace}/short-lived`) === undefined,
+      "the token goes",
+    );
+
+    const inTwoDays = createFakeClock(Date.now() + 48 * 3_600_000);
+    const after = startAgent(rest, "agent-away", { clock: inTwoDays });
+    await hub.until(() => clusterOf(hub, "away")?.status?.agent?.epoch === 2, "it is back");
+
+    await after.stop();
+  });
+
+  test("renews its certificate in time, over the connection that it has", async () => {
+    await hub.stop();
+    const brief = await startHub(rest, { port: hub.port, certificateLifetimeMs: 3_000 });
+    const agent = await startEnrolled(rest, brief, token, "renews");
+
+    await brief.until(
+      () => (clusterOf(brief, "renews")?.status?.agent?.epoch ?? 0) >= 2,
+      "the new connection",
+    );
+
+    assert.ok(agent.log.lines.some((line) => line.includes("certificate renewed")));
+    assert.ok(!agent.log.lines.some((line) => line.includes('"level":40')), "without a warning");
+    await agent.stop();
+    await brief.stop();
+  });
+});
+
+suite("a cluster that is turned away", () => {
+  test("with a wrong token reads why, once, and so does the hub", async () => {
+    const next = await startHub(rest);
+    const wrong = { ...(await makeToken(rest, next, "right")), ...encoded({ token: "made.up" }) };
+    await bootstrap(rest, "agent-wrong", wrong, { clusterName: "wrong", clientID: "client-wrong" });
+    const clock = createFakeClock(Date.now());
+    const agent = startAgent(rest, "agent-wrong", { clock });
+
+    assert.match(await refusalOf(agent), /registration token is not one of this hub; make a new/);
+    await clock.advance(2_000);
+    await agent.log.until(
+      () => agent.log.lines.filter((line) => line.includes("no identity yet")).length >= 2,
+      "another try",
+    );
+
+    assert.equal(agent.log.lines.filter((line) => line.includes('"level":40')).length, 1);
+    assert.equal(next.log.lines.filter((line) => line.includes("enrolment was refused")).length, 1);
+    assert.equal(clusterOf(next, "wrong"), undefined);
+    await agent.stop();
+    await next.stop();
+  });
+
+  test("with a token that has ended reads why", async () => {
+    const clock = createFakeClock(Date.now());
+    const next = await startHub(rest, { clock });
+    const ended = await makeToken(rest, next, "ends", "1h");
+    assert.ok(next.tokens.store.get(`${workspace}/ends`)?.status?.expires);
+    await clock.advance(3_700_000);
+    await bootstrap(rest, "agent-late", ended, { clusterName: "late", clientID: "client-late" });
+
+    const agent = startAgent(rest, "agent-late", { clock: createFakeClock(Date.now()) });
+
+    assert.match(
+      await refusalOf(agent),
+      /registration token .*(ended at|is not one of this hub); make a new/,
+    );
+    await next.until(
+      () => next.tokens.store.get(`${workspace}/ends`) === undefined,
+      "the token goes",
+    );
+    await agent.stop();
+    await next.stop();
+  });
+
+  test("with another key than its client id is enrolled with, which is said on the Cluster", async () => {
+    const next = await startHub(rest);
+    const fresh = await makeToken(rest, next, "second");
+    const owner = await startEnrolled(rest, next, fresh, "owned");
+    const { uid } = clusterOf(next, "owned")?.metadata ?? {};
+    await bootstrap(rest, "agent-thief", fresh, { clusterName: "owned", clientID: "client-owned" });
+
+    const thief = startAgent(rest, "agent-thief", { clock: createFakeClock(Date.now()) });
+
+    assert.match(
+      await refusalOf(thief),
+      /client-owned is enrolled as Cluster fleet-default\/owned with another key/,
+    );
+    assert.ok(owner.link.isConnected);
+    await thief.stop();
+    await owner.stop();
+    await next.stop();
+    const told = await rest.list(events, { namespace: workspace });
+    assert.ok(
+      told.items.some(
+        ({ reason, regarding }) => reason === "EnrolmentRefused" && regarding?.uid === uid,
+      ),
+    );
+  });
+
+  test("with a certificate of another authority, or of a Cluster that is gone", async () => {
+    const next = await startHub(rest);
+    const identity = await enrolRaw(rest, await makeToken(rest, next, "third"), "foreign");
+    const foreign = await openAuthority(await createAuthority(Date.now()), Date.now);
+    const { spki } = await readCertificateRequest(await createCertificateRequest(identity.keyPem));
+    const { cluster, hubId } = identity;
+    const chainPem = await foreign.issueClient({
+      identity: { hubId, ...cluster },
+      spki,
+      lifetimeMs: 3_600_000,
+    });
+
+    const forged = openRaw({ ...identity, chainPem });
+    forged.say(hello(identity));
+    assert.match(
+      await forged.ended,
+      /^UNAUTHENTICATED: no certificate was shown that this hub issued/,
+    );
+    assert.ok(next.log.lines.some((line) => line.includes("agent was turned away")));
+
+    const good = openRaw(identity);
+    good.listen();
+    good.say(hello(identity));
+    await good.until(() => good.received.length > 0, "the welcome");
+    await rest.delete(clusters, { namespace: workspace, name: "foreign" });
+    assert.match(
+      await good.ended,
+      /^PERMISSION_DENIED: Cluster fleet-default\/foreign was deleted/,
+    );
+    const late = openRaw(identity);
+    late.say(hello(identity));
+    assert.match(
+      await late.ended,
+      /^PERMISSION_DENIED: Cluster fleet-default\/foreign does not exist/,
+    );
+    for (const raw of [forged, good, late]) raw.close();
+    await next.stop();
+  });
+});
+
+suite("the hub's authority", () => {
+  test("is one, however many replicas start at once", async () => {
+    await createNamespace(rest, "many-replicas");
+
+    const authorities = await Promise.all(
+      Array.from({ length: 6 }, () => ensureAuthority(rest, "many-replicas", Date.now())),
+    );
+
+    assert.equal(new Set(authorities.map(({ certificatePem }) => certificatePem)).size, 1);
+  });
+
+  test("refuses a request that is not signed with its own key", async () => {
+    const request = await createCertificateRequest(await createAgentKey());
+    request[request.length - 1] = (request.at(-1) ?? 0) ^ 1;
+
+    await assert.rejects(readCertificateRequest(request), /certificate request cannot be used/);
+  });
+});

@@ -1,0 +1,89 @@
+/** An agent as bare as can be: an identity and a stream, for what a well-behaved one never does. */
+
+import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
+import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
+import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
+import {
+  createHubConnector,
+  type HubClient,
+  type HubStream,
+} from "@flotilla/agent/link/hub-client.ts";
+import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
+import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import { systemClock } from "@flotilla/shared/clock/clock.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { type StatusObject, status } from "@grpc/grpc-js";
+import { bootstrap, testLog, type Watched, watched } from "./wire-fixture.ts";
+
+export interface RawStream extends Watched {
+  readonly stream: HubStream;
+  /** What came since `listen`. */
+  readonly received: readonly HubMessage[];
+  /** Begins to read. */
+  listen(): void;
+  say(message: AgentMessage): void;
+  /** `NAME: details`, of the status that the stream ended with. */
+  readonly ended: Promise<string>;
+  close(): void;
+}
+
+/** Enrols under a name, with a new key unless the namespace has one. */
+export async function enrolRaw(
+  rest: KubeRest,
+  token: Readonly<Record<string, string>>,
+  name: string,
+): Promise<AgentIdentity> {
+  const namespace = `agent-${name}`;
+  await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
+  const keeper = createIdentityKeeper({
+    store: createIdentityStore(rest, namespace),
+    connectHub: createHubConnector(),
+    clock: systemClock,
+    log: testLog().log,
+  });
+  return keeper.usable(AbortSignal.timeout(20_000));
+}
+
+export function openRaw(identity: AgentIdentity): RawStream {
+  const client: HubClient = createHubConnector()({
+    address: identity.hubAddress,
+    authoritiesPem: identity.authoritiesPem,
+    certificate: identity,
+  });
+  const stream = client.connect();
+  const watch = watched();
+  const received: HubMessage[] = [];
+  const ended = new Promise<string>((resolve) => {
+    stream.on("status", ({ code, details }: StatusObject) =>
+      resolve(`${status[code]}: ${details}`),
+    );
+  });
+  stream.on("error", () => undefined);
+  return {
+    stream,
+    received,
+    listen: () =>
+      void stream.on("data", (wire: Parameters<typeof hubMessageFromWire>[0]) => {
+        received.push(hubMessageFromWire(wire));
+        watch.changed();
+      }),
+    say: (message) => void stream.write(agentMessageToWire(message)),
+    ended,
+    close() {
+      stream.cancel();
+      client.close();
+    },
+    ...watch,
+  };
+}
+
+export function hello(identity: AgentIdentity, hubId = identity.hubId): AgentMessage {
+  return {
+    kind: "hello",
+    protocolVersion,
+    hubId,
+    agentVersion: "test",
+    agentNamespace: "test",
+    holdings: [],
+  };
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { runConnection } from "@flotilla/agent/link/connection.ts";
+import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
+import { createOutbox } from "@flotilla/agent/link/outbox.ts";
+import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
+import { openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { hubMessageToWire } from "@flotilla/proto/map.ts";
+import { protocolVersion } from "@flotilla/proto/messages.ts";
+import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { systemClock } from "@flotilla/shared/clock/clock.ts";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
+import {
+  createNamespace,
+  deploymentsOf,
+  digest,
+  makeToken,
+  startHub,
+  startHubCluster,
+  testLog,
+  workspace,
+} from "./wire-fixture.ts";
+
+const rest = await startHubCluster();
+/** More than the window of a stream that is not read. */
+const contentBytes = 256 * 1024;
+const hub = await startHub(rest, {
+  content: (id) => Buffer.alloc(contentBytes, id.slice(-8)),
+});
+const token = await makeToken(rest, hub, "token");
+
+suite("a stream", () => {
+  test("that is not read costs one entry for each deployment, and catches up with the latest", async () => {
+    const identity = await enrolRaw(rest, token, "slow");
+    await createNamespace(rest, clusterNamespaceName(workspace, "slow"));
+    const deployments = deploymentsOf(rest, "slow");
+    const raw = openRaw(identity);
+    raw.listen();
+    raw.say(hello(identity));
+    await raw.until(() => raw.received.length === 2, "welcome and synced");
+    raw.stream.pause();
+    for (const name of ["a", "b"]) await deployments.create(name, digest("0"));
+    const changes = 60;
+    for (let change = 1; change <= changes; change += 1) {
+      for (const name of ["a", "b"]) {
+        await deployments.change(name, { deploymentID: digest(String(change)) });
+      }
+    }
+    const latest = digest(String(changes));
+    const isLatest = (name: string) =>
+      hub.deployments.store.get(deployments.key(name))?.spec.deploymentID === latest;
+    await hub.until(() => isLatest("a") && isLatest("b"), "the hub knows the latest");
+
+    raw.stream.resume();
+    const sent = () => raw.received.filter((message) => message.kind === "deployment");
+    const lastOf = (name: string) => sent().findLast(({ deployment }) => deployment.name === name);
+    await raw.until(
+      () => lastOf("a")?.deploymentId === latest && lastOf("b")?.deploymentId === latest,
+      "the latest of both",
+    );
+
+    // What grpc-js reads ahead of its reader, which is sixteen messages, what was under way, and the latest of each.
+    const count = sent().length;
+    assert.ok(count <= 22, `${count} messages for 2 deployments and ${changes} changes of each`);
+    raw.close();
+  });
+
+  test("is ended by a newer one of the same cluster", async () => {
+    const identity = await enrolRaw(rest, token, "twice");
+    const older = openRaw(identity);
+    older.listen();
+    older.say(hello(identity));
+    await older.until(() => older.received.length >= 2, "welcome and synced");
+
+    const newer = openRaw(identity);
+    newer.listen();
+    newer.say(hello(identity));
+
+    assert.match(
+      await older.ended,
+      /^ABORTED: another agent connected as Cluster fleet-default\/twice/,
+    );
+    await newer.until(() => newer.received.length >= 2, "welcome and synced");
+    const epochs = [older, newer].map(
+      ({ received: [welcome] }) => welcome?.kind === "welcome" && welcome.epoch,
+    );
+    assert.deepEqual(epochs, [1, 2]);
+    older.close();
+    newer.close();
+  });
+
+  test("is ended with a sentence when the contract is broken", async () => {
+    const identity = await enrolRaw(rest, token, "broken");
+    const cases = [
+      [
+        [{ kind: "withdrawn", deployment: { name: "a", uid: "b" } }],
+        /the first message was no Hello/,
+      ],
+      [[hello(identity), hello(identity)], /a second Hello came/],
+      [
+        [{ ...hello(identity), protocolVersion: 99 }],
+        /^FAILED_PRECONDITION: the agent speaks version 99/,
+      ],
+      [
+        [hello(identity, "other")],
+        /^FAILED_PRECONDITION: the agent belongs to hub other, .* nothing was changed/,
+      ],
+      [[{ kind: "withdrawn", deployment: { name: "", uid: "" } }], /withdrawn.name is empty/],
+    ] as const;
+    for (const [messages, expected] of cases) {
+      const raw = openRaw(identity);
+      raw.listen();
+      for (const message of messages) raw.say(message);
+      assert.match(await raw.ended, expected);
+      raw.close();
+    }
+  });
+});
+
+suite("an agent that reaches another hub", () => {
+  test("leaves it without touching anything, and says so", async (context) => {
+    const authority = await openAuthority(
+      await ensureAuthority(rest, "flotilla-system", Date.now()),
+      Date.now,
+    );
+    const serving = await authority.issueServing(["127.0.0.1"], 3_600_000);
+    const server = new Server();
+    context.after(() => server.forceShutdown());
+    const { service } = loadFleetService();
+    server.addService(service, {
+      Connect(call) {
+        call.write(
+          hubMessageToWire({
+            kind: "welcome",
+            protocolVersion,
+            hubId: "other",
+            epoch: 1,
+            hubVersion: "test",
+          }),
+        );
+        call.write(hubMessageToWire({ kind: "withdrawal", deployment: { name: "web", uid: "u" } }));
+      },
+    } satisfies Pick<FleetHandlers, "Connect">);
+    const port = await new Promise<number>((resolve, reject) => {
+      const credentials = ServerCredentials.createSsl(null, [
+        { private_key: Buffer.from(serving.keyPem), cert_chain: Buffer.from(serving.chainPem) },
+      ]);
+      server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+    const client = createHubConnector()({
+      address: `127.0.0.1:${port}`,
+      authoritiesPem: authority.authoritiesPem,
+    });
+    const touched: string[] = [];
+
+    const end = await runConnection({
+      stream: client.connect(),
+      hubId: "mine",
+      agentVersion: "test",
+      agentNamespace: "test",
+      intake: {
+        holdings: () => [],
+        states: () => [],
+        assign: () => Promise.resolve(void touched.push("assign")),
+        withdraw: () => Promise.resolve(void touched.push("withdraw")),
+      },
+      outbox: createOutbox(),
+      clock: systemClock,
+      log: testLog().log,
+      signal: new AbortController().signal,
+    });
+    client.close();
+
+    assert.equal(end.code, "WRONG_HUB");
+    assert.match(
+      end.message,
+      /leads to hub other, this agent belongs to hub mine; nothing was touched/,
+    );
+    assert.deepEqual(touched, []);
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * A whole fleet on real control planes for tests: a hub, its clusters and agents as processes, each of which can be
+ * ended and started again, and a chart repository that can be broken. Put together from the parts that `flotilla up` uses.
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startAgent } from "@flotilla/cli/fleet/agent.ts";
+import {
+  agentConnected,
+  prepareAgent,
+  registrationData,
+} from "@flotilla/cli/fleet/enroll-clusters.ts";
+import { chooseHubPorts, type HubPorts, startHub } from "@flotilla/cli/fleet/hub.ts";
+import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import {
+  type ControlPlane,
+  controlPlaneTools,
+} from "@flotilla/local/control-plane/control-plane.ts";
+import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
+import { startReaper } from "@flotilla/local/process/reaper.ts";
+import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+export interface TestCluster {
+  readonly name: string;
+  readonly rest: KubeRest;
+  readonly plane: ControlPlane;
+  agent(): RunningProcess;
+  startAgent(): Promise<void>;
+  stopAgent(): Promise<void>;
+}
+
+export interface TestFleet {
+  readonly dir: string;
+  readonly helm: string;
+  readonly hubPlane: ControlPlane;
+  /** The hub's API server. */
+  readonly hub: KubeRest;
+  readonly hubPorts: HubPorts;
+  readonly clusters: readonly TestCluster[];
+  hubProcess(): RunningProcess;
+  startHub(): Promise<void>;
+  stopHub(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TestFleetSpec {
+  /** Labels of each cluster; one cluster for each entry, `cluster-1` and so on. */
+  readonly clusters: readonly Readonly<Record<string, string>>[];
+}
+
+const connectTimeoutMs = 60_000;
+
+export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
+  const reaper = startReaper();
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: dir };
+  const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
+  const plane = async (name: string, workloads: boolean) => {
+    const started = await startControlPlane({
+      name,
+      dir: join(dir, name),
+      binaries,
+      workloads,
+      reaper,
+    });
+    return {
+      plane: started,
+      rest: connectKube(await loadKubeconfig({ path: started.kubeconfig })),
+    };
+  };
+  const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
+  const [hub, ...members] = await Promise.all([
+    plane("hub", false),
+    ...names.map((name) => plane(name, true)),
+  ]);
+
+  await installCrds(hub.rest);
+  const hubPorts = await chooseHubPorts();
+  const runHub = () =>
+    startHub({
+      kubeconfig: hub.plane.kubeconfig,
+      ports: hubPorts,
+      logFile: join(dir, "logs", "hub.log"),
+      environment,
+      reaper,
+    });
+  let hubProcess = await runHub();
+  const registration = await registrationData(hub.rest, workspaceNamespace, "tests");
+
+  const clusters = await Promise.all(
+    members.map(async ({ plane: own, rest }, index): Promise<TestCluster> => {
+      const name = own.name;
+      await prepareAgent(rest, registration, {
+        clusterName: name,
+        labels: spec.clusters[index] ?? {},
+      });
+      const dataDir = join(dir, `${name}-agent`);
+      await mkdir(dataDir, { recursive: true });
+      const runAgent = () =>
+        startAgent({
+          cluster: name,
+          kubeconfig: own.kubeconfig,
+          dataDir,
+          helm: binaries.helm,
+          logFile: join(dir, "logs", `${name}-agent.log`),
+          environment,
+          reaper,
+        });
+      let agent = await runAgent();
+      await agentConnected(hub.rest, workspaceNamespace, name, connectTimeoutMs);
+      return {
+        name,
+        rest,
+        plane: own,
+        agent: () => agent,
+        async startAgent() {
+          agent = await runAgent();
+        },
+        stopAgent: () => agent.stop(),
+      };
+    }),
+  );
+
+  return {
+    dir,
+    helm: binaries.helm,
+    hubPlane: hub.plane,
+    hub: hub.rest,
+    hubPorts,
+    clusters,
+    hubProcess: () => hubProcess,
+    async startHub() {
+      hubProcess = await runHub();
+    },
+    stopHub: () => hubProcess.stop(),
+    async close() {
+      await Promise.all(
+        clusters.map(async (cluster) => {
+          await cluster.stopAgent();
+          await cluster.rest.close();
+        }),
+      );
+      await hubProcess.stop();
+      await hub.rest.close();
+      await Promise.all(
+        [hub.plane, ...members.map((member) => member.plane)].map((each) => each.stop()),
+      );
+      await reaper.release();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
