@@ -8,7 +8,7 @@ export type {
   AgentMessage as WireAgentMessage,
   AgentMessage__Output as ReadAgentMessage,
 } from "./generated/flotilla/v1/AgentMessage.ts";
-export type { FleetClient, FleetHandlers } from "./generated/flotilla/v1/Fleet.ts";
+export type { FleetHandlers } from "./generated/flotilla/v1/Fleet.ts";
 export type {
   HubMessage as WireHubMessage,
   HubMessage__Output as ReadHubMessage,

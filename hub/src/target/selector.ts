@@ -1,17 +1,8 @@
 /** Kubernetes label selectors: matchLabels and matchExpressions, all ANDed. */
-
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>> | null | undefined;
-  readonly matchExpressions?: readonly LabelRequirement[] | null | undefined;
-}
-
-interface LabelRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[] | null | undefined;
-}
+import type { LabelSelector } from "@flotilla/shared/api/label-selector.ts";
 
 type Labels = Readonly<Record<string, string>>;
+type LabelRequirement = NonNullable<LabelSelector["matchExpressions"]>[number];
 
 /** An empty selector matches everything. An operator that does not exist matches nothing. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {

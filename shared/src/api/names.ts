@@ -18,7 +18,6 @@ export const managedLabel = "fleet.cattle.io/managed";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
-export const clusterFinalizer = "fleet.cattle.io/cluster-finalizer";
 
 /** The type of the Secret that an agent enrols with. */
 export const registrationSecretType = "fleet.cattle.io/cluster-registration-values";

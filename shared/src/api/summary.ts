@@ -23,8 +23,6 @@ export const modifiedStatusSchema = fields(
   "ModifiedStatus",
 );
 
-export type ModifiedStatus = Typed<typeof modifiedStatusSchema>;
-
 export const nonReadyStatusSchema = fields(
   {
     uid: plainText("The object's UID."),
@@ -42,8 +40,6 @@ export const nonReadyStatusSchema = fields(
   "NonReadyStatus",
 );
 
-export type NonReadyStatus = Typed<typeof nonReadyStatusSchema>;
-
 const nonReadyResource = fields(
   {
     name: plainText("The Bundle's or the cluster's name."),
@@ -54,8 +50,6 @@ const nonReadyResource = fields(
   },
   "NonReadyResource",
 );
-
-export type NonReadyResource = Typed<typeof nonReadyResource>;
 
 export const bundleSummarySchema = fields(
   {

@@ -1,0 +1,325 @@
+/** The client against a real API server: who it is, what it sends, and what it makes of the answers. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import {
+  type CustomResourceDefinition,
+  configMaps,
+  customResourceDefinitions,
+  namespaces,
+  secrets,
+  serviceAccounts,
+} from "@flotilla/shared/kube/core-resources.ts";
+import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { parseExact } from "@flotilla/shared/json/exact.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+
+const plane = await startTestControlPlane({ after }, { workloads: false });
+const admin = await loadKubeconfig({ path: plane.kubeconfig });
+const rest = connectKube(admin);
+after(() => rest.close());
+
+let count = 0;
+
+/** A namespace of its own for a test. */
+async function freshNamespace(): Promise<string> {
+  const name = `client-${++count}`;
+  await rest.create(namespaces, { metadata: { name } });
+  return name;
+}
+
+/** The object once it is as wanted, told by a watch. */
+async function once<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  name: string,
+  isWanted: (object: T) => boolean,
+): Promise<T> {
+  const scope = resource.namespaced ? { namespace } : {};
+  const { items, resourceVersion } = await rest.list(resource, {
+    ...scope,
+    fieldSelector: `metadata.name=${name}`,
+  });
+  const found = items.find(isWanted);
+  if (found !== undefined) return found;
+  for await (const event of rest.watch(resource, {
+    ...scope,
+    fieldSelector: `metadata.name=${name}`,
+    resourceVersion,
+    timeoutSeconds: 60,
+  })) {
+    if (event.type !== "BOOKMARK" && isWanted(event.object)) return event.object;
+  }
+  throw new Error(`${resource.kind} ${name} did not become what is wanted`);
+}
+
+async function withRest<R>(config: KubeConfig, use: (other: KubeRest) => Promise<R>): Promise<R> {
+  const other = connectKube(config);
+  try {
+    return await use(other);
+  } finally {
+    await other.close();
+  }
+}
+
+describe("who asks", () => {
+  it("is a client certificate", async () => {
+    assert.match(await rest.raw("/version"), /gitVersion/);
+  });
+
+  it("is refused without credentials, and tells who was refused", async () => {
+    const { clientCertificate: _, ...anonymous } = admin;
+
+    await withRest(anonymous, async (other) => {
+      await assert.rejects(other.list(secrets), {
+        code: "KUBE_FORBIDDEN",
+        message: /system:anonymous/,
+      });
+    });
+    await withRest(
+      { ...anonymous, credentials: { kind: "token", token: "wrong" } },
+      async (other) => {
+        await assert.rejects(other.list(secrets), { code: "KUBE_UNAUTHORIZED" });
+      },
+    );
+  });
+
+  it("is a service account, by a token in a file that is replaced while it is used", async (t) => {
+    const namespace = await freshNamespace();
+    await rest.create(serviceAccounts, { metadata: { name: "robot", namespace } });
+    const annotations = { "kubernetes.io/service-account.name": "robot" };
+    await rest.create(secrets, {
+      metadata: { name: "robot", namespace, annotations },
+      type: "kubernetes.io/service-account-token",
+    });
+    const secret = await once(
+      secrets,
+      namespace,
+      "robot",
+      ({ data }) => data?.["token"] !== undefined,
+    );
+    const path = join(await testDir(t), "token");
+    await writeFile(path, "outdated");
+    const { clientCertificate: _, ...anonymous } = admin;
+
+    await withRest({ ...anonymous, credentials: { kind: "token-file", path } }, async (other) => {
+      await assert.rejects(other.list(secrets), { code: "KUBE_UNAUTHORIZED" });
+      await writeFile(path, Buffer.from(secret.data?.["token"] ?? "", "base64"));
+      // The refusal makes it read the file again: no waiting until the old token is thought to be stale.
+      await assert.rejects(other.list(secrets), {
+        code: "KUBE_FORBIDDEN",
+        message: new RegExp(`system:serviceaccount:${namespace}:robot`),
+      });
+    });
+  });
+
+  it("is somebody else, where the kubeconfig says so", async () => {
+    const impersonate = { user: "jane", groups: ["system:masters"] };
+
+    await withRest({ ...admin, impersonate }, async (other) => {
+      assert.notEqual(await other.get(namespaces, { name: "default" }), undefined);
+    });
+    await withRest({ ...admin, impersonate: { user: "jane", groups: [] } }, async (other) => {
+      await assert.rejects(other.list(secrets), { code: "KUBE_FORBIDDEN", message: /User "jane"/ });
+    });
+  });
+});
+
+describe("who answers", () => {
+  it("is not believed without the right authority, or under another name", async () => {
+    const { caData: _, ...trusting } = admin;
+
+    await withRest(trusting, async (other) => {
+      await assert.rejects(other.raw("/version"), {
+        code: "KUBE_UNREACHABLE",
+        message: /certificate/,
+      });
+    });
+    await withRest({ ...admin, tlsServerName: "other.test" }, async (other) => {
+      await assert.rejects(other.raw("/version"), {
+        code: "KUBE_UNREACHABLE",
+        message: /other\.test/,
+      });
+    });
+    await withRest({ ...trusting, insecureSkipTlsVerify: true }, async (other) => {
+      assert.match(await other.raw("/version"), /gitVersion/);
+    });
+    await withRest({ ...admin, tlsServerName: "kubernetes.default.svc" }, async (other) => {
+      assert.match(await other.raw("/version"), /gitVersion/);
+    });
+  });
+});
+
+describe("objects", () => {
+  it("are created, changed in every way, and deleted", async () => {
+    const namespace = await freshNamespace();
+    const ref = { namespace, name: "settings" };
+
+    const created = await rest.create(configMaps, { metadata: ref, data: { a: "1" } });
+    const replaced = await rest.replace(configMaps, { ...created, data: { a: "2" } });
+    const merged = await rest.patch(configMaps, ref, { type: "merge", body: { data: { b: "1" } } });
+    const patched = await rest.patch(configMaps, ref, {
+      type: "json",
+      body: [{ op: "replace", path: "/data/b", value: "2" }],
+    });
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data: { c: "1" } };
+    const applied = await rest.patch(
+      configMaps,
+      ref,
+      { type: "apply", body },
+      { fieldManager: "test" },
+    );
+
+    assert.deepEqual(
+      [created, replaced, merged, patched, applied].map(({ data }) => data),
+      [{ a: "1" }, { a: "2" }, { a: "2", b: "1" }, { a: "2", b: "2" }, { a: "2", b: "2", c: "1" }],
+    );
+    await assert.rejects(rest.create(configMaps, { metadata: ref }), isAlreadyExists);
+    await assert.rejects(rest.replace(configMaps, created), isConflict);
+    await assert.rejects(rest.delete(configMaps, ref, { uid: "another" }), isConflict);
+    await assert.rejects(
+      rest.create(configMaps, { metadata: { ...ref, namespace: "nowhere" } }),
+      isNotFound,
+    );
+    assert.equal(await rest.delete(configMaps, ref, { uid: created.metadata.uid ?? "" }), true);
+    assert.equal(await rest.get(configMaps, ref), undefined);
+    assert.equal(await rest.delete(configMaps, ref), false);
+  });
+
+  it("are tried out without being written", async () => {
+    const namespace = await freshNamespace();
+
+    const tried = await rest.create(
+      configMaps,
+      { metadata: { namespace, name: "tried" } },
+      { dryRun: true },
+    );
+
+    assert.notEqual(tried.metadata.uid, undefined);
+    assert.equal(await rest.get(configMaps, { namespace, name: "tried" }), undefined);
+  });
+
+  it("that are not valid are refused for good, with what to change", async () => {
+    await assert.rejects(rest.create(namespaces, { metadata: { name: "Not_Valid" } }), {
+      code: "KUBE_INVALID",
+      retryable: false,
+      message: /metadata\.name/,
+    });
+  });
+
+  it("of a kind that is not served are an error", async () => {
+    const unknown = { ...configMaps, group: "nope.test", plural: "things" };
+
+    await assert.rejects(rest.get(unknown, { namespace: "default", name: "a" }), {
+      code: "KUBE_NOT_FOUND",
+    });
+  });
+
+  it("are listed page by page as of one moment", async () => {
+    const namespace = await freshNamespace();
+    const names = Array.from({ length: 25 }, (_, index) => `n${String(index).padStart(2, "0")}`);
+    await Promise.all(
+      names.map((name) => rest.create(configMaps, { metadata: { namespace, name }, data: {} })),
+    );
+
+    const listed: string[] = [];
+    let next: string | undefined;
+    do {
+      const page = await rest.list(configMaps, {
+        namespace,
+        limit: 10,
+        ...(next === undefined ? {} : { next }),
+      });
+      listed.push(...page.items.map(({ metadata }) => metadata.name));
+      next = page.next;
+      await rest.delete(configMaps, { namespace, name: "n24" });
+    } while (next !== undefined);
+
+    assert.deepEqual(
+      listed.filter((name) => name !== "kube-root-ca.crt"),
+      names,
+    );
+  });
+
+  it("keep numbers that JavaScript cannot hold", async () => {
+    const things: Resource<KubeObject & { readonly spec?: unknown }> = {
+      group: "numbers.test",
+      version: "v1",
+      kind: "Thing",
+      plural: "things",
+      namespaced: true,
+    };
+    await rest.create(customResourceDefinitions, thingDefinition());
+    const isServed = ({ status }: CustomResourceDefinition): boolean =>
+      status?.conditions?.some(({ type, status: is }) => type === "Established" && is === "True") ??
+      false;
+    await once(customResourceDefinitions, "", "things.numbers.test", isServed);
+    const body = '[{"op":"add","path":"/spec","value":{"big":9007199254740993,"small":1}}]';
+    const namespace = await freshNamespace();
+    await rest.create(things, { metadata: { namespace, name: "a" } });
+    const patched = await rest.patch(
+      things,
+      { namespace, name: "a" },
+      { type: "json", body: parseBody(body) },
+    );
+
+    const read = await rest.get(things, { namespace, name: "a" });
+    const [listed] = (await rest.list(things, { namespace })).items;
+    const copied = await rest.create(things, {
+      metadata: { namespace, name: "b" },
+      spec: read?.spec,
+    });
+
+    for (const one of [patched, read, listed, copied]) {
+      assert.equal(JSON.stringify(one?.spec), '{"big":9007199254740993,"small":1}');
+    }
+  });
+
+  it("are created a thousand at a time", async (t) => {
+    const namespace = await freshNamespace();
+    const total = 1000;
+    const data = { text: "x".repeat(200) };
+    let next = 0;
+    const startedAt = performance.now();
+    const create = async (): Promise<void> => {
+      while (next < total)
+        await rest.create(configMaps, { metadata: { namespace, name: `n${next++}` }, data });
+    };
+    await Promise.all(Array.from({ length: 64 }, create));
+    t.diagnostic(`${total} creates took ${Math.round(performance.now() - startedAt)} ms`);
+
+    const { items } = await rest.list(configMaps, { namespace, labelSelector: "" });
+    assert.equal(items.filter(({ metadata }) => metadata.name.startsWith("n")).length, total);
+  });
+});
+
+/** A number that JavaScript cannot hold, as it comes from a parsed answer. */
+function parseBody(text: string): readonly unknown[] {
+  return parseExact(text) as readonly unknown[];
+}
+
+function thingDefinition(): CustomResourceDefinition {
+  return {
+    metadata: { name: "things.numbers.test" },
+    spec: {
+      group: "numbers.test",
+      scope: "Namespaced",
+      names: { kind: "Thing", plural: "things" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          },
+        },
+      ],
+    },
+  };
+}
