@@ -1,7 +1,7 @@
 /** In which steps a change goes through the clusters. */
 import { z } from "zod";
 import { clusterCriteriaFields } from "./bundle-target.ts";
-import { countOrShare, described, fields, type text } from "./field.ts";
+import { countOrShare, described, fields, text } from "./field.ts";
 
 const partition = fields({
   name: text("A name for the partition."),

@@ -1,0 +1,55 @@
+/** Contents as a hub would make them, for charts that a test serves. */
+import type { Assignment } from "@flotilla/agent/link/ports.ts";
+import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
+import type { ChartArchive } from "../testing/chart-archive.ts";
+
+export interface Wanted {
+  readonly name: string;
+  readonly chart: ChartArchive;
+  /** Of the chart repository. */
+  readonly url: string;
+  readonly namespace?: string;
+  readonly release?: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly helm?: Partial<DeploymentContent["helm"]>;
+  readonly uid?: string;
+  readonly paused?: boolean;
+  readonly keepResources?: boolean;
+}
+
+/** The deployment in a namespace and with a release of its own name, unless it says otherwise. */
+export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
+  const { name, chart, url, values } = wanted;
+  const { deploymentId, bytes } = await packContent({
+    format: 1,
+    pin: {
+      kind: "http",
+      version: chart.version,
+      url: `${url}/${chart.name}-${chart.version}.tgz`,
+      digest: `sha256:${chart.digest}`,
+    },
+    releaseName: wanted.release ?? name,
+    namespace: wanted.namespace ?? name,
+    createNamespace: true,
+    ...(values !== undefined && { values }),
+    helm: {
+      timeoutSeconds: 0,
+      atomic: false,
+      force: false,
+      takeOwnership: false,
+      waitForJobs: false,
+      disableDNS: false,
+      skipSchemaValidation: false,
+      maxHistory: 2,
+      ...wanted.helm,
+    },
+    access: { insecureSkipVerify: false },
+    keepResources: wanted.keepResources ?? false,
+  });
+  return {
+    deployment: { name, uid: wanted.uid ?? `uid-${name.slice(0, 40)}` },
+    deploymentId,
+    content: bytes,
+    paused: wanted.paused ?? false,
+  };
+}
