@@ -54,7 +54,12 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   });
   const caches = createCaches(rest, log);
   const reports = createReportWriter({ rest, deployments: caches.deployments.store, clock, log });
-  const contents = createContentStore({ rest, namespace: hubNamespace, clock });
+  const contents = createContentStore({
+    rest,
+    stored: caches.contents.store,
+    namespace: hubNamespace,
+    clock,
+  });
   const running: Promise<unknown>[] = [];
   try {
     await prepareHubNamespace(rest);

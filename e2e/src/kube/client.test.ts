@@ -1,6 +1,8 @@
 /** The client against a real API server: who it is, what it sends, and what it makes of the answers. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
@@ -155,6 +157,33 @@ describe("who answers", () => {
   });
 });
 
+describe("a proxy", () => {
+  it("is gone through where the kubeconfig names one", async (t) => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer();
+    proxy.on("connect", (request, socket: Socket) => {
+      asked.push(request.url);
+      const { hostname, port } = new URL(plane.server);
+      const onward = connect(Number(port), hostname, () => {
+        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const one of [socket, onward]) one.on("error", () => onward.destroy());
+      socket.on("close", () => onward.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    t.after(() => proxy.close());
+    const address = proxy.address();
+    assert.ok(typeof address === "object" && address !== null);
+
+    await withRest({ ...admin, proxyUrl: `http://127.0.0.1:${address.port}` }, async (other) => {
+      assert.match(await other.raw("/version"), /gitVersion/);
+    });
+
+    assert.deepEqual(asked, [new URL(plane.server).host]);
+  });
+});
+
 describe("objects", () => {
   it("are created, changed in every way, and deleted", async () => {
     const namespace = await freshNamespace();
@@ -213,11 +242,16 @@ describe("objects", () => {
   });
 
   it("of a kind that is not served are an error", async () => {
-    const unknown = { ...configMaps, group: "nope.test", plural: "things" };
+    const ref = { namespace: "default", name: "a" };
 
-    await assert.rejects(rest.get(unknown, { namespace: "default", name: "a" }), {
-      code: "KUBE_NOT_FOUND",
-    });
+    for (const unknown of [
+      { ...configMaps, group: "nope.test", plural: "things" },
+      { ...configMaps, plural: "things" },
+      { ...configMaps, group: "apps", version: "v9", plural: "deployments" },
+    ]) {
+      await assert.rejects(rest.get(unknown, ref), { code: "KUBE_NOT_FOUND" });
+      await assert.rejects(rest.delete(unknown, ref), { code: "KUBE_NOT_FOUND" });
+    }
   });
 
   it("are listed page by page as of one moment", async () => {

@@ -10,7 +10,7 @@ import type { Store } from "@flotilla/shared/kube/store.ts";
 import { contentDigestOf } from "./content-secret.ts";
 import type { ContentStore } from "./content-store.ts";
 
-/** BundleDeployments by the contents that they name. */
+/** BundleDeployments by the contents that they name, and the Secrets of a content by its id. */
 export const byContent = "content";
 
 /** The contents that a BundleDeployment needs: the one it runs, the one that waits, and the one still installed. */

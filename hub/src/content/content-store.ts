@@ -1,16 +1,18 @@
 /**
  * Contents on the hub: written once by the leader, read by every replica that hands them out.
  *
- * A content that no BundleDeployment refers to any more is collected after a grace, not at once, so that one that is
- * about to be referred to again (a rollback, a Bundle that was paused) is still there.
+ * A content that no BundleDeployment refers to any more is collected after a grace (collect.ts), not at once, so that one
+ * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
-
+import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
 import { hubErrors } from "../errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
@@ -20,39 +22,42 @@ export interface ContentReader {
 }
 
 export interface ContentStore extends ContentReader {
-  /** Resolves once the content is stored. Cheap for one that this process stored or read before. */
+  /** Resolves once the content is stored. Costs nothing where it is already. */
   ensure(content: PackedContent): Promise<void>;
-  /** Forgets one that was collected, so that `ensure` stores it again. */
+  /** Forgets one that was collected. */
   forget(deploymentId: string): void;
   /** When the content was last wanted by this process, monotonic ms. */
   lastUsed(deploymentId: string): number | undefined;
 }
 
-/** Bytes of contents that are kept in memory, so that a rollout to a thousand clusters reads each once. */
-const cacheBytes = 32 * 1024 * 1024;
-
 export interface ContentStoreDeps {
   readonly rest: KubeRest;
+  /** The contents' Secrets, without their data. */
+  readonly stored: Store<Secret>;
   /** Of the Secrets. */
   readonly namespace: string;
   readonly clock: Clock;
 }
 
+/** Bytes of contents that are kept in memory, so that a rollout to a thousand clusters reads each once. */
+const cacheBytes = 32 * 1024 * 1024;
+
 export function createContentStore(deps: ContentStoreDeps): ContentStore {
-  const { rest, namespace, clock } = deps;
-  const used = new Map<string, number>();
+  const { rest, stored, namespace, clock } = deps;
+  /** The bytes of those wanted last; the one wanted longest ago comes first. */
   const cache = new Map<string, Uint8Array>();
-  const pending = new Map<string, Promise<Uint8Array>>();
+  const used = new Map<string, number>();
+  const storing = createSharedTasks<void>();
+  const fetching = createSharedTasks<Uint8Array>();
   let cachedBytes = 0;
 
   function remember(deploymentId: string, bytes: Uint8Array): void {
     drop(deploymentId);
     cache.set(deploymentId, bytes);
     cachedBytes += bytes.length;
-    for (const [oldest, old] of cache) {
+    for (const oldest of cache.keys()) {
       if (cachedBytes <= cacheBytes || oldest === deploymentId) break;
-      cachedBytes -= old.length;
-      cache.delete(oldest);
+      drop(oldest);
     }
   }
 
@@ -61,35 +66,18 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
     cache.delete(deploymentId);
   }
 
-  function once(deploymentId: string, work: () => Promise<Uint8Array>): Promise<Uint8Array> {
-    used.set(deploymentId, clock.monotonic());
-    const cached = cache.get(deploymentId);
-    if (cached !== undefined) {
-      remember(deploymentId, cached);
-      return Promise.resolve(cached);
-    }
-    const running = pending.get(deploymentId);
-    if (running !== undefined) return running;
-    const started = work()
-      .then((bytes) => {
-        remember(deploymentId, bytes);
-        return bytes;
-      })
-      .finally(() => pending.delete(deploymentId));
-    pending.set(deploymentId, started);
-    return started;
-  }
-
-  async function store(content: PackedContent): Promise<Uint8Array> {
+  async function store(content: PackedContent): Promise<void> {
+    // Asked of what the API server has, not of our own memory: another leader may have collected it.
+    const first = contentSecretName(content.deploymentId);
+    if (stored.get(keyOf({ namespace, name: first })) !== undefined) return;
     for (const secret of contentSecrets(content, namespace).toReversed()) {
       try {
-        await rest.create(secrets, secret);
+        stored.wrote(await rest.create(secrets, secret));
       } catch (thrown) {
         // Named by its digest and immutable: one that is there is this one.
         if (!isAlreadyExists(thrown)) throw thrown;
       }
     }
-    return content.bytes;
   }
 
   async function fetch(deploymentId: string): Promise<Uint8Array> {
@@ -113,11 +101,19 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   }
 
   return {
-    ensure: async (content) => {
-      await once(content.deploymentId, () => store(content));
+    async ensure(content) {
+      used.set(content.deploymentId, clock.monotonic());
+      await storing.run(content.deploymentId, () => store(content));
+      remember(content.deploymentId, content.bytes);
     },
-    read: (deploymentId) => once(deploymentId, () => fetch(deploymentId)),
-    forget: (deploymentId) => {
+    async read(deploymentId) {
+      used.set(deploymentId, clock.monotonic());
+      const bytes =
+        cache.get(deploymentId) ?? (await fetching.run(deploymentId, () => fetch(deploymentId)));
+      remember(deploymentId, bytes);
+      return bytes;
+    },
+    forget(deploymentId) {
       drop(deploymentId);
       used.delete(deploymentId);
     },

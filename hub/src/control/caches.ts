@@ -26,7 +26,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
-import { contentLabel } from "../content/content-secret.ts";
+import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
@@ -79,6 +79,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
       namespace: hubNamespace,
       labelSelector: `${contentLabel}=true`,
       transform: withoutData,
+      indexers: { [byContent]: (secret) => [contentDigestOf(secret) ?? ""] },
     }),
     namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
   };

@@ -1,7 +1,6 @@
 /** The leader's work: which change has which loop look again, and who tells which status. */
 
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
@@ -11,8 +10,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import { clusterKeyOfNamespace, clusterReconciler } from "../cluster/reconcile.ts";
-import { collectReconciler, contentsNamedBy } from "../content/collect.ts";
-import { contentSecretName } from "../content/content-secret.ts";
+import { byContent, collectReconciler, contentsNamedBy } from "../content/collect.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { createContentPacker } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
@@ -119,8 +117,11 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   }
 
   function enqueueContentsOf(deployment: BundleDeployment): void {
-    for (const id of contentsNamedBy(deployment))
-      collector.enqueue(keyOf({ namespace: hubNamespace, name: contentSecretName(id) }));
+    for (const id of contentsNamedBy(deployment)) {
+      for (const secret of caches.contents.store.byIndex(byContent, id)) {
+        collector.enqueue(keyOf(secret));
+      }
+    }
   }
 
   const unsubscribe = [

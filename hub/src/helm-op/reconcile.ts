@@ -69,13 +69,14 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       resolveCharts(deps.resolver, { helmOp, known, poll, signal }),
       addFinalizer(deps, helmOp, signal),
     ]);
-    const asked = poll || resolution.failure !== undefined;
-    if (asked)
+    // A first resolution that fails is an attempt like any poll, and is told like one.
+    const attempted = poll || resolution.failure !== undefined;
+    if (attempted)
       failures.set(key, resolution.failure === undefined ? 0 : (failures.get(key) ?? 0) + 1);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
       await writeBundle(deps, helmOp, resolution.pins, signal);
-    const lastAt = poll ? timeText(attemptedAt) : earlier?.at;
+    const lastAt = attempted ? timeText(attemptedAt) : earlier?.at;
     const nextMs = nextAttemptMs(
       helmOp,
       resolution,
@@ -90,7 +91,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const polled = pollOutcome(
       helmOp,
       told.problem,
-      poll ? { at: timeText(attemptedAt) } : undefined,
+      attempted ? { at: timeText(attemptedAt) } : undefined,
       earlier,
     );
     tell(deps, helmOp, { ...told.intent, ...(polled !== undefined && { polled }) });

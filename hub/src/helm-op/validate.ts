@@ -27,9 +27,10 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
     ...(isSet(spec.dependsOn) ? ["spec.dependsOn"] : []),
   ];
   if (unsupported.length === 0) return undefined;
+  const [verb, what] = unsupported.length === 1 ? ["is", "it"] : ["are", "them"];
   return new AppError(
     hubErrors.NOT_SUPPORTED,
-    `${unsupported.join(", ")} ${unsupported.length === 1 ? "is" : "are"} not carried out by this version of Flotilla; remove it to have the chart installed without it`,
+    `${unsupported.join(", ")} ${verb} not carried out by this version of Flotilla; remove ${what} to have the chart installed without`,
   );
 }
 

@@ -10,6 +10,7 @@ interface Status {
   readonly reason?: unknown;
   readonly message?: unknown;
   readonly details?: {
+    readonly name?: unknown;
     readonly retryAfterSeconds?: unknown;
     readonly causes?: readonly { readonly field?: unknown; readonly reason?: unknown }[];
   };
@@ -50,7 +51,7 @@ export function watchError(asked: Asked, object: unknown): KubeStatusError {
 
 /** Whether a 404 says that the kind is not served at all, rather than that there is no such object. */
 export function isUnknownKind(answer: Answer): boolean {
-  return answer.status === 404 && statusIn(answer.text) === undefined;
+  return answer.status === 404 && statusIn(answer.text)?.details?.name === undefined;
 }
 
 function errorOf(

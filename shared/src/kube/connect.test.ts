@@ -220,12 +220,14 @@ describe("a request", () => {
   it("for a kind that is not served is an error, not an absence", async (t) => {
     const { rest, server } = await connect(t);
     server.next("get", answersText(404, "404 page not found\n"));
+    server.next("get", answersStatus(404, "NotFound"));
     server.next("write", answersText(404, "404 page not found\n"));
 
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_NOT_FOUND",
       message: /404: 404 page not found$/,
     });
+    await assert.rejects(rest.get(configMaps, ref), { code: "KUBE_NOT_FOUND" });
     await assert.rejects(rest.delete(configMaps, ref), { code: "KUBE_NOT_FOUND" });
   });
 

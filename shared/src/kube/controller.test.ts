@@ -6,6 +6,7 @@ import { AppError, commonErrors } from "../errors/app-error.ts";
 import { silentLog } from "../log/log.ts";
 import { createController, type Reconcile } from "./controller.ts";
 import { done, requeueAfter } from "./outcome.ts";
+import { KubeStatusError } from "./status-error.ts";
 
 function start(
   t: TestContext,
@@ -126,6 +127,24 @@ describe("a controller", () => {
       1,
     );
     assert.equal(await metricValue(metrics, "workqueue_retries_total", { name: "test" }), 2);
+  });
+
+  it("waits as long as a busy server asks for", async (t) => {
+    const times: number[] = [];
+    const { clock, controller } = start(t, async () => {
+      times.push(clock.monotonic());
+      await Promise.resolve();
+      throw new KubeStatusError("busy", {
+        status: 429,
+        reason: "TooManyRequests",
+        retryAfterMs: 3000,
+      });
+    });
+
+    controller.enqueue("a");
+    await clock.advance(6000);
+
+    assert.deepEqual(times, [0, 3000, 6000]);
   });
 
   it("does not try again what cannot get better by itself", async (t) => {

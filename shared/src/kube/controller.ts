@@ -14,7 +14,7 @@ import { kubeErrors } from "./errors.ts";
 import type { ObjectKey } from "./object.ts";
 import type { Outcome } from "./outcome.ts";
 import { queueMetrics } from "./queue-metrics.ts";
-import { isConflict } from "./status-error.ts";
+import { isConflict, KubeStatusError } from "./status-error.ts";
 import { createWorkQueue, type Priority, type WorkQueue } from "./work-queue.ts";
 
 export interface ReconcileContext {
@@ -125,7 +125,8 @@ export function createController(options: ControllerOptions): Controller {
       );
       return;
     }
-    const waitMs = Math.round(queue.addRateLimited(key));
+    const askedMs = error instanceof KubeStatusError ? error.retryAfterMs : undefined;
+    const waitMs = Math.round(queue.addRateLimited(key, askedMs));
     // Somebody else was faster: that is how optimistic writes are meant to go.
     const level = isConflict(error) ? "debug" : "warn";
     context.log[level]({ err: error, retries: queue.retries(key), waitMs }, "reconcile failed");

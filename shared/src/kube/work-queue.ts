@@ -19,8 +19,8 @@ export interface WorkQueue {
   add(key: ObjectKey, priority?: Priority): void;
   /** Adds the key after a time; of several times the earliest counts. */
   addAfter(key: ObjectKey, delayMs: number): void;
-  /** Adds the key after a time that grows with each call until `forget`; gives that time. */
-  addRateLimited(key: ObjectKey): number;
+  /** Adds the key after a time that grows with each call until `forget`, and is at least `atLeastMs`; gives that time. */
+  addRateLimited(key: ObjectKey, atLeastMs?: number): number;
   forget(key: ObjectKey): void;
   /** How often the key was added rate limited since it was last forgotten. */
   retries(key: ObjectKey): number;
@@ -100,8 +100,8 @@ export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
       if (delayMs <= 0) add(key);
       else delayed.push(key, delayMs);
     },
-    addRateLimited(key) {
-      const delayMs = limiter.next(key);
+    addRateLimited(key, atLeastMs = 0) {
+      const delayMs = Math.max(limiter.next(key), atLeastMs);
       if (isShutdown) return delayMs;
       metrics.retried();
       delayed.push(key, delayMs);

@@ -147,7 +147,7 @@ export async function startUnrulyServer(): Promise<UnrulyServer> {
 
   function answerGet(response: ServerResponse, { name = "" }: SeenRequest): void {
     const found = objects.get(name);
-    if (found === undefined) answersStatus(404, "NotFound")(response);
+    if (found === undefined) answerJson(response, 404, notFound(name));
     else answerJson(response, 200, found.object);
   }
 
@@ -161,7 +161,7 @@ export async function startUnrulyServer(): Promise<UnrulyServer> {
       return;
     }
     if (known === undefined) {
-      answersStatus(404, "NotFound")(response);
+      answerJson(response, 404, notFound(name));
     } else if (method === "DELETE") {
       answerJson(response, 200, remove(name));
     } else if (method === "PUT") {
@@ -254,6 +254,11 @@ export const cutsConnection: Misbehaviour = (response) => {
 
 export function errorLine(code: number, reason: string): string {
   return JSON.stringify({ type: "ERROR", object: statusOf(code, reason) });
+}
+
+/** A real server names the object; it does not when it is the kind that it does not know. */
+function notFound(name: string): object {
+  return { ...statusOf(404, "NotFound"), details: { name } };
 }
 
 function statusOf(code: number, reason: string) {
