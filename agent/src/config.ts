@@ -45,6 +45,9 @@ const passedOn = [
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "TZ",
+  // In a pod Helm finds the API server by these.
+  "KUBERNETES_SERVICE_HOST",
+  "KUBERNETES_SERVICE_PORT",
 ];
 
 /** Throws CONFIG_INVALID, whose message names the flag. */

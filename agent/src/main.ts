@@ -47,6 +47,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const runHelm = createRunHelm({
     path: config.helm,
     environment: {
+      // Helm lives for a fraction of a second: collecting garbage meanwhile costs more than it gives back.
+      GOGC: "400",
+      GOMEMLIMIT: "400MiB",
       ...config.helmEnvironment,
       HOME: helmHome,
       ...(config.kubeconfig !== undefined && { KUBECONFIG: config.kubeconfig }),

@@ -8,7 +8,7 @@ import { contentErrors } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict } from "@flotilla/shared/kube/status-error.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Assignment } from "../link/ports.ts";
 import {
@@ -46,6 +46,8 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
   const versions = new Map<string, string>();
   /** One write at a time for each name; each writes what is wanted when its turn comes. */
   const writes = new Map<string, Promise<void>>();
+  /** Names of which what is wanted is not stored: a write is under way, or has failed. */
+  const unstored = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
 
   function changed(name: string): void {
@@ -53,9 +55,12 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
   }
 
   function store(name: string): Promise<void> {
-    const turn = (writes.get(name) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => write(name));
+    unstored.add(name);
+    return inTurn(name, () => write(name));
+  }
+
+  function inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    const turn = (writes.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
     writes.set(name, turn);
     const cleanUp = (): void => {
       if (writes.get(name) === turn) writes.delete(name);
@@ -76,10 +81,12 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
             ? await rest.create(secrets, secret)
             : await rest.replace(secrets, secret);
         versions.set(name, written.metadata.resourceVersion ?? "");
+        if (held.get(name) === wanted) unstored.delete(name);
         return;
       } catch (thrown) {
         // Somebody touched the Secret: this process alone decides what is in it.
-        if (!isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
+        const isGone = version !== undefined && isNotFound(thrown);
+        if (!isGone && !isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
         const current = await rest.get(secrets, {
           namespace: agentNamespace,
           name: secret.metadata.name,
@@ -146,7 +153,7 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
         current.paused === paused &&
         !current.withdrawing
       ) {
-        await writes.get(deployment.name);
+        if (unstored.has(deployment.name)) await store(deployment.name);
         return;
       }
       held.set(deployment.name, {
@@ -166,17 +173,22 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
         held.set(deployment.name, { ...current, withdrawing: true });
         changed(deployment.name);
         await store(deployment.name);
-      }
+      } else if (unstored.has(deployment.name)) await store(deployment.name);
       return true;
     },
     async remove(deployment) {
       const current = held.get(deployment.name);
       if (current === undefined || current.owner.uid !== deployment.uid || !current.withdrawing)
         return;
-      await writes.get(deployment.name);
-      await rest.delete(secrets, assignmentSecret(current, undefined).metadata);
-      held.delete(deployment.name);
-      versions.delete(deployment.name);
+      await inTurn(deployment.name, async () => {
+        if (held.get(deployment.name) !== current) return;
+        await rest.delete(secrets, assignmentSecret(current, undefined).metadata);
+        versions.delete(deployment.name);
+        // A newer one that came meanwhile is stored after this.
+        if (held.get(deployment.name) !== current) return;
+        held.delete(deployment.name);
+        unstored.delete(deployment.name);
+      });
     },
     onChange(listener) {
       listeners.push(listener);

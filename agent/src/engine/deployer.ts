@@ -17,10 +17,10 @@ import {
   unpackContent,
 } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { agentErrors } from "../errors.ts";
@@ -31,11 +31,12 @@ import {
   type HelmRelease,
   parseRelease,
   type ReleaseRecord,
+  recordOf,
   recordSecretName,
 } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
-import { type Action, nextAction } from "../release/next-action.ts";
+import { type Action, type Desired, isInSync, nextAction } from "../release/next-action.ts";
 import type { RunNotes } from "./run-notes.ts";
 
 export interface DeployerDeps {
@@ -49,23 +50,35 @@ export interface DeployerDeps {
   readonly log: Log;
 }
 
+/** A release as it is wanted. */
+export interface InSync {
+  readonly kind: "in-sync";
+  readonly release: ReleaseInfo;
+  readonly manifest: string;
+  readonly chartDigest?: string;
+}
+
 /** What came of one pass. */
 export type Deployed =
-  | {
-      readonly kind: "in-sync";
-      readonly release: ReleaseInfo;
-      readonly manifest: string;
-      readonly chartDigest?: string;
-    }
+  | InSync
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" };
+
+export interface DeployUntil {
+  /** The process ends. */
+  readonly signal: AbortSignal;
+  /** Something else is wanted by now: what only waits is not waited for. */
+  readonly superseded: AbortSignal;
+}
 
 export interface Deployer {
   /** Installs or upgrades. Throws an AppError when what is wanted could not be done. */
   deploy(
     held: HeldAssignment,
     retryAtMs: number | undefined,
-    signal: AbortSignal,
+    until: DeployUntil,
   ): Promise<Deployed>;
+  /** What is installed already of what is wanted; changes nothing. */
+  installed(held: HeldAssignment): Promise<InSync | undefined>;
   /** Removes everything that was installed for a deployment. */
   withdraw(held: HeldAssignment, signal: AbortSignal): Promise<void>;
 }
@@ -82,16 +95,10 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   async function deploy(
     held: HeldAssignment,
     retryAtMs: number | undefined,
-    signal: AbortSignal,
+    until: DeployUntil,
   ): Promise<Deployed> {
     const { owner } = held;
-    const content = await unpackContent({ deploymentId: held.deploymentId, bytes: held.content });
-    const desired = {
-      owner,
-      namespace: content.namespace,
-      name: content.releaseName,
-      digest: releaseDigest(content),
-    };
+    const { content, desired } = await wantedOf(held);
     for (let actions = 0; actions < maxActions; actions += 1) {
       const action = nextAction(desired, {
         latest: releases.latest(desired.namespace, desired.name),
@@ -101,7 +108,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         retryAtMs,
         nowMs: clock.now(),
       });
-      const ended = await act(action, held, content, desired.digest, signal);
+      const ended = await act(action, held, content, desired.digest, until);
       if (ended !== undefined) return ended;
     }
     throw new AppError(
@@ -116,26 +123,12 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     held: HeldAssignment,
     content: DeploymentContent,
     digest: string,
-    signal: AbortSignal,
+    until: DeployUntil,
   ): Promise<Deployed | undefined> {
     switch (action.kind) {
-      case "none": {
+      case "none":
         await notes.end(held.owner.name);
-        const release = await releaseOf(action.record);
-        const chartDigest = chartDigests.get(held.owner.name);
-        return {
-          kind: "in-sync",
-          release: {
-            namespace: release.namespace,
-            name: release.name,
-            revision: release.revision,
-            chartVersion: release.chartVersion,
-            appVersion: release.appVersion,
-          },
-          manifest: release.manifest,
-          ...(chartDigest !== undefined && { chartDigest }),
-        };
-      }
+        return await inSync(held, action.record);
       case "wait":
         return { kind: "wait", untilMs: action.untilMs, why: action.why };
       case "refuse":
@@ -147,14 +140,26 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         await unlock(action.record);
         return undefined;
       case "uninstall":
-        await uninstall(action.record, signal);
+        await uninstall(action.record, until.signal);
         return undefined;
       case "upgrade":
-        await upgrade(held, content, digest, action.revision, signal);
+        await upgrade(held, content, digest, action.revision, until);
         return undefined;
       default:
         return unreachable(action);
     }
+  }
+
+  async function inSync(held: HeldAssignment, record: ReleaseRecord): Promise<InSync> {
+    const { namespace, name, revision, chartVersion, appVersion, manifest } =
+      await releaseOf(record);
+    const chartDigest = chartDigests.get(held.owner.name);
+    return {
+      kind: "in-sync",
+      release: { namespace, name, revision, chartVersion, appVersion },
+      manifest,
+      ...(chartDigest !== undefined && { chartDigest }),
+    };
   }
 
   function interruptedRevision(
@@ -172,7 +177,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     content: DeploymentContent,
     digest: string,
     revision: number,
-    signal: AbortSignal,
+    { signal, superseded }: DeployUntil,
   ): Promise<void> {
     const { owner } = held;
     const chart = await charts.fetch(content.pin, accessOf(content), { signal });
@@ -186,14 +191,21 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     let noted: Promise<void> = Promise.resolve();
     const result = await runHelm({
       args,
-      signal,
-      ...(content.values !== undefined && { stdin: canonicalJson(content.values) }),
+      // With `atomic` Helm would undo first, and be cut off in the middle of that.
+      signal:
+        content.helm.timeoutSeconds > 0 && !content.helm.atomic
+          ? AbortSignal.any([signal, superseded])
+          : signal,
+      ...(content.values !== undefined && { stdin: toHelmJson(content.values) }),
       onStart: (pid) => {
         noted = notes.started(owner.name, pid);
+        // It is awaited when Helm has ended.
+        noted.catch(() => undefined);
       },
     });
     await noted;
     if (result.code !== 0) {
+      await learnFailed(content, revision);
       throw new AppError(
         agentErrors.HELM_FAILED,
         `helm upgrade --install of release ${content.namespace}/${content.releaseName}: ${complaintOf(result)}`,
@@ -216,6 +228,16 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       },
       "release installed",
     );
+  }
+
+  /** The record of a run that failed, which a withdrawal that comes at once must not overlook. */
+  async function learnFailed(content: DeploymentContent, revision: number): Promise<void> {
+    const { namespace, releaseName } = content;
+    const ref = { namespace, name: recordSecretName({ name: releaseName, revision }) };
+    // Where it cannot be read the watch will tell it.
+    const secret = await rest.get(secrets, ref).catch(() => undefined);
+    const record = secret === undefined ? undefined : recordOf(secret);
+    if (record?.isOurs === true) releases.ran(record, record);
   }
 
   /** The release behind a record: as Helm printed it, or else as it is stored. */
@@ -248,10 +270,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       secrets,
       await failedRecord(secret, "the agent that ran Helm was ended before Helm was through"),
     );
-    releases.ran(
-      { ...record, status: "failed", manifest: "", chartVersion: "", appVersion: "" },
-      record,
-    );
+    releases.ran({ ...record, status: "failed" }, record);
     log.warn(
       { release: record.name, namespace: record.namespace, revision: record.revision },
       "release was locked by a run that was cut off, unlocked",
@@ -272,6 +291,13 @@ export function createDeployer(deps: DeployerDeps): Deployer {
 
   return {
     deploy,
+    async installed(held) {
+      const { desired } = await wantedOf(held);
+      const latest = releases.latest(desired.namespace, desired.name);
+      return latest !== undefined && isInSync(latest, desired)
+        ? await inSync(held, latest)
+        : undefined;
+    },
     async withdraw(held, signal) {
       const { keepResources } = await unpackContent({
         deploymentId: held.deploymentId,
@@ -295,6 +321,21 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       }
       chartDigests.delete(held.owner.name);
       await notes.end(held.owner.name);
+    },
+  };
+}
+
+async function wantedOf(
+  held: HeldAssignment,
+): Promise<{ readonly content: DeploymentContent; readonly desired: Desired }> {
+  const content = await unpackContent({ deploymentId: held.deploymentId, bytes: held.content });
+  return {
+    content,
+    desired: {
+      owner: held.owner,
+      namespace: content.namespace,
+      name: content.releaseName,
+      digest: releaseDigest(content),
     },
   };
 }

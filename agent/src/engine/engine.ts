@@ -21,7 +21,7 @@ import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
 import { composeState, type Outcome } from "../report/compose-state.ts";
-import type { Deployer } from "./deployer.ts";
+import type { Deployer, InSync } from "./deployer.ts";
 
 export interface EngineDeps {
   readonly assignments: Assignments;
@@ -62,6 +62,11 @@ interface Progress {
 export function createEngine(deps: EngineDeps): Engine {
   const { assignments, releases, deployer, readiness, outbox, clock, log } = deps;
   const progress = new Map<string, Progress>();
+  /** Those under way, by deployment. */
+  const passes = new Map<
+    string,
+    { readonly held: HeldAssignment; readonly superseded: AbortController }
+  >();
 
   const controller = createController({
     name: "deployment",
@@ -72,7 +77,12 @@ export function createEngine(deps: EngineDeps): Engine {
     metrics: deps.metrics,
     clock,
   });
-  assignments.onChange((name) => controller.enqueue(name));
+  assignments.onChange((name) => {
+    const pass = passes.get(name);
+    if (pass !== undefined && !isStillWanted(pass.held, assignments.get(name)))
+      pass.superseded.abort();
+    controller.enqueue(name);
+  });
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
 
@@ -82,13 +92,23 @@ export function createEngine(deps: EngineDeps): Engine {
     const own = progressOf(name);
     if (held.withdrawing) return await withdraw(held, own, signal);
     if (held.paused) {
-      if (own.outcome.kind !== "deployed") own.outcome = { kind: "pending", message: "paused" };
+      if (own.outcome.kind !== "deployed") {
+        // What an earlier process installed is there all the same.
+        const found = await deployer.installed(held);
+        if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
+        else settled(held, own, found);
+      }
       tell(name);
       return done();
     }
     const failure = own.failure?.deploymentId === held.deploymentId ? own.failure : undefined;
+    const superseded = new AbortController();
+    passes.set(name, { held, superseded });
     try {
-      const deployed = await deployer.deploy(held, failure?.retryAtMs, signal);
+      const deployed = await deployer.deploy(held, failure?.retryAtMs, {
+        signal,
+        superseded: superseded.signal,
+      });
       if (deployed.kind === "wait") {
         if (deployed.why === "locked") {
           own.outcome = {
@@ -99,19 +119,14 @@ export function createEngine(deps: EngineDeps): Engine {
         }
         return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
       }
-      delete own.failure;
-      own.outcome = {
-        kind: "deployed",
-        deploymentId: held.deploymentId,
-        release: deployed.release,
-        ...(deployed.chartDigest !== undefined && { chartDigest: deployed.chartDigest }),
-      };
-      follow(name, own, deployed.manifest, deployed.release.namespace);
+      settled(held, own, deployed);
       tell(name);
       return done();
     } catch (thrown) {
       // The process ends: the next one goes on where this one was.
       if (signal.aborted) throw thrown;
+      // What is wanted now has its own turn, which is next.
+      if (superseded.signal.aborted) return done();
       const count = (failure?.count ?? 0) + 1;
       const retryAtMs = clock.now() + retryDelayMs(count);
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
@@ -125,6 +140,8 @@ export function createEngine(deps: EngineDeps): Engine {
       log.warn({ deployment: name, err: message }, "deployment failed");
       tell(name);
       return requeueAfter(retryDelayMs(count), "failed");
+    } finally {
+      passes.delete(name);
     }
   }
 
@@ -154,10 +171,23 @@ export function createEngine(deps: EngineDeps): Engine {
     return done();
   }
 
+  function settled(held: HeldAssignment, own: Progress, found: InSync): void {
+    delete own.failure;
+    own.outcome = {
+      kind: "deployed",
+      deploymentId: held.deploymentId,
+      release: found.release,
+      ...(found.chartDigest !== undefined && { chartDigest: found.chartDigest }),
+    };
+    follow(held.owner.name, own, found.manifest, found.release.namespace);
+  }
+
   function follow(name: string, own: Progress, manifest: string, namespace: string): void {
-    if (own.followed === manifest) return;
+    // The same manifest in another namespace names other objects.
+    const followed = `${namespace}\n${manifest}`;
+    if (own.followed === followed) return;
     readiness.track(name, ownedObjects(manifest), namespace);
-    own.followed = manifest;
+    own.followed = followed;
   }
 
   /** Reports a deployment when there is something new to say. */
@@ -201,6 +231,15 @@ export function createEngine(deps: EngineDeps): Engine {
       await controller.run(signal);
     },
   };
+}
+
+function isStillWanted(held: HeldAssignment, now: HeldAssignment | undefined): boolean {
+  return (
+    now !== undefined &&
+    now.owner.uid === held.owner.uid &&
+    now.deploymentId === held.deploymentId &&
+    !now.withdrawing
+  );
 }
 
 function describe(thrown: unknown, retryAtMs: number): string {

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 import { z } from "zod";
 import { agentErrors } from "../errors.ts";
@@ -132,10 +133,13 @@ export async function decodeRecord(secret: Secret): Promise<string> {
   }
 }
 
+const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
+
 /** The same record as a failed one: what Helm itself would have written had it not been killed. */
 export async function failedRecord(secret: Secret, why: string): Promise<Secret> {
-  const release = JSON.parse(await decodeRecord(secret)) as { info?: Record<string, unknown> };
-  const json = JSON.stringify({
+  // Values may hold numbers that JavaScript's own would spoil.
+  const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
+  const json = canonicalJson({
     ...release,
     info: { ...release.info, status: "failed", description: why },
   });

@@ -23,7 +23,10 @@ export interface Releases {
   /** All records of a release. */
   history(namespace: string, name: string): readonly ReleaseRecord[];
   /** A run of Helm that ended: known at once, whenever the watch tells it. */
-  ran(release: HelmRelease, labels: Pick<ReleaseRecord, "owner" | "digest">): void;
+  ran(
+    release: Pick<HelmRelease, "namespace" | "name" | "revision" | "status">,
+    labels: Pick<ReleaseRecord, "owner" | "digest">,
+  ): void;
   /** A release that was uninstalled: known at once. */
   removed(release: Pick<ReleaseRecord, "namespace" | "name">): void;
   /** Called with the deployments' names whose releases changed. */
@@ -68,16 +71,16 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
   });
   /** By release; dropped when the watch has told of that revision. */
   const ahead = new Map<string, ReleaseRecord>();
-  /** Up to which revision a release was removed; dropped when the watch has told that none of it is left. */
-  const gone = new Map<string, number>();
+  /** UIDs of the records that went with a removed release; dropped when the watch has told that none of them is left. */
+  const gone = new Map<string, ReadonlySet<string>>();
 
   function history(namespace: string, name: string): readonly ReleaseRecord[] {
     const key = `${namespace}/${name}`;
-    const removedUpTo = gone.get(key) ?? 0;
+    const removed = gone.get(key);
     const seen = informer.store
       .byIndex(byRelease, key)
-      .flatMap((secret) => recordOf(secret) ?? [])
-      .filter(({ revision }) => revision > removedUpTo);
+      .filter(({ metadata }) => removed?.has(metadata.uid ?? "") !== true)
+      .flatMap((secret) => recordOf(secret) ?? []);
     const own = ahead.get(key);
     if (own === undefined) return seen;
     return [...seen.filter(({ revision }) => revision !== own.revision), own];
@@ -88,21 +91,22 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
   }
 
   informer.onChange(({ before, after }) => {
-    const deleted = after === undefined && before !== undefined ? recordOf(before) : undefined;
-    if (deleted !== undefined) {
-      const key = `${deleted.namespace}/${deleted.name}`;
-      if (informer.store.byIndex(byRelease, key).length === 0) gone.delete(key);
-    }
-    const record = after === undefined ? undefined : recordOf(after);
+    const told = after ?? before;
+    const record = told === undefined ? undefined : recordOf(told);
     if (record !== undefined) {
       const key = `${record.namespace}/${record.name}`;
-      const own = ahead.get(key);
+      const removed = gone.get(key);
       if (
-        own !== undefined &&
-        record.revision >= own.revision &&
-        !record.status.startsWith("pending-")
+        removed !== undefined &&
+        !informer.store
+          .byIndex(byRelease, key)
+          .some(({ metadata }) => removed.has(metadata.uid ?? ""))
       )
-        ahead.delete(key);
+        gone.delete(key);
+      const own = ahead.get(key);
+      // A record that somebody deleted is gone, whatever its status was.
+      const isNews = after === undefined || !record.status.startsWith("pending-");
+      if (own !== undefined && record.revision >= own.revision && isNews) ahead.delete(key);
     }
     for (const name of new Set(
       [before, after].flatMap((secret) =>
@@ -130,23 +134,33 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       }
       return [...releases.values()];
     },
-    ran(release, labels) {
-      ahead.set(`${release.namespace}/${release.name}`, {
+    ran(release, { owner, digest }) {
+      const key = `${release.namespace}/${release.name}`;
+      // The watch is often faster than Helm's own end, and then it has nothing more to tell.
+      const isTold = informer.store
+        .byIndex(byRelease, key)
+        .flatMap((secret) => recordOf(secret) ?? [])
+        .some(({ revision, status }) => revision === release.revision && status === release.status);
+      if (isTold) {
+        ahead.delete(key);
+        return;
+      }
+      ahead.set(key, {
         namespace: release.namespace,
         name: release.name,
         revision: release.revision,
         status: release.status,
-        ...labels,
+        ...(owner !== undefined && { owner }),
+        ...(digest !== undefined && { digest }),
         isOurs: true,
         modifiedAtMs: clock.now(),
       });
     },
     removed({ namespace, name }) {
       const key = `${namespace}/${name}`;
-      const record = latest(namespace, name);
-      if (record === undefined) return;
-      gone.set(key, record.revision);
       ahead.delete(key);
+      const left = informer.store.byIndex(byRelease, key);
+      if (left.length > 0) gone.set(key, new Set(left.map(({ metadata }) => metadata.uid ?? "")));
     },
     onChange(listener) {
       listeners.push(listener);

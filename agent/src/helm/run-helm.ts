@@ -61,8 +61,8 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         stdoutBytes += chunk.length;
         if (stdoutBytes <= stdoutLimit) stdout.push(chunk);
       });
-      child.stderr.on("data", (chunk: Buffer) => {
-        stderr = (stderr + chunk.toString()).slice(-stderrLimit);
+      child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+        stderr = (stderr + chunk).slice(-stderrLimit);
       });
       // Helm may end without reading all of its input.
       child.stdin.on("error", () => undefined);

@@ -51,7 +51,10 @@ export function nextAction(desired: Desired, observed: Observed): Action {
     return { kind: "refuse", holder };
   }
   if (latest?.status.startsWith("pending-") === true) {
-    if (latest.revision === observed.interruptedRevision) return { kind: "unlock", record: latest };
+    // Of a run that failed before it made a record there is a note too: then somebody else may hold that revision.
+    const isOwn = latest.isOurs && isSame(latest.owner, desired.owner);
+    if (isOwn && latest.revision === observed.interruptedRevision)
+      return { kind: "unlock", record: latest };
     const untilMs = latest.modifiedAtMs + foreignLockMs;
     return nowMs < untilMs
       ? { kind: "wait", untilMs, why: "locked" }
@@ -72,7 +75,7 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   return { kind: "upgrade", revision: (latest?.revision ?? 0) + 1 };
 }
 
-function isInSync(record: ReleaseRecord, desired: Desired): boolean {
+export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
   return (
     record.status === "deployed" &&
     record.isOurs &&

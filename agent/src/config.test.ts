@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { parseAgentConfig } from "./config.ts";
+
+suite("the agent's flags", () => {
+  test("may all be left out", () => {
+    const config = parseAgentConfig([], {});
+
+    assert.equal(config.helm, "helm");
+    assert.equal(config.logLevel, "info");
+    assert.ok(config.concurrency >= 2);
+    assert.ok(!("kubeconfig" in config), "then it is the pod's own");
+  });
+
+  test("win over the environment", () => {
+    const environment = { KUBECONFIG: "/from/environment" };
+
+    assert.equal(parseAgentConfig([], environment).kubeconfig, "/from/environment");
+    assert.equal(parseAgentConfig(["--kubeconfig=/flag"], environment).kubeconfig, "/flag");
+    assert.ok(!("kubeconfig" in parseAgentConfig([], { KUBECONFIG: "" })));
+  });
+
+  test("pass on to Helm the ways out and nothing else", () => {
+    const config = parseAgentConfig([], {
+      PATH: "/bin",
+      HTTPS_PROXY: "http://proxy",
+      SECRET_TOKEN: "secret",
+      HELM_DRIVER: "memory",
+      HOME: "/root",
+    });
+
+    assert.deepEqual(config.helmEnvironment, { PATH: "/bin", HTTPS_PROXY: "http://proxy" });
+  });
+
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ["--concurrency=0", /--concurrency is "0"/],
+    ["--concurrency=two", /--concurrency is "two"/],
+    ["--log-level=loud", /--log-level is "loud", which is none of /],
+    ["--http-listen=nowhere", /--http-listen/],
+    ["--unknown", /--unknown/],
+  ];
+  for (const [flag, expected] of refused) {
+    test(`are refused by name: ${flag}`, () =>
+      assert.throws(() => parseAgentConfig([flag], {}), expected));
+  }
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { uninstallArgs, upgradeArgs } from "./commands.ts";
+
+const content: DeploymentContent = {
+  format: 1,
+  pin: { kind: "http", version: "1.0.0", url: "https://charts/web-1.0.0.tgz" },
+  releaseName: "web",
+  namespace: "apps",
+  createNamespace: false,
+  helm: {
+    timeoutSeconds: 0,
+    atomic: false,
+    force: false,
+    takeOwnership: false,
+    waitForJobs: false,
+    disableDNS: true,
+    skipSchemaValidation: false,
+    maxHistory: 2,
+  },
+  access: { insecureSkipVerify: false },
+  keepResources: false,
+};
+
+function argsOf(changed: Partial<DeploymentContent>): readonly string[] {
+  return upgradeArgs({
+    content: { ...content, ...changed },
+    owner: { name: "web-1", uid: "u" },
+    digest: "d",
+    revision: 3,
+    chartPath: "/charts/web.tgz",
+  });
+}
+
+const always = [
+  "upgrade",
+  "--install",
+  "web",
+  "/charts/web.tgz",
+  "--namespace=apps",
+  "--output=json",
+  "--reset-values",
+  "--history-max=2",
+  "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/revision=3",
+];
+
+suite("the arguments of helm upgrade", () => {
+  const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
+    ["with nothing special", {}, []],
+    ["with a namespace to create", { createNamespace: true }, ["--create-namespace"]],
+    ["with values", { values: { a: 1 } }, ["--values=-"]],
+    [
+      "with a timeout",
+      { helm: { ...content.helm, timeoutSeconds: 30 } },
+      ["--wait", "--timeout=30s"],
+    ],
+    [
+      "with every option",
+      {
+        helm: {
+          timeoutSeconds: 5,
+          atomic: true,
+          force: true,
+          takeOwnership: true,
+          waitForJobs: true,
+          disableDNS: false,
+          skipSchemaValidation: true,
+          maxHistory: 2,
+        },
+      },
+      [
+        "--wait",
+        "--timeout=5s",
+        "--wait-for-jobs",
+        "--rollback-on-failure",
+        "--force-replace",
+        "--server-side=false",
+        "--take-ownership",
+        "--skip-schema-validation",
+        "--enable-dns",
+      ],
+    ],
+  ];
+  for (const [name, changed, expected] of cases) {
+    test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
+  }
+
+  test("never hold a value, nor an address that may have a password in it", () => {
+    const args = argsOf({
+      values: { password: "hunter2" },
+      pin: { kind: "http", version: "1.0.0", url: "https://user:hunter2@charts/web-1.0.0.tgz" },
+    });
+
+    assert.ok(!args.join(" ").includes("hunter2"));
+  });
+});
+
+test("the arguments of helm uninstall", () => {
+  assert.deepEqual(uninstallArgs({ namespace: "apps", name: "web" }), [
+    "uninstall",
+    "web",
+    "--namespace=apps",
+    "--ignore-not-found",
+  ]);
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import {
+  decodeRecord,
+  failedRecord,
+  parseRelease,
+  recordOf,
+  recordSecretName,
+  releaseLabels,
+} from "./release-record.ts";
+
+const labels = {
+  owner: "helm",
+  name: "web",
+  version: "3",
+  status: "deployed",
+  createdAt: "100",
+  modifiedAt: "160",
+};
+
+function stored(json: string, extra: Readonly<Record<string, string>> = {}): Secret {
+  const inner = gzipSync(json).toString("base64");
+  return {
+    metadata: {
+      namespace: "apps",
+      name: "sh.helm.release.v1.web.v3",
+      resourceVersion: "7",
+      labels: { ...labels, ...extra },
+    },
+    type: "helm.sh/release.v1",
+    data: { release: Buffer.from(inner).toString("base64") },
+  };
+}
+
+const ours = {
+  [releaseLabels.deployment]: "web",
+  [releaseLabels.uid]: "u",
+  [releaseLabels.digest]: "d",
+  [releaseLabels.revision]: "3",
+};
+
+suite("what the labels of a record say", () => {
+  test("of a release that we made", () => {
+    assert.deepEqual(recordOf(stored("{}", ours)), {
+      namespace: "apps",
+      name: "web",
+      revision: 3,
+      status: "deployed",
+      owner: { name: "web", uid: "u" },
+      digest: "d",
+      isOurs: true,
+      modifiedAtMs: 160_000,
+    });
+  });
+
+  test("of a release that somebody made by hand", () => {
+    const record = recordOf(stored("{}"));
+
+    assert.equal(record?.isOurs, false);
+    assert.equal(record.owner, undefined);
+  });
+
+  test("of a revision that Helm made by hand with our labels copied", () => {
+    const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
+
+    assert.equal(record?.isOurs, false);
+    assert.deepEqual(record.owner, { name: "web", uid: "u" });
+  });
+
+  test("nothing, when it is no record of Helm", () => {
+    for (const extra of [{ owner: "somebody" }, { version: "three" }])
+      assert.equal(recordOf(stored("{}", extra)), undefined);
+    assert.equal(recordOf({ metadata: { name: "plain" } }), undefined);
+  });
+
+  test("its Secret is found by name and revision", () => {
+    assert.equal(recordSecretName({ name: "web", revision: 3 }), stored("{}").metadata.name);
+  });
+});
+
+suite("a record that is marked as failed", () => {
+  const json =
+    '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
+
+  test("differs in its status alone, to the last digit of its values", async () => {
+    const failed = await failedRecord(stored(json, { status: "pending-upgrade" }), "cut off");
+
+    assert.equal(failed.metadata.labels?.["status"], "failed");
+    assert.equal(failed.metadata.resourceVersion, "7");
+    const text = await decodeRecord(failed);
+    assert.match(text, /"big":9007199254740993/);
+    assert.match(text, /"text":"ü"/);
+    assert.match(text, /"info":\{"description":"cut off","first":"t","status":"failed"\}/);
+    assert.equal(parseRelease(text, "it").status, "failed");
+  });
+
+  test("is refused by name when it cannot be read", async () => {
+    const broken = { ...stored(json), data: { release: "AAAA" } };
+
+    await assert.rejects(
+      failedRecord(broken, "cut off"),
+      /read Helm's record apps\/sh\.helm\.release\.v1\.web\.v3: /,
+    );
+  });
+});
+
+suite("a release that Helm printed", () => {
+  test("is read as far as it counts", () => {
+    const json = JSON.stringify({
+      name: "web",
+      namespace: "apps",
+      version: 3,
+      info: { status: "deployed" },
+      manifest: "kind: ConfigMap\n",
+      chart: { metadata: { version: "1.2.3", appVersion: "9" } },
+    });
+
+    assert.deepEqual(parseRelease(json, "it"), {
+      namespace: "apps",
+      name: "web",
+      revision: 3,
+      status: "deployed",
+      manifest: "kind: ConfigMap\n",
+      chartVersion: "1.2.3",
+      appVersion: "9",
+    });
+  });
+
+  test("may lack its manifest and its chart", () => {
+    const json = '{"name":"web","namespace":"apps","version":1,"info":{"status":"failed"}}';
+
+    assert.equal(parseRelease(json, "it").manifest, "");
+    assert.equal(parseRelease(json, "it").chartVersion, "");
+  });
+
+  for (const json of ["", "Release installed", '{"name":"web"}']) {
+    test(`is refused when it is ${JSON.stringify(json)}`, () => {
+      assert.throws(() => parseRelease(json, "what helm printed"), /read what helm printed: /);
+    });
+  }
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { complaintOf, createRunHelm, type HelmResult, type RunHelm } from "./run-helm.ts";
+
+/** A program in place of Helm that runs these lines of shell. */
+async function program(t: TestContext, script: string): Promise<RunHelm> {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const path = join(dir, "helm");
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o700);
+  return createRunHelm({ path, environment: { PATH: "/usr/bin:/bin", GIVEN: "given" } });
+}
+
+const { signal } = new AbortController();
+
+suite("a run of Helm", () => {
+  test("gives what it printed, what it complained of and its exit code", async (t) => {
+    const run = await program(t, 'echo "out $1 $GIVEN $HOME"; echo err >&2; exit 3');
+
+    assert.deepEqual(await run({ args: ["arg"], signal }), {
+      code: 3,
+      stdout: "out arg given \n",
+      stderr: "err\n",
+    });
+  });
+
+  test("gets its input, and need not read it", async (t) => {
+    const reads = await program(t, "cat");
+    const ignores = await program(t, "exit 0");
+    const stdin = "x".repeat(1_000_000);
+
+    assert.equal((await reads({ args: [], stdin, signal })).stdout, stdin);
+    assert.equal((await ignores({ args: [], stdin, signal })).code, 0);
+  });
+
+  test("keeps letters whole however they arrive", async (t) => {
+    const run = await program(t, "printf 'Fehler: \\303' >&2; sleep 0.05; printf '\\274bel' >&2");
+
+    assert.equal((await run({ args: [], signal })).stderr, "Fehler: übel");
+  });
+
+  test("tells its process id while it runs, and leads a group of its own", async (t) => {
+    const run = await program(t, "echo $$; read -r line; ps -o pgid= -p $$");
+    const told: number[] = [];
+
+    const { stdout } = await run({
+      args: [],
+      stdin: "go on\n",
+      signal,
+      onStart: (id) => told.push(id),
+    });
+
+    assert.deepEqual(stdout.trim().split(/\s+/).map(Number), [told[0], told[0]]);
+  });
+
+  test("is ended with everything that it started when it is aborted", async (t) => {
+    const run = await program(t, "sleep 600 & wait");
+    const ending = new AbortController();
+
+    const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
+
+    // It is over only when no one holds its output any more, `sleep` included.
+    assert.equal(result.code, null);
+  });
+
+  test("that was aborted before it began is ended at once", async (t) => {
+    const run = await program(t, "sleep 600");
+
+    assert.equal((await run({ args: [], signal: AbortSignal.abort() })).code, null);
+  });
+
+  test("says which program could not be started", async () => {
+    const run = createRunHelm({ path: "/nowhere/helm", environment: {} });
+
+    await assert.rejects(run({ args: [], signal }), /run \/nowhere\/helm: .*ENOENT/);
+  });
+});
+
+suite("what Helm complains of", () => {
+  const cases: readonly (readonly [string, Partial<HelmResult>, string])[] = [
+    ["is its sentence", { stderr: "Error: UPGRADE FAILED: no\n" }, "UPGRADE FAILED: no"],
+    [
+      "leaves warnings and logs out",
+      {
+        stderr:
+          'WARNING: Kubernetes configuration file is group-readable\ntime=1 msg=x\nlevel=INFO msg="y"\nW0101 00:00:00 warn\nError: it broke\n',
+      },
+      "it broke",
+    ],
+    [
+      "has what follows, in one line",
+      {
+        stderr:
+          "Error: values don't meet the specifications of the schema(s) in the following chart(s):\nweb:\n- at '/replicas': got string, want integer\n\n",
+      },
+      "values don't meet the specifications of the schema(s) in the following chart(s):; web:; - at '/replicas': got string, want integer",
+    ],
+    ["is the last of several sentences", { stderr: "Error: first\nError: second\n" }, "second"],
+    [
+      "is the last line where none is marked",
+      { stderr: "panic: oh\nexit status 2\n" },
+      "exit status 2",
+    ],
+    [
+      "is its exit code where it says nothing",
+      { code: 7 },
+      "helm ended with code 7 and said nothing",
+    ],
+    [
+      "is told where a signal ended it",
+      { code: null },
+      "helm ended with code none and said nothing",
+    ],
+  ];
+  for (const [name, result, expected] of cases) {
+    test(name, () =>
+      assert.equal(complaintOf({ code: 1, stdout: "", stderr: "", ...result }), expected),
+    );
+  }
+
+  test("is cut when it is endless", () => {
+    const stderr = `Error: ${"x".repeat(10_000)}`;
+
+    assert.equal(complaintOf({ code: 1, stdout: "", stderr }).length, 4_000);
+  });
+});

@@ -1,0 +1,347 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { hasStatus, statusOf } from "./object-status.ts";
+import { slimObject } from "./slim-object.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+/** What it is, the kind, its spec, its status, and what comes of it: the kind of status and the message. */
+type Case = readonly [string, string, Fields, Fields, string];
+
+const current = "current: ";
+
+function object(spec: Fields, status: Fields, metadata: Fields = {}): KubeObject {
+  const parts = { metadata: { name: "it", generation: 2, ...metadata }, spec, status };
+  return parts;
+}
+
+/** As one text, judged from what is kept of an object. */
+function judge(groupKind: string, of: KubeObject): string {
+  const [group = "", kind = ""] = groupKind.split("/");
+  const status = statusOf(group, kind, slimObject(of));
+  return `${status.kind}: ${status.kind === "current" ? "" : status.message}`;
+}
+
+function condition(type: string, status: string, more: Fields = {}): Fields {
+  return { conditions: [{ type, status, ...more }] };
+}
+
+const seen = { observedGeneration: 2 };
+const three = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
+const nodes = {
+  ...seen,
+  desiredNumberScheduled: 2,
+  currentNumberScheduled: 2,
+  updatedNumberScheduled: 2,
+  numberAvailable: 2,
+  numberReady: 2,
+};
+
+const cases: readonly Case[] = [
+  [
+    "a new one",
+    "apps/Deployment",
+    { replicas: 3 },
+    {},
+    "inProgress: 0 of 3 replicas are available",
+  ],
+  [
+    "without a count",
+    "apps/Deployment",
+    {},
+    { ...seen, replicas: 1, updatedReplicas: 1 },
+    "inProgress: 0 of 1 replica is available",
+  ],
+  ["that is up", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
+  ["of none", "apps/Deployment", { replicas: 0 }, seen, current],
+  [
+    "whose controller saw an earlier generation",
+    "apps/Deployment",
+    { replicas: 3 },
+    { ...three, observedGeneration: 1 },
+    "inProgress: 0 of 3 replicas are available",
+  ],
+  [
+    "that is being rolled",
+    "apps/Deployment",
+    { replicas: 3 },
+    { ...seen, ...three, replicas: 4, updatedReplicas: 1 },
+    "inProgress: 1 of 3 replicas are up to date",
+  ],
+  [
+    "with one old pod left",
+    "apps/Deployment",
+    { replicas: 3 },
+    { ...seen, ...three, replicas: 4 },
+    "inProgress: 1 old replica is being ended",
+  ],
+  [
+    "past its deadline",
+    "apps/Deployment",
+    { replicas: 3 },
+    {
+      ...seen,
+      ...condition("Progressing", "False", {
+        reason: "ProgressDeadlineExceeded",
+        message: "too long",
+      }),
+    },
+    "failed: too long",
+  ],
+  [
+    "that is not available",
+    "apps/Deployment",
+    { replicas: 3 },
+    { ...seen, ...three, ...condition("Available", "False", { message: "not yet" }) },
+    "inProgress: not yet",
+  ],
+  ["a new one", "apps/StatefulSet", { replicas: 2 }, {}, "inProgress: 0 of 2 replicas are ready"],
+  [
+    "that is up",
+    "apps/StatefulSet",
+    { replicas: 2 },
+    { ...seen, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
+    current,
+  ],
+  [
+    "that is being rolled",
+    "apps/StatefulSet",
+    { replicas: 2 },
+    {
+      ...seen,
+      replicas: 2,
+      readyReplicas: 2,
+      updatedReplicas: 1,
+      currentRevision: "a",
+      updateRevision: "b",
+    },
+    "inProgress: 1 of 2 replicas are up to date",
+  ],
+  [
+    "that is rolled down to its partition",
+    "apps/StatefulSet",
+    { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
+    {
+      ...seen,
+      replicas: 2,
+      readyReplicas: 2,
+      updatedReplicas: 1,
+      currentRevision: "a",
+      updateRevision: "b",
+    },
+    current,
+  ],
+  [
+    "that is rolled by hand",
+    "apps/StatefulSet",
+    { updateStrategy: { type: "OnDelete" } },
+    {},
+    current,
+  ],
+  [
+    "that shrinks",
+    "apps/StatefulSet",
+    { replicas: 1 },
+    { ...seen, replicas: 3, readyReplicas: 1 },
+    "inProgress: 2 more replicas than wanted are being ended",
+  ],
+  ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
+  ["that is up", "apps/DaemonSet", {}, nodes, current],
+  [
+    "for which there is no node",
+    "apps/DaemonSet",
+    {},
+    { ...seen, desiredNumberScheduled: 0 },
+    current,
+  ],
+  [
+    "that is being rolled",
+    "apps/DaemonSet",
+    {},
+    { ...nodes, updatedNumberScheduled: 1 },
+    "inProgress: 1 of 2 replicas are up to date",
+  ],
+  [
+    "that is rolled by hand",
+    "apps/DaemonSet",
+    { updateStrategy: { type: "OnDelete" } },
+    { ...nodes, updatedNumberScheduled: 0 },
+    current,
+  ],
+  ["that is up", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
+  [
+    "that may not make pods",
+    "apps/ReplicaSet",
+    { replicas: 3 },
+    { ...seen, ...condition("ReplicaFailure", "True", { message: "quota" }) },
+    "inProgress: quota",
+  ],
+  ["that is up", "/ReplicationController", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that runs", "/Pod", {}, { phase: "Running", ...condition("Ready", "True") }, current],
+  ["that has ended well", "/Pod", {}, { phase: "Succeeded" }, current],
+  ["that has failed", "/Pod", {}, { phase: "Failed", reason: "Evicted" }, "failed: Evicted"],
+  [
+    "that no node takes",
+    "/Pod",
+    {},
+    { phase: "Pending", ...condition("PodScheduled", "False", { message: "0/1 nodes" }) },
+    "inProgress: is not scheduled: 0/1 nodes",
+  ],
+  [
+    "that crashes over and over",
+    "/Pod",
+    {},
+    {
+      phase: "Running",
+      containerStatuses: [
+        { name: "main", image: "x", state: { waiting: { reason: "CrashLoopBackOff" } } },
+      ],
+    },
+    "failed: container main: CrashLoopBackOff",
+  ],
+  [
+    "that starts",
+    "/Pod",
+    {},
+    {
+      phase: "Pending",
+      containerStatuses: [{ name: "main", state: { waiting: { reason: "ContainerCreating" } } }],
+    },
+    "inProgress: its containers are not ready",
+  ],
+  ["that is new", "/Pod", {}, {}, "inProgress: is being started"],
+  ["that is new", "batch/Job", {}, {}, "inProgress: has not been started"],
+  ["that runs", "batch/Job", {}, { startTime: "2026-01-01T00:00:00Z" }, current],
+  ["that is done", "batch/Job", {}, condition("Complete", "True"), current],
+  ["that is suspended", "batch/Job", { suspend: true }, {}, current],
+  [
+    "that has failed",
+    "batch/Job",
+    {},
+    condition("Failed", "True", { reason: "BackoffLimitExceeded" }),
+    "failed: BackoffLimitExceeded",
+  ],
+  ["that is bound", "/PersistentVolumeClaim", {}, { phase: "Bound" }, current],
+  [
+    "that waits",
+    "/PersistentVolumeClaim",
+    {},
+    { phase: "Pending" },
+    "inProgress: is not bound to a volume yet",
+  ],
+  [
+    "that has lost its volume",
+    "/PersistentVolumeClaim",
+    {},
+    { phase: "Lost" },
+    "failed: has lost its volume",
+  ],
+  ["inside the cluster", "/Service", { type: "ClusterIP" }, {}, current],
+  [
+    "without an address",
+    "/Service",
+    { type: "LoadBalancer" },
+    { loadBalancer: {} },
+    "inProgress: has no address of a load balancer yet",
+  ],
+  [
+    "with an address",
+    "/Service",
+    { type: "LoadBalancer" },
+    { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } },
+    current,
+  ],
+  [
+    "with an address of its own",
+    "/Service",
+    { type: "LoadBalancer", externalIPs: ["1.2.3.4"] },
+    {},
+    current,
+  ],
+  [
+    "that is new",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    {},
+    {},
+    "inProgress: is not established yet",
+  ],
+  [
+    "that is there",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    {},
+    condition("Established", "True"),
+    current,
+  ],
+  [
+    "whose names are taken",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    {},
+    condition("NamesAccepted", "False", { message: "taken" }),
+    "failed: taken",
+  ],
+  ["without a status", "example.com/Thing", {}, {}, current],
+  ["that is ready", "example.com/Thing", {}, condition("Ready", "True"), current],
+  [
+    "that is not ready",
+    "example.com/Thing",
+    {},
+    condition("Ready", "False", { reason: "Busy" }),
+    "inProgress: Busy",
+  ],
+  [
+    "that may be ready",
+    "example.com/Thing",
+    {},
+    condition("Ready", "Unknown"),
+    "inProgress: is not ready",
+  ],
+  [
+    "that is stalled",
+    "example.com/Thing",
+    {},
+    condition("Stalled", "True", { message: "no" }),
+    "failed: no",
+  ],
+  [
+    "that is reconciled",
+    "example.com/Thing",
+    {},
+    condition("Reconciling", "True"),
+    "inProgress: is being reconciled",
+  ],
+  [
+    "that its controller has not seen",
+    "example.com/Thing",
+    {},
+    { observedGeneration: 1, ...condition("Ready", "True") },
+    "inProgress: its controller has not seen the latest change yet",
+  ],
+  [
+    "with conditions that are none",
+    "example.com/Thing",
+    {},
+    { conditions: ["Ready", null, {}] },
+    current,
+  ],
+  ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
+];
+
+suite("how well an object is:", () => {
+  for (const [what, kind, spec, status, expected] of cases) {
+    test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
+  }
+
+  test("whatever is being deleted is not well", () => {
+    const gone = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+
+    for (const kind of ["/ConfigMap", "/Pod", "example.com/Thing"])
+      assert.equal(judge(kind, gone), "terminating: is being deleted");
+  });
+
+  test("only for some of Kubernetes' own kinds is there more to look at than that they are there", () => {
+    assert.ok(hasStatus("apps", "Deployment"));
+    assert.ok(hasStatus("example.com", "Thing"));
+    assert.ok(!hasStatus("", "ConfigMap"));
+    assert.ok(!hasStatus("rbac.authorization.k8s.io", "Role"));
+  });
+});
