@@ -1,18 +1,20 @@
 /** The leader's work: which change has which loop look again, and who tells which status. */
 
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Change } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import { clusterKeyOfNamespace, clusterReconciler } from "../cluster/reconcile.ts";
 import { byContent, collectReconciler, contentsNamedBy } from "../content/collect.ts";
 import type { ContentStore } from "../content/content-store.ts";
-import { createContentPacker } from "../deploy/place.ts";
+import { createContentPacker, goesTo } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { clusterKeyOf, tombstoneReconciler } from "../deploy/tombstone.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
@@ -116,6 +118,15 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       bundles.enqueue(keyOf(bundle));
   }
 
+  /** Only those that go to the cluster now or went there before: a thousand clusters must not move every Bundle each. */
+  function enqueueBundlesFor(namespace: string, { before, after }: Change<Cluster>): void {
+    const groups = caches.groups.store.byIndex(byNamespace, namespace);
+    const sides = [before, after].filter((cluster) => cluster !== undefined);
+    for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace)) {
+      if (sides.some((cluster) => goesTo(bundle, cluster, groups))) bundles.enqueue(keyOf(bundle));
+    }
+  }
+
   function enqueueContentsOf(deployment: BundleDeployment): void {
     for (const id of contentsNamedBy(deployment)) {
       for (const secret of caches.contents.store.byIndex(byContent, id)) {
@@ -149,7 +160,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     caches.clusters.onChange((change) => {
       const namespace = (change.after ?? change.before)?.metadata.namespace ?? "";
       if (isIntentChange(change)) clusterLoop.enqueue(change.key);
-      if (isTargetingChange(change)) enqueueBundlesOf(namespace);
+      if (isTargetingChange(change)) enqueueBundlesFor(namespace, change);
       if (isPresenceChange(change)) statuses.markCluster(change.key);
     }),
     caches.groups.onChange((change) => {

@@ -38,6 +38,14 @@ export function createContentPacker(): ContentPacker {
   };
 }
 
+/** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
+export function goesTo(bundle: Bundle, cluster: Cluster, groups: readonly ClusterGroup[]): boolean {
+  const { name, labels = {} } = cluster.metadata;
+  return (
+    targetFor({ name, labels }, bundle.spec.targets ?? [], groups.map(toTargetGroup)) !== undefined
+  );
+}
+
 /** Clusters without a namespace of their own yet are left out; they come when they have one. */
 export async function place(
   bundle: Bundle,

@@ -6,6 +6,9 @@ import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors.ts";
 
+/** The name is a label's value on BundleDeployments and releases. */
+const longestName = 63;
+
 /** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
 export function refusalOf(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
@@ -13,6 +16,12 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
     return new AppError(
       hubErrors.HELMOP_INVALID,
       "spec.helm is empty: name a chart with helm.repo and helm.chart",
+    );
+  }
+  if (helmOp.metadata.name.length > longestName) {
+    return new AppError(
+      hubErrors.HELMOP_INVALID,
+      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and what is made from it can have ${longestName}; make the HelmOp anew under a shorter name`,
     );
   }
   const source = classifySource(spec.helm);
