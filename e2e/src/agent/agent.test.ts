@@ -84,7 +84,9 @@ test("an assignment that comes once more runs nothing", async () => {
   await agent.intake.assign(
     await deploymentOf({ name: "again", chart: first, url, helm: { maxHistory: 5 } }),
   );
-  await agent.report((state) => state.name === "again" && state.deploymentId !== wanted.deploymentId);
+  await agent.report(
+    (state) => state.name === "again" && state.deploymentId !== wanted.deploymentId,
+  );
 
   assert.equal(runsFor("again"), 1);
   assert.deepEqual(await revisions("again"), ["1"]);
@@ -106,7 +108,13 @@ test("a workload is ready when its pods are, not when Helm returns", async () =>
   await agent.intake.assign(await deploymentOf({ name: "work", chart: workload, url }));
   const state = await agent.report(isReady("work", 1));
 
-  assert.deepEqual(state.counts, { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 });
+  assert.deepEqual(state.counts, {
+    desiredReady: 1,
+    ready: 1,
+    notReady: 0,
+    missing: 0,
+    unknown: 0,
+  });
 });
 
 test("what Helm refuses is reported in its words, and what was installed stays", async () => {
@@ -146,7 +154,9 @@ test("a release that another deployment has is refused by that one's name", asyn
       release: "holder",
     }),
   );
-  const failed = await agent.report(({ name, phase }) => name === "latecomer" && phase === "failed");
+  const failed = await agent.report(
+    ({ name, phase }) => name === "latecomer" && phase === "failed",
+  );
   assert.match(failed.message, /holder/);
   assert.deepEqual(await revisions("holder"), ["1"]);
 });

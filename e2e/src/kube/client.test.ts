@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import {
   type CustomResourceDefinition,
@@ -18,7 +19,6 @@ import {
 import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 
 const plane = await startTestControlPlane({ after }, { workloads: false });

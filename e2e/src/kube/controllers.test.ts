@@ -1,8 +1,9 @@
 /** Informers, controllers, leaders and events against a real API server. */
 import assert from "node:assert/strict";
-import { type TestContext, after, describe, it } from "node:test";
+import { after, describe, it, type TestContext } from "node:test";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { createController } from "@flotilla/shared/kube/controller.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -10,12 +11,11 @@ import {
   leases,
   namespaces,
 } from "@flotilla/shared/kube/core-resources.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
-import { type Informer, createInformer } from "@flotilla/shared/kube/informer.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { type Leadership, guardWrites } from "@flotilla/shared/kube/leadership.ts";
+import { guardWrites, type Leadership } from "@flotilla/shared/kube/leadership.ts";
 import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";

@@ -1,0 +1,171 @@
+/** What every measurement needs: a fleet, a repository, and the objects of the hub as a watch delivers them. */
+import { spawn } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { configChart, deploymentChart } from "../src/testing/chart-archive.ts";
+import { startChartServer } from "../src/testing/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../src/testing/fleet.ts";
+
+export type BenchChart = "config" | "deployment";
+
+export interface BenchFleet {
+  readonly fleet: TestFleet;
+  readonly cluster: TestCluster;
+  readonly helmOps: Informer<HelmOp>;
+  readonly deployments: Informer<BundleDeployment>;
+  readonly clusters: Informer<Cluster>;
+  createHelmOp(name: string, chart: BenchChart, targets: HelmOp["spec"]["targets"]): Promise<void>;
+  ready(...names: readonly string[]): Promise<void>;
+  /** `helm upgrade --install` of the same chart from a file, as a user runs it. */
+  bareHelm(name: string, chart: BenchChart): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The one cluster with an agent. */
+export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
+
+export async function startBenchFleet(): Promise<BenchFleet> {
+  const fleet = await startTestFleet({ clusters: [{}] });
+  const [cluster] = fleet.clusters;
+  if (cluster === undefined) throw new Error("a fleet with one cluster has one");
+  const server = await startChartServer();
+  const charts = {
+    config: await configChart("config", "1.0.0"),
+    deployment: await deploymentChart("deployment", "1.0.0"),
+  };
+  server.publish(charts.config, charts.deployment);
+  const home = join(fleet.dir, "bare-helm");
+  await mkdir(home);
+  for (const [name, { bytes }] of Object.entries(charts))
+    await writeFile(join(home, `${name}.tgz`), bytes);
+
+  const stop = new AbortController();
+  const watches: Promise<void>[] = [];
+  function watch<T extends KubeObject>(resource: Resource<T>): Informer<T> {
+    const informer = createInformer<T>({ rest: fleet.hub, resource, log: silentLog() });
+    watches.push(informer.run(stop.signal));
+    return informer;
+  }
+  const informers = {
+    helmOps: watch(helmOps),
+    deployments: watch(bundleDeployments),
+    clusters: watch(clusters),
+  };
+  await Promise.all([
+    informers.helmOps.synced,
+    informers.deployments.synced,
+    informers.clusters.synced,
+  ]);
+
+  return {
+    fleet,
+    cluster,
+    ...informers,
+    async createHelmOp(name, chart, targets) {
+      const helmOp: HelmOp = {
+        apiVersion,
+        kind: "HelmOp",
+        metadata: { namespace: workspaceNamespace, name },
+        spec: { helm: { repo: server.url, chart, version: "1.0.0" }, namespace: name, targets },
+      };
+      await fleet.hub.create(helmOps, helmOp);
+    },
+    ready: (...names) =>
+      until(informers.helmOps, () =>
+        names.every((name) => {
+          const helmOp = informers.helmOps.store.get(
+            keyOf({ namespace: workspaceNamespace, name }),
+          );
+          return findCondition(helmOp?.status?.conditions, "Ready")?.status === "True";
+        }),
+      ),
+    bareHelm: (name, chart) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(
+          fleet.helm,
+          [
+            "upgrade",
+            "--install",
+            name,
+            join(home, `${chart}.tgz`),
+            `--namespace=${name}`,
+            "--create-namespace",
+          ],
+          { env: { HOME: home, KUBECONFIG: cluster.plane.kubeconfig }, stdio: "ignore" },
+        );
+        child.once("error", reject);
+        child.once("exit", (code) =>
+          code === 0 ? resolve() : reject(new Error(`helm ended with ${code}`)),
+        );
+      }),
+    async close() {
+      stop.abort();
+      await Promise.all(watches);
+      await server.close();
+      await fleet.close();
+    },
+  };
+}
+
+/** Resolves as soon as `isTrue`, looked at after every change of the objects. */
+export function until<T extends KubeObject>(
+  informer: Informer<T>,
+  isTrue: () => boolean,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = informer.onChange(look);
+    function look(): void {
+      if (!isTrue()) return;
+      stop();
+      resolve();
+    }
+    look();
+  });
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+/** Calls `work` for 0 to `count - 1`, so many at a time. */
+export async function inParallel(
+  count: number,
+  atATime: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: atATime }, async () => {
+      while (next < count) await work(next++);
+    }),
+  );
+}
+
+/** Proportional set size of a process and its children, in MB. */
+export async function memoryMb(pid: number): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+  const own = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+  const below = await Promise.all(
+    children
+      .split(" ")
+      .filter(Boolean)
+      .map((child) => memoryMb(Number(child))),
+  );
+  return below.reduce((sum, mb) => sum + mb, Number(/^Pss:\s+(\d+)/m.exec(own)?.[1] ?? 0) / 1024);
+}

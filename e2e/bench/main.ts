@@ -1,0 +1,53 @@
+/**
+ * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
+ * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too.
+ */
+import { writeFile } from "node:fs/promises";
+import { availableParallelism, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
+import { addClusters, oneToMany } from "./fan-out.ts";
+import { type Figure, formatFigures } from "./figures.ts";
+import { manyInstalls, oneInstall } from "./installing.ts";
+import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
+
+const parts: readonly (readonly [
+  name: string,
+  (bench: BenchFleet) => Promise<readonly Figure[]>,
+])[] = [
+  ["memory", memory],
+  ["one", oneInstall],
+  ["writes", writesForOne],
+  ["many", manyInstalls],
+  ["idle", idleRequests],
+  ["clusters", addClusters],
+  ["fan-out", oneToMany],
+];
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "string" } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !parts.some(([part]) => part === name));
+if (unknown.length > 0) {
+  console.error(
+    `there is no part ${unknown.join(", ")}; there are ${parts.map(([name]) => name).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+console.log(`${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)} at the start`);
+const bench = await startBenchFleet();
+const figures: Figure[] = [];
+try {
+  for (const [name, measure] of parts) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    const measured = await measure(bench);
+    figures.push(...measured);
+    console.log(formatFigures(measured));
+  }
+} finally {
+  await bench.close();
+}
+if (values.json !== undefined)
+  await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);

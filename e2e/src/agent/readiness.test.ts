@@ -1,0 +1,115 @@
+/** How the agent follows the objects of a release, on a real control plane whose workloads run. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
+import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness/tracker.ts";
+import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
+import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { configMaps, deployments, namespaces } from "@flotilla/shared/kube/core-resources.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+
+const namespace = "apps";
+const patienceMs = 60_000;
+
+const wholeFile = { after: (end: () => unknown) => after(() => end()) };
+const plane = await startTestControlPlane(wholeFile, { workloads: true });
+const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
+const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
+const ending = new AbortController();
+const running = tracker.run(ending.signal);
+after(async () => {
+  ending.abort();
+  await running;
+  await rest.close();
+});
+await rest.create(namespaces, { metadata: { name: namespace } });
+
+const looks = new Set<() => void>();
+tracker.onChange(() => {
+  for (const look of [...looks]) look();
+});
+
+/** Resolves once `isWanted` holds for how a release is. */
+function readiness(name: string, isWanted: (readiness: Readiness) => boolean): Promise<Readiness> {
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const found = tracker.readinessOf(name);
+      if (found === undefined || !isWanted(found)) return;
+      clearTimeout(timer);
+      looks.delete(look);
+      resolve(found);
+    };
+    const timer = setTimeout(() => {
+      looks.delete(look);
+      reject(new Error(`not so, last: ${JSON.stringify(tracker.readinessOf(name))}`));
+    }, patienceMs);
+    looks.add(look);
+    look();
+  });
+}
+
+function deploymentThat(name: string): KubeObject {
+  const labels = { app: name };
+  const object = {
+    metadata: { namespace, name },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: "main", image: "example.com/main:1" }] },
+      },
+    },
+  };
+  return object;
+}
+
+test("a Deployment is missing, then in progress, then ready, and missing when it is deleted", async () => {
+  const web: OwnedObject = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+  const seen: string[] = [];
+  tracker.onChange((name) => {
+    if (name !== "web") return;
+    const [first] = tracker.readinessOf(name)?.notReady ?? [];
+    seen.push(first === undefined ? "ready" : first.missing ? "missing" : "in progress");
+  });
+
+  tracker.track("web", [web], namespace);
+  const absent = await readiness("web", () => true);
+  assert.deepEqual(absent.notReady, [
+    { ...web, namespace, message: "is not there", missing: true },
+  ]);
+
+  await rest.create(deployments, deploymentThat("web"));
+  const up = await readiness("web", ({ ready }) => ready);
+  assert.deepEqual(up.counts, { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 });
+
+  await rest.delete(deployments, { namespace, name: "web" });
+  const gone = await readiness("web", ({ counts }) => counts.missing === 1);
+  assert.equal(gone.ready, false);
+
+  const stages = seen.filter((stage, at) => stage !== seen[at - 1]);
+  assert.deepEqual(stages.slice(0, 3), ["missing", "in progress", "ready"]);
+  assert.equal(stages.at(-1), "missing");
+});
+
+test("a release is ready when its last object is there, and the one beside it hears nothing of it", async () => {
+  const objects: readonly OwnedObject[] = [
+    { apiVersion: "v1", kind: "ConfigMap", name: "one" },
+    { apiVersion: "v1", kind: "ConfigMap", name: "two" },
+  ];
+  await rest.create(configMaps, { metadata: { namespace, name: "one" } });
+  tracker.track("both", objects, namespace);
+  tracker.track("first", objects.slice(0, 1), namespace);
+  await readiness("first", ({ ready }) => ready);
+  assert.equal((await readiness("both", () => true)).counts.missing, 1);
+  const told: string[] = [];
+  tracker.onChange((name) => told.push(name));
+
+  await rest.create(configMaps, { metadata: { namespace, name: "two" } });
+  await readiness("both", ({ ready }) => ready);
+
+  assert.deepEqual(told, ["both"]);
+});
