@@ -8,9 +8,9 @@ import { createInformer, type Informer } from "./informer.ts";
 import type { Change } from "./store.ts";
 import {
   answersStatus,
-  cutsConnection,
   errorLine,
   type Misbehaviour,
+  type OpenWatch,
   startUnrulyServer,
   staysSilent,
   type UnrulyServer,
@@ -305,47 +305,52 @@ describe("watching", () => {
     assert.equal(await nextDelay(clock), 800);
   });
 
-  it("goes on after a line that is not JSON, from the event before it", async (t) => {
-    const { server, clock, untilChanges } = await follow(t);
-    const first = await server.opened();
-    const version = server.put(configMap("a"));
-    await untilChanges(1);
+  for (const { name, fail } of [
+    { name: "was cut", fail: (watch: OpenWatch) => watch.cut() },
+    {
+      name: "had a line that is not JSON",
+      fail: (watch: OpenWatch) => watch.line('{"type":"MODIFIED","object":{"meta'),
+    },
+    {
+      name: "had an error in it",
+      fail: (watch: OpenWatch) => watch.line(errorLine(500, "InternalError")),
+    },
+  ]) {
+    it(`lists anew after a watch that ${name}: the server may be back with another past`, async (t) => {
+      const { server, clock, informer, untilChanges } = await follow(t, { objects: ["a"] });
+      const watch = await server.opened();
 
-    first.line('{"type":"MODIFIED","object":{"meta');
-    clock.advanceNow(await nextDelay(clock));
-    const second = await server.opened();
+      server.next(
+        "list",
+        answersJson({ metadata: { resourceVersion: "7" }, items: [configMap("b")] }),
+      );
+      fail(watch);
+      clock.advanceNow(await nextDelay(clock));
+      await untilChanges(3);
+      const next = await server.opened();
 
-    assert.equal(second.request.query.get("resourceVersion"), version);
-  });
+      assert.deepEqual(namesIn(informer), ["b"]);
+      assert.equal(next.request.query.get("resourceVersion"), "7");
+    });
+  }
 
-  it("goes on from the same version when a watch is cut, and the server is still there", async (t) => {
-    const { server, clock, untilChanges } = await follow(t);
-    const first = await server.opened();
-    const version = server.put(configMap("a"));
-    await untilChanges(1);
+  it("lists anew after a server that was shutting down, however soon it is back", async (t) => {
+    const { server, clock, informer } = await follow(t, { objects: ["a"] });
+    const watch = await server.opened();
+    clock.advanceNow(10_000);
 
-    first.cut();
-    clock.advanceNow(await nextDelay(clock));
-    const second = await server.opened();
+    server.next("watch", answersStatus(429, "TooManyRequests", { "retry-after": "5" }));
+    server.next(
+      "list",
+      answersJson({ metadata: { resourceVersion: "7" }, items: [configMap("b")] }),
+    );
+    watch.end();
+    assert.equal(await nextDelay(clock), 5_000);
+    clock.advanceNow(5_000);
+    const next = await server.opened();
 
-    assert.equal(second.request.query.get("resourceVersion"), version);
-    assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 1);
-  });
-
-  it("lists anew when the server was away: it may be back with another past", async (t) => {
-    const { server, clock, untilChanges } = await follow(t);
-    const first = await server.opened();
-    server.put(configMap("a"));
-    await untilChanges(1);
-    await server.arrival("list");
-
-    server.next("watch", cutsConnection);
-    first.cut();
-    clock.advanceNow(await nextDelay(clock));
-    clock.advanceNow(await nextDelay(clock));
-
-    await server.arrival("list");
-    await server.opened();
+    assert.deepEqual(namesIn(informer), ["b"]);
+    assert.equal(next.request.query.get("resourceVersion"), "7");
   });
 
   it("gives a silent watch up 15 s after the server should have ended it", async (t) => {
@@ -375,22 +380,6 @@ describe("watching", () => {
     await server.arrival("watch");
 
     assert.equal(await nextDelay(clock), 800);
-  });
-
-  it("lists anew when watching from one version fails again and again", async (t) => {
-    const { server, clock } = await follow(t, {
-      prepare: (prepared) => {
-        for (let count = 0; count < 3; count++) prepared.next("watch", watchesOnly("not json"));
-      },
-    });
-    await server.arrival("list");
-
-    for (let count = 0; count < 3; count++) {
-      await server.arrival("watch");
-      clock.advanceNow(await nextDelay(clock));
-    }
-
-    await server.arrival("list");
   });
 
   it("goes on with the other listeners when one throws", async (t) => {

@@ -1,16 +1,15 @@
 /**
  * Keeps a sink equal to what an API server has of one kind: lists in pages, then watches, for ever.
  *
- * A watch that ends is taken up again from the last version that was seen. Everything is listed anew when the server no
- * longer has that version, when watching keeps failing, and when the server was away: it may have come back with another
- * past (a restored backup), and versions, being opaque, cannot tell.
+ * A watch that the server ended properly is taken up again from the last version that was seen. After any failure
+ * everything is listed anew: the server may have been away, and be back with another past (a restored backup). Versions,
+ * being opaque, cannot tell, and a watch from a version of another past is silently a wrong one.
  */
 import type { Clock } from "../clock/clock.ts";
 import { delay } from "../clock/delay.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { kubeErrors } from "./errors.ts";
 import { listAll, type Selection } from "./list-all.ts";
 import type { KubeObject, Resource } from "./object.ts";
 import { describeKind } from "./request-path.ts";
@@ -62,8 +61,6 @@ const shortestLifeMs = 1_000;
 const goodLifeMs = 120_000;
 const backoffMs = { firstMs: 800, longestMs: 30_000 };
 const longestRetryAfterMs = 60_000;
-/** What fails so often from one version may succeed from another. */
-const failuresUntilList = 3;
 
 /** Runs until `signal` aborts; never throws. */
 export async function runReflector<T extends KubeObject>(
@@ -155,7 +152,7 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
     if (error === undefined) {
       const waitMs = backoff.next();
       log.warn({ waitMs: Math.round(waitMs) }, "watch ended at once");
-      return { version: failures < failuresUntilList ? version : undefined, waitMs };
+      return { version: undefined, waitMs };
     }
     if (isGone(error)) {
       log.debug({ err: error }, "watch is too far behind, listing anew");
@@ -164,9 +161,7 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
     }
     const waitMs = waitAfter(error, backoff);
     log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed");
-    const wasAway =
-      events === 0 && lifeMs <= goodLifeMs && error.code === kubeErrors.KUBE_UNREACHABLE.code;
-    return { version: wasAway || failures >= failuresUntilList ? undefined : version, waitMs };
+    return { version: undefined, waitMs };
   };
 }
 
