@@ -17,8 +17,11 @@ const beside = chosen("{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts")
 const whole = chosen("e2e/src/**/*.test.ts");
 
 await ensureBinaries(toolNames, { progress: plainProgress(process.stderr) });
+/** A test that hangs fails, by its name, instead of holding up everything. */
+const patience = "--test-timeout=180000";
+
 const codes: number[] = [];
 // One process a file: nothing leaks from one into the next. Two at a time suit two cores.
-if (beside.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=2", ...beside]));
-if (whole.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=1", ...whole]));
+if (beside.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=2", patience, ...beside]));
+if (whole.length > 0) codes.push(await run("node", ["--test", "--test-concurrency=1", patience, ...whole]));
 process.exitCode = Math.max(0, ...codes);
