@@ -233,11 +233,13 @@ function stateToWire(sequence: number, state: DeploymentState): WireState {
     sequence,
     deploymentId: state.deploymentId,
     phase: phaseToWire[state.phase],
-    message: state.message.slice(0, wireLimits.messageChars),
+    message: cut(state.message),
     retryAt: state.retryAt ?? "",
     ...(state.release !== undefined && { release: state.release }),
     ready: state.ready,
-    notReady: state.notReady.slice(0, wireLimits.notReady).map((resource) => ({ ...resource })),
+    notReady: state.notReady
+      .slice(0, wireLimits.notReady)
+      .map((resource) => ({ ...resource, message: cut(resource.message) })),
     counts: state.counts,
     chartDigest: state.chartDigest ?? "",
   };
@@ -301,6 +303,11 @@ function text(value: string, field: string): string {
 function long(value: string, field: string): string {
   atMost(value.length, wireLimits.messageChars, field);
   return value;
+}
+
+/** A message of ours, as long as the other side takes it. */
+function cut(message: string): string {
+  return message.slice(0, wireLimits.messageChars);
 }
 
 function atMost(size: number, limit: number, field: string): void {

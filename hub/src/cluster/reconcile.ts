@@ -38,7 +38,13 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
       await demolish(house, key, signal);
       return done();
     }
-    if (deps.namespaces.get(house) === undefined) await build(house, workspace, name, signal);
+    const namespace = deps.namespaces.get(house);
+    if (namespace?.metadata.deletionTimestamp !== undefined) {
+      // That of an earlier Cluster of this name. Its end is a change that leads here again.
+      deps.housed.delete(key);
+      return done();
+    }
+    if (namespace === undefined) await build(house, workspace, name, signal);
     deps.housed.add(key);
     deps.markStatus(key);
     return done();

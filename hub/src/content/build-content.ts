@@ -25,6 +25,7 @@ export function buildContent({
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
+  const maxHistory = helm.maxHistory ?? 0;
   return {
     format: 1,
     pin,
@@ -40,10 +41,7 @@ export function buildContent({
       waitForJobs: helm.waitForJobs ?? false,
       disableDNS: helm.disableDNS ?? false,
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
-      maxHistory:
-        helm.maxHistory === undefined || helm.maxHistory === 0
-          ? defaultMaxHistory
-          : helm.maxHistory,
+      maxHistory: maxHistory > 0 ? maxHistory : defaultMaxHistory,
     },
     access: { insecureSkipVerify },
     keepResources: options.keepResources ?? false,

@@ -20,7 +20,7 @@ export function contentSecretName(deploymentId: string, part = 0): string {
 
 /** The Secrets of a content. Written from the last to the first, so that the first means all. */
 export function contentSecrets(content: PackedContent, namespace: string): readonly Secret[] {
-  const parts = Math.max(1, Math.ceil(content.bytes.length / partBytes));
+  const parts = partCount(content);
   return Array.from({ length: parts }, (_, part): Secret => {
     const bytes = content.bytes.subarray(part * partBytes, (part + 1) * partBytes);
     return {
@@ -37,6 +37,11 @@ export function contentSecrets(content: PackedContent, namespace: string): reado
       data: { [dataKey]: Buffer.from(bytes).toString("base64") },
     };
   });
+}
+
+/** How many Secrets a content takes. */
+export function partCount(content: PackedContent): number {
+  return Math.max(1, Math.ceil(content.bytes.length / partBytes));
 }
 
 /** The content that a Secret is a part of; undefined for any other Secret. */

@@ -14,7 +14,13 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { hubErrors } from "../errors.ts";
-import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
+import {
+  contentSecretName,
+  contentSecrets,
+  partBytesOf,
+  partCount,
+  partsOf,
+} from "./content-secret.ts";
 
 /** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */
 export interface ContentReader {
@@ -68,8 +74,8 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
 
   async function store(content: PackedContent): Promise<void> {
     // Asked of what the API server has, not of our own memory: another leader may have collected it.
-    const first = contentSecretName(content.deploymentId);
-    if (stored.get(keyOf({ namespace, name: first })) !== undefined) return;
+    // Of every part: the first may outlive another while they are collected.
+    if (isStored(content)) return;
     for (const secret of contentSecrets(content, namespace).toReversed()) {
       try {
         stored.wrote(await rest.create(secrets, secret));
@@ -78,6 +84,12 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
         if (!isAlreadyExists(thrown)) throw thrown;
       }
     }
+  }
+
+  function isStored(content: PackedContent): boolean {
+    return Array.from({ length: partCount(content) }, (_, part) =>
+      keyOf({ namespace, name: contentSecretName(content.deploymentId, part) }),
+    ).every((key) => stored.get(key) !== undefined);
   }
 
   async function fetch(deploymentId: string): Promise<Uint8Array> {

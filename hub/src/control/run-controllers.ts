@@ -2,11 +2,12 @@
 
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -127,6 +128,14 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     }
   }
 
+  /** A Cluster that is gone confirms nothing any more. */
+  function enqueueTombstonesOf(cluster: ObjectKey): void {
+    const { namespace = "", name } = refOf(cluster);
+    const house = clusterNamespaceName(namespace, name);
+    for (const deployment of caches.deployments.store.byIndex(byNamespace, house))
+      tombstones.enqueue(keyOf(deployment));
+  }
+
   function enqueueContentsOf(deployment: BundleDeployment): void {
     for (const id of contentsNamedBy(deployment)) {
       for (const secret of caches.contents.store.byIndex(byContent, id)) {
@@ -162,6 +171,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       if (isIntentChange(change)) clusterLoop.enqueue(change.key);
       if (isTargetingChange(change)) enqueueBundlesFor(namespace, change);
       if (isPresenceChange(change)) statuses.markCluster(change.key);
+      if (change.after === undefined) enqueueTombstonesOf(change.key);
     }),
     caches.groups.onChange((change) => {
       if (isIntentChange(change))

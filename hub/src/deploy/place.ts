@@ -3,6 +3,7 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { buildContent } from "../content/build-content.ts";
@@ -46,7 +47,6 @@ export function goesTo(bundle: Bundle, cluster: Cluster, groups: readonly Cluste
   );
 }
 
-/** Clusters without a namespace of their own yet are left out; they come when they have one. */
 export async function place(
   bundle: Bundle,
   clusters: readonly Cluster[],
@@ -58,8 +58,7 @@ export async function place(
   const contents = new Map<string, PackedContent>();
   const placements: Placement[] = [];
   for (const cluster of clusters) {
-    const namespace = cluster.status?.namespace;
-    if (namespace === undefined || cluster.metadata.deletionTimestamp !== undefined) continue;
+    if (cluster.metadata.deletionTimestamp !== undefined) continue;
     const target = targetFor(
       { name: cluster.metadata.name, labels: cluster.metadata.labels ?? {} },
       targets,
@@ -68,6 +67,7 @@ export async function place(
     if (target === undefined) continue;
     const content = await packer.pack(bundle, target);
     contents.set(content.deploymentId, content);
+    const namespace = clusterNamespaceName(cluster.metadata.namespace ?? "", cluster.metadata.name);
     placements.push({ cluster, namespace, deploymentId: content.deploymentId });
   }
   return { placements, contents: [...contents.values()] };

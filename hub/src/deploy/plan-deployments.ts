@@ -17,7 +17,7 @@ import { apiVersion } from "@flotilla/shared/api/resources.ts";
 /** A cluster that the Bundle goes to, and the content that it is to run. */
 export interface Placement {
   readonly cluster: Cluster;
-  /** The cluster's own namespace on the hub. */
+  /** The cluster's own namespace on the hub, whether it is there yet or not. */
   readonly namespace: string;
   readonly deploymentId: string;
 }
@@ -46,8 +46,11 @@ export function planDeployments(
   for (const placement of placements) {
     const current = byNamespace.get(placement.namespace);
     byNamespace.delete(placement.namespace);
-    if (current === undefined) create.push(newDeployment(bundle, placement));
-    else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
+    if (current === undefined) {
+      // Without its namespace it comes later. One that is there stays, even when a restored Cluster has no status.
+      if (placement.cluster.status?.namespace !== undefined)
+        create.push(newDeployment(bundle, placement));
+    } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else {
       const wanted = updated(current, bundle, placement);
       if (wanted !== current) replace.push(wanted);

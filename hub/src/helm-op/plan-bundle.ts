@@ -89,8 +89,15 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
   };
 }
 
-/** The same options with repo, chart and version filled in, the version being the one that the constraint came to. */
-function resolved(helm: HelmOptions, wanted: WantedChart, pins: readonly ChartPin[]): HelmOptions {
+/**
+ * The same options with repo, chart and version filled in, the version being the one that the constraint came to. Where
+ * nothing was resolved, because nothing is deployed, there is no version.
+ */
+function resolved(
+  { version: _, ...helm }: HelmOptions,
+  wanted: WantedChart,
+  pins: readonly ChartPin[],
+): HelmOptions {
   const pin = pinFor(pins, wanted)?.pin;
   const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
   return {

@@ -6,12 +6,16 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { isStaticVersion } from "@flotilla/shared/version/select.ts";
+import { type WantedChart, wantedCharts } from "./plan-bundle.ts";
 
 export type PollPlan =
   /** Nothing to poll: no interval, suspended, or nothing that could change. */
   | { readonly kind: "off" }
   | { readonly kind: "due" }
   | { readonly kind: "later"; readonly inMs: number };
+
+/** The status keeps times in whole seconds, so a shorter interval would always seem to be over. */
+const shortestIntervalMs = 1_000;
 
 /** Polls of HelmOps with the same interval are spread over this part of it, so that they do not come as a herd. */
 const jitterPart = 0.1;
@@ -42,8 +46,8 @@ export function planPoll(
 
 /** Milliseconds from one attempt to the next. The jitter is the HelmOp's own and always the same. */
 function delayMs(helmOp: HelmOp, intervalMs: number, failures: number): number {
-  const spread =
-    intervalMs * (1 + jitterPart * (fraction(helmOp.metadata.uid ?? helmOp.metadata.name) - 0.5));
+  const jitter = jitterPart * (fraction(helmOp.metadata.uid ?? helmOp.metadata.name) - 0.5);
+  const spread = Math.max(shortestIntervalMs, intervalMs * (1 + jitter));
   if (failures === 0) return spread;
   const backedOff = spread * 2 ** Math.min(failures - 1, maxDoublings);
   return Math.min(backedOff, Math.max(spread, longestBackoffMs));
@@ -55,8 +59,12 @@ export function pollingIntervalMs(helmOp: HelmOp): number | undefined {
   if (spec.suspend === true || spec.helm === undefined || spec.helm === null) return undefined;
   const intervalMs = parseGoDuration(spec.pollingInterval ?? "0");
   if (intervalMs === undefined || intervalMs <= 0) return undefined;
-  if (/\.tgz$/i.test(spec.helm.chart ?? "")) return undefined;
-  return isStaticVersion(spec.helm.version ?? "") ? undefined : intervalMs;
+  return wantedCharts(helmOp).some(mayChange) ? intervalMs : undefined;
+}
+
+/** Whether asking for it once more may bring another version. */
+function mayChange({ chart, version }: WantedChart): boolean {
+  return !/\.tgz$/i.test(chart.trim()) && !isStaticVersion(version);
 }
 
 /** A number from 0 to 1 that is the same for the same text (FNV-1a). */

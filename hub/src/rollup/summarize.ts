@@ -87,7 +87,10 @@ function namedDeployments(
     for (const key of smallest(keys, namedAtMost - named.length)) {
       const deployment = lookUp(key);
       if (deployment === undefined) continue;
-      const message = messageOfDeployment(deployment).slice(0, messageChars);
+      // Half of a pair of surrogates is not valid UTF-8.
+      const message = messageOfDeployment(deployment)
+        .slice(0, messageChars)
+        .replace(/[\uD800-\uDBFF]$/, "");
       named.push({
         name: nameOf(deployment),
         bundleState: state,

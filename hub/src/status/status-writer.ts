@@ -17,7 +17,7 @@ import {
   refOf,
 } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 
@@ -44,9 +44,17 @@ export interface StatusWriterOptions<S, T extends WithStatus<S>> {
 
 export interface StatusWriter {
   mark(key: ObjectKey): void;
-  /** Stops taking marks, writes what waits, and resolves when nothing is on its way. */
+  /**
+   * Stops taking marks, writes what waits, and resolves when nothing is on its way. What cannot be written now is given
+   * up: an API server that is away, or a leadership that is lost, must not keep a process from ending.
+   */
   flush(): Promise<void>;
 }
+
+/** How often a write is tried at once when somebody else is faster. */
+const mostAttempts = 3;
+
+const longestBackoffMs = 30_000;
 
 interface Entry {
   tokens: number;
@@ -70,8 +78,8 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
   const entries = new Map<ObjectKey, Entry>();
   const waiting: ObjectKey[] = [];
   let active = 0;
-  let closing = false;
-  let idle: (() => void) | undefined;
+  /** Set once nothing new is taken; resolved when nothing is on its way. */
+  let flushed: PromiseWithResolvers<void> | undefined;
 
   function entryOf(key: ObjectKey): Entry {
     const known = entries.get(key);
@@ -91,12 +99,14 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
   }
 
   function mark(key: ObjectKey): void {
+    if (flushed !== undefined) return;
     const entry = entryOf(key);
-    if (entry.writing) {
-      entry.markedWhileWriting = true;
-      return;
-    }
-    if (entry.queued) return;
+    if (entry.writing) entry.markedWhileWriting = true;
+    else if (!entry.queued) look(key, entry);
+  }
+
+  /** Decides whether there is something to write, and when. */
+  function look(key: ObjectKey, entry: Entry): void {
     const object = store.get(key);
     const next = object === undefined ? undefined : compute(object);
     if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next)) {
@@ -104,9 +114,9 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
       return;
     }
     refill(entry);
-    const urgent = closing || isUrgent(object.status, next);
-    if (urgent && entry.tokens >= 1) enqueue(key, entry);
-    else later(key, entry, closing ? 0 : refillMs);
+    const isDue = flushed !== undefined || (entry.tokens >= 1 && isUrgent(object.status, next));
+    if (isDue) enqueue(key, entry);
+    else later(key, entry, refillMs);
   }
 
   function settle(key: ObjectKey, entry: Entry): void {
@@ -116,7 +126,6 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     // A full bucket is the state of an object that was never written: nothing to remember.
     if (entry.tokens >= burst && entry.failures === 0) entries.delete(key);
     options.onSettled?.(key);
-    if (active === 0 && waiting.length === 0) idle?.();
   }
 
   function refill(entry: Entry): void {
@@ -156,22 +165,26 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
       void write(key, entry).finally(() => {
         active -= 1;
         entry.writing = false;
-        const again = entry.markedWhileWriting || entry.failures > 0;
+        const again = entry.markedWhileWriting;
         entry.markedWhileWriting = false;
-        if (entry.failures > 0) later(key, entry, Math.min(30_000, 100 * 2 ** entry.failures));
-        else if (again) mark(key);
-        else settle(key, entry);
+        if (entry.failures === 0) {
+          if (again) look(key, entry);
+          else settle(key, entry);
+        } else if (flushed === undefined) {
+          later(key, entry, Math.min(longestBackoffMs, 100 * 2 ** entry.failures));
+        }
         pump();
+        if (active === 0) flushed?.resolve();
       });
     }
   }
 
-  /** Never rejects: what fails is tried again with a growing delay. */
+  /** Never rejects: what failed is seen from `failures`. */
   async function write(key: ObjectKey, entry: Entry): Promise<void> {
     entry.tokens -= 1;
     let object = store.get(key);
     try {
-      for (let attempt = 0; attempt < 3; attempt += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         const next = object === undefined ? undefined : compute(object);
         if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next))
           break;
@@ -181,32 +194,35 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
           );
           break;
         } catch (thrown) {
-          if (!(thrown instanceof KubeStatusError) || thrown.status !== 409) throw thrown;
+          if (!isConflict(thrown) || attempt === mostAttempts) throw thrown;
           // Somebody wrote the object since our cache saw it: take the newest and decide again.
           object = await rest.get(resource, refOf(key));
         }
       }
       entry.failures = 0;
     } catch (thrown) {
-      const error = AppError.from(thrown);
-      if (error instanceof KubeStatusError && error.status === 404) return;
+      if (isNotFound(thrown)) {
+        entry.failures = 0;
+        return;
+      }
       entry.failures = Math.min(entry.failures + 1, 10);
       log.warn(
-        { kind: resource.kind, key, err: error.message },
-        "status was not written, it is tried again",
+        { kind: resource.kind, key, err: AppError.from(thrown).message },
+        flushed === undefined
+          ? "status was not written, it is tried again"
+          : "status was not written, and is given up",
       );
     }
   }
 
   function flush(): Promise<void> {
-    closing = true;
+    if (flushed !== undefined) return flushed.promise;
+    flushed = Promise.withResolvers();
     for (const [key, entry] of entries) {
-      if (entry.timer !== undefined && entry.failures === 0) enqueue(key, entry);
+      if (entry.timer !== undefined) enqueue(key, entry);
     }
-    if (active === 0 && waiting.length === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      idle = resolve;
-    });
+    if (active === 0) flushed.resolve();
+    return flushed.promise;
   }
 
   return { mark, flush };

@@ -63,12 +63,13 @@ export function mergeValues(
   over: Values | undefined,
 ): Values | undefined {
   if (base === undefined || over === undefined) return over ?? base;
-  const merged: Record<string, unknown> = { ...base };
+  // A map of its own, because a name may be `__proto__`.
+  const merged = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(over)) {
-    const below = merged[name];
-    merged[name] = isMap(below) && isMap(value) ? mergeValues(below, value) : value;
+    const below = merged.get(name);
+    merged.set(name, isMap(below) && isMap(value) ? mergeValues(below, value) : value);
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 function isMap(value: unknown): value is Values {

@@ -7,6 +7,11 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** As it is written in an address and in a URL: an IPv6 address has brackets. */
+export function formatListenAddress({ host, port }: ListenAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** `host:port`, `[::1]:port` or `:port` (all addresses). Throws CONFIG_INVALID. */
 export function parseListenAddress(text: string, flag: string): ListenAddress {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text);

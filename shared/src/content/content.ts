@@ -94,7 +94,7 @@ export async function unpackContent(packed: PackedContent): Promise<DeploymentCo
   const actual = digestOf(json);
   if (actual !== packed.deploymentId)
     throw invalid(packed.deploymentId, `its bytes have the digest ${actual}`);
-  const parsed = deploymentContentSchema.safeParse(parseExact(json.toString()));
+  const parsed = deploymentContentSchema.safeParse(parse(packed.deploymentId, json.toString()));
   if (!parsed.success)
     throw invalid(packed.deploymentId, z.prettifyError(parsed.error), parsed.error);
   return parsed.data;
@@ -110,6 +110,14 @@ export function releaseDigest(content: DeploymentContent): string {
     .update(canonicalJson({ pin, releaseName, namespace, values: values ?? {} }))
     .digest("hex")
     .slice(0, 56);
+}
+
+function parse(deploymentId: string, text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch (thrown) {
+    throw invalid(deploymentId, `it is no JSON: ${messageOf(thrown)}`, thrown);
+  }
 }
 
 function digestOf(bytes: Uint8Array): string {

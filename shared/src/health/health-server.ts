@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import type { ListenAddress } from "../config/listen-address.ts";
+import { formatListenAddress, type ListenAddress } from "../config/listen-address.ts";
 
 export interface HealthServer {
   /** Where it listens, `host:port`. */
@@ -47,7 +47,7 @@ export async function startHealthServer({
   // Listening on a TCP port, so the address is one.
   const { port } = server.address() as AddressInfo;
   return {
-    address: `${listen.host}:${port}`,
+    address: formatListenAddress({ host: listen.host, port }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

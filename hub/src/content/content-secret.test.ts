@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { digestA } from "../testing/objects.ts";
+import {
+  contentDigestOf,
+  contentLabel,
+  contentSecretName,
+  contentSecrets,
+  contentSecretType,
+  partBytesOf,
+  partCount,
+  partsOf,
+} from "./content-secret.ts";
+
+const partBytes = 900 * 1024;
+
+function packed(size: number) {
+  const bytes = Uint8Array.from({ length: size }, (_, index) => index % 251);
+  return { deploymentId: digestA, bytes };
+}
+
+/** A Secret with these annotations and nothing else of interest. */
+function secretNamed(name: string, annotations: Record<string, string> = {}): Secret {
+  return { metadata: { name, namespace: "flotilla-system", annotations } };
+}
+
+describe("the Secrets of a content", () => {
+  test("are named by its digest, labelled, and never change", () => {
+    const [secret] = contentSecrets(packed(10), "flotilla-system");
+
+    assert.equal(secret?.metadata.name, `content-${"a".repeat(64)}`);
+    assert.equal(secret.metadata.namespace, "flotilla-system");
+    assert.deepEqual(secret.metadata.labels, { [contentLabel]: "true" });
+    assert.equal(secret.type, contentSecretType);
+    assert.equal(secret.immutable, true);
+  });
+
+  for (const [size, parts] of [
+    [0, 1],
+    [1, 1],
+    [partBytes, 1],
+    [partBytes + 1, 2],
+    [2 * partBytes, 2],
+    [2 * partBytes + 1, 3],
+  ] as const) {
+    test(`of ${size} bytes are ${parts}, and put together they are the content`, () => {
+      const content = packed(size);
+
+      const secrets = contentSecrets(content, "flotilla-system");
+
+      assert.equal(secrets.length, parts);
+      assert.equal(partCount(content), parts);
+      assert.ok(secrets.every((secret) => partsOf(secret) === parts));
+      assert.ok(secrets.every((secret) => contentDigestOf(secret) === digestA));
+      assert.deepEqual(
+        secrets.map(({ metadata }) => metadata.name),
+        secrets.map((_, part) => contentSecretName(digestA, part)),
+      );
+      assert.ok(Buffer.concat(secrets.map(partBytesOf)).equals(content.bytes));
+    });
+  }
+
+  for (const name of [
+    "content-short",
+    `content-${"A".repeat(64)}`,
+    `content-${"a".repeat(64)}-x`,
+    "token",
+  ]) {
+    test(`are not those named ${name}`, () => {
+      assert.equal(contentDigestOf(secretNamed(name)), undefined);
+    });
+  }
+
+  for (const text of ["0", "-1", "1.5", "many", ""]) {
+    test(`are one when they say that they are ${JSON.stringify(text)}`, () => {
+      assert.equal(partsOf(secretNamed("content", { "flotilla.dev/parts": text })), 1);
+    });
+  }
+});

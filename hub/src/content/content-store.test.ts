@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import type { PackedContent } from "@flotilla/shared/content/content.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
+import { digestA, digestB } from "../testing/objects.ts";
+import { contentSecretName } from "./content-secret.ts";
+import { createContentStore } from "./content-store.ts";
+
+const namespace = "flotilla-system";
+
+function start() {
+  const kube = createMemoryKube();
+  const clock = createFakeClock();
+  const stored = createStore<Secret>({ transform: ({ data: _, ...secret }) => secret });
+  const contents = createContentStore({ rest: kube, stored, namespace, clock });
+  return { kube, clock, stored, contents };
+}
+
+const small: PackedContent = { deploymentId: digestA, bytes: Buffer.from("small") };
+const large: PackedContent = { deploymentId: digestB, bytes: Buffer.alloc(2_000_000, "large ") };
+
+function created(digest: string, ...parts: readonly number[]): string[] {
+  return parts.map((part) => `create secrets ${namespace}/${contentSecretName(digest, part)}`);
+}
+
+describe("the contents on the hub", () => {
+  test("are stored once, by whomever and how often they are wanted", async () => {
+    const { kube, contents } = start();
+
+    await Promise.all([contents.ensure(small), contents.ensure(small)]);
+    await contents.ensure(small);
+
+    assert.deepEqual(kube.writes, created(digestA, 0));
+  });
+
+  test("are stored from the last part to the first, so that the first means all", async () => {
+    const { kube, contents } = start();
+
+    await contents.ensure(large);
+
+    assert.deepEqual(kube.writes, created(digestB, 2, 1, 0));
+  });
+
+  test("are taken as stored when another leader was faster", async () => {
+    const { kube, contents } = start();
+    await contents.ensure(small);
+    const other = createContentStore({
+      rest: kube,
+      stored: createStore<Secret>(),
+      namespace,
+      clock: createFakeClock(),
+    });
+
+    await other.ensure(small);
+
+    assert.equal(kube.writes.length, 2);
+  });
+
+  test("are stored again when one of their parts was collected", async () => {
+    const { kube, stored, contents } = start();
+    await contents.ensure(large);
+    const lost = { namespace, name: contentSecretName(digestB, 1) };
+    const secret = kube.peek(secrets, lost);
+    assert.ok(secret !== undefined);
+    await kube.delete(secrets, lost);
+    stored.remove(secret);
+
+    await contents.ensure(large);
+
+    assert.ok(kube.peek(secrets, lost) !== undefined);
+  });
+
+  test("are not taken as stored when the write fails, and are by the next try", async () => {
+    const { kube, contents } = start();
+    kube.failNext(serverError());
+
+    await assert.rejects(contents.ensure(small), { code: "KUBE_SERVER" });
+    await contents.ensure(small);
+
+    assert.deepEqual(kube.writes, created(digestA, 0, 0));
+  });
+
+  test("are read from all their parts by a replica that did not store them", async () => {
+    const { kube, contents } = start();
+    await contents.ensure(large);
+    const reader = createContentStore({
+      rest: kube,
+      stored: createStore<Secret>(),
+      namespace,
+      clock: createFakeClock(),
+    });
+
+    const read = await reader.read(digestB);
+
+    assert.ok(Buffer.from(read).equals(large.bytes));
+  });
+
+  test("are read once for all who want them", async () => {
+    const { kube, contents } = start();
+    await contents.ensure(small);
+    const reader = createContentStore({
+      rest: kube,
+      stored: createStore<Secret>(),
+      namespace,
+      clock: createFakeClock(),
+    });
+
+    await Promise.all([reader.read(digestA), reader.read(digestA)]);
+    await reader.read(digestA);
+
+    assert.deepEqual(kube.reads, [`secrets ${namespace}/${contentSecretName(digestA)}`]);
+  });
+
+  test("that are not there are missed by name", async () => {
+    const { contents } = start();
+
+    await assert.rejects(contents.read(digestA), {
+      code: "CONTENT_MISSING",
+      message: `content ${digestA} cannot be handed out: there is no Secret ${namespace}/content-${"a".repeat(64)}`,
+    });
+  });
+
+  test("of which a part is not there are missed by name", async () => {
+    const { kube, contents } = start();
+    await contents.ensure(large);
+    await kube.delete(secrets, { namespace, name: contentSecretName(digestB, 2) });
+    contents.forget(digestB);
+
+    await assert.rejects(contents.read(digestB), { code: "CONTENT_MISSING" });
+  });
+
+  test("tell when they were wanted last, until they are forgotten", async () => {
+    const { clock, contents } = start();
+    assert.equal(contents.lastUsed(digestA), undefined);
+    await contents.ensure(small);
+    await clock.advance(1_000);
+
+    await contents.read(digestA);
+
+    assert.equal(contents.lastUsed(digestA), 1_000);
+    contents.forget(digestA);
+    assert.equal(contents.lastUsed(digestA), undefined);
+  });
+});

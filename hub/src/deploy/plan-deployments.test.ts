@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { bundleDeploymentFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { type Placement, planDeployments } from "./plan-deployments.ts";
+
+const bundle = aBundle();
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+
+function placed(cluster: Cluster, deploymentId = digestA): Placement {
+  const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
+  return { cluster, namespace, deploymentId };
+}
+
+/** As the plan leaves one, so that nothing is to be changed. */
+function settled(name: string): BundleDeployment {
+  const [created] = planDeployments(bundle, [placed(aCluster(name))], []).create;
+  assert.ok(created !== undefined);
+  return {
+    ...created,
+    metadata: { ...created.metadata, uid: `uid-${name}`, resourceVersion: "1" },
+  };
+}
+
+describe("the deployments of a Bundle", () => {
+  test("are made in the clusters' own namespaces, named after the Bundle, and labelled as Fleet does", () => {
+    const { create, ...others } = planDeployments(
+      aBundle(
+        {},
+        {
+          labels: {
+            "fleet.cattle.io/fleet-helm-name": "web",
+            "fleet.cattle.io/cluster": "forged",
+            "objectset.rio.cattle.io/hash": "x",
+            "field.cattle.io": "x",
+            "kubectl.kubernetes.io/last": "x",
+            team: "a",
+            "example.com/cattle": "kept",
+          },
+        },
+      ),
+      [placed(aCluster("paris"))],
+      [],
+    );
+
+    assert.deepEqual(others, { replace: [], remove: [], waiting: 0 });
+    assert.deepEqual(create, [
+      {
+        apiVersion: "fleet.cattle.io/v1alpha1",
+        kind: "BundleDeployment",
+        metadata: {
+          name: "web",
+          namespace: clusterNamespaceName(workspace, "paris"),
+          labels: {
+            "fleet.cattle.io/fleet-helm-name": "web",
+            "fleet.cattle.io/managed": "true",
+            "fleet.cattle.io/bundle-name": "web",
+            "fleet.cattle.io/bundle-namespace": workspace,
+            "fleet.cattle.io/cluster": "paris",
+            "fleet.cattle.io/cluster-namespace": workspace,
+            team: "a",
+            "example.com/cattle": "kept",
+          },
+          finalizers: [bundleDeploymentFinalizer],
+        },
+        spec: { deploymentID: digestA, stagedDeploymentID: digestA },
+      },
+    ]);
+  });
+
+  test("are left alone when they are as they should be", () => {
+    const plan = planDeployments(bundle, [placed(aCluster("paris"))], [settled("paris")]);
+
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+  });
+
+  test("get a new content, and keep everything else", () => {
+    const current = {
+      ...settled("paris"),
+      status: { appliedDeploymentID: digestA },
+    };
+
+    const { replace } = planDeployments(bundle, [placed(aCluster("paris"), digestB)], [current]);
+
+    assert.deepEqual(replace, [
+      { ...current, spec: { deploymentID: digestB, stagedDeploymentID: digestB } },
+    ]);
+  });
+
+  test("get the Bundle's labels when these change", () => {
+    const renamed = aBundle({}, { labels: { ...bundle.metadata.labels, team: "b" } });
+
+    const { replace } = planDeployments(renamed, [placed(aCluster("paris"))], [settled("paris")]);
+
+    assert.equal(replace[0]?.metadata.labels?.["team"], "b");
+    assert.equal(replace[0].metadata.resourceVersion, "1");
+  });
+
+  test("go where no target wants them any more", () => {
+    const { remove } = planDeployments(
+      bundle,
+      [placed(aCluster("paris"))],
+      [settled("paris"), settled("rome")],
+    );
+
+    assert.deepEqual(remove, [settled("rome")]);
+  });
+
+  test("are not deleted twice", () => {
+    const leaving = aDeployment("rome", { metadata: { deletionTimestamp } });
+
+    assert.deepEqual(planDeployments(bundle, [], [leaving]).remove, []);
+  });
+
+  test("wait for an earlier one of the same name", () => {
+    const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+
+    assert.deepEqual(planDeployments(bundle, [placed(aCluster("paris"))], [leaving]), {
+      create: [],
+      replace: [],
+      remove: [],
+      waiting: 1,
+    });
+  });
+
+  test("are not made in a cluster that has no namespace yet", () => {
+    const plan = planDeployments(bundle, [placed(aCluster("paris", { status: {} }))], []);
+
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+  });
+
+  test("stay in a cluster whose status was lost, as after a restore", () => {
+    const plan = planDeployments(
+      bundle,
+      [placed(aCluster("paris", { status: {} }))],
+      [settled("paris")],
+    );
+
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+  });
+});
+
+describe("a pause", () => {
+  const paused = aBundle({ paused: true });
+
+  test("of the Bundle stages a new content and lets nothing through", () => {
+    const { replace } = planDeployments(
+      paused,
+      [placed(aCluster("paris"), digestB)],
+      [settled("paris")],
+    );
+
+    assert.deepEqual(replace[0]?.spec, {
+      deploymentID: digestA,
+      stagedDeploymentID: digestB,
+      paused: true,
+    });
+  });
+
+  test("of one cluster is that cluster's alone", () => {
+    const { replace } = planDeployments(
+      bundle,
+      [
+        placed(aCluster("paris", { spec: { paused: true } }), digestB),
+        placed(aCluster("rome"), digestB),
+      ],
+      [settled("paris"), settled("rome")],
+    );
+
+    assert.deepEqual(
+      replace.map(({ spec }) => spec.deploymentID),
+      [digestA, digestB],
+    );
+  });
+
+  test("makes a new deployment that runs nothing yet", () => {
+    const { create } = planDeployments(paused, [placed(aCluster("paris"))], []);
+
+    assert.deepEqual(create[0]?.spec, {
+      deploymentID: "",
+      stagedDeploymentID: digestA,
+      paused: true,
+    });
+  });
+
+  test("that ends lets through what was staged", () => {
+    const held = {
+      ...settled("paris"),
+      spec: { deploymentID: digestA, stagedDeploymentID: digestB, paused: true },
+    };
+
+    const { replace } = planDeployments(bundle, [placed(aCluster("paris"), digestB)], [held]);
+
+    assert.deepEqual(replace[0]?.spec, { deploymentID: digestB, stagedDeploymentID: digestB });
+  });
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import { digestA, digestB, httpPin } from "../testing/objects.ts";
+import { choosePin } from "./choose-pin.ts";
+
+function oci(version: string, layerDigest: string, manifestDigest = digestA): Pin {
+  return {
+    kind: "oci",
+    version,
+    repository: "oci://registry.example.com/web",
+    tag: version,
+    manifestDigest,
+    layerDigest,
+    layerSizeBytes: 1_000,
+  };
+}
+const archive: Pin = { kind: "tarball", url: "https://x.example/a.tgz" };
+const otherArchive: Pin = { kind: "tarball", url: "https://x.example/b.tgz" };
+const moved: Pin = {
+  kind: "http",
+  version: "1.2.3",
+  url: "https://cdn.example.com/x",
+  digest: digestA,
+};
+
+const cases: readonly (readonly [
+  what: string,
+  known: Pin | undefined,
+  fresh: Pin,
+  chosen: "known" | "fresh",
+  note?: RegExp,
+])[] = [
+  ["a first pin is taken", undefined, httpPin("1.2.3"), "fresh"],
+  ["a newer version is followed", httpPin("1.2.3"), httpPin("1.2.4"), "fresh"],
+  ["a release after its prerelease is followed", httpPin("1.2.3-rc.1"), httpPin("1.2.3"), "fresh"],
+  [
+    "the same version with the same bytes changes nothing",
+    httpPin("1.2.3"),
+    httpPin("1.2.3"),
+    "known",
+  ],
+  ["the same bytes at another address change nothing", httpPin("1.2.3"), moved, "known"],
+  [
+    "the same version with other bytes is told and not followed",
+    httpPin("1.2.3"),
+    httpPin("1.2.3", digestB),
+    "known",
+    /1\.2\.3 was published again with other bytes \(sha256:b+ instead of sha256:a+\)/,
+  ],
+  ["a digest that appears is taken", httpPin("1.2.3", null), httpPin("1.2.3"), "fresh"],
+  ["a digest that disappears stays", httpPin("1.2.3"), httpPin("1.2.3", null), "known"],
+  [
+    "an older version is told and not followed",
+    httpPin("1.2.3"),
+    httpPin("1.2.2"),
+    "known",
+    /the best match is now 1\.2\.2 at .*, which is older than 1\.2\.3; 1\.2\.3 stays deployed/,
+  ],
+  ["build metadata alone makes no version older", httpPin("1.2.3+b"), httpPin("1.2.3+a"), "fresh"],
+  [
+    "a chart that moved to a registry is followed, older or not",
+    httpPin("1.2.3"),
+    oci("1.2.0", digestA),
+    "fresh",
+  ],
+  [
+    "the same layer under another manifest changes nothing",
+    oci("1.2.3", digestA),
+    oci("1.2.3", digestA, digestB),
+    "known",
+  ],
+  [
+    "another layer under the same tag is told and not followed",
+    oci("1.2.3", digestA),
+    oci("1.2.3", digestB),
+    "known",
+    /other bytes/,
+  ],
+  ["another archive is taken", archive, otherArchive, "fresh"],
+];
+
+for (const [what, known, fresh, chosen, note] of cases) {
+  test(what, () => {
+    const choice = choosePin(known, fresh);
+
+    assert.equal(choice.pin, chosen === "known" ? known : fresh);
+    if (note === undefined) assert.equal(choice.note, undefined);
+    else assert.match(choice.note ?? "", note);
+  });
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { RepositoryAccess } from "@flotilla/shared/charts/access.ts";
+import { chartErrors } from "@flotilla/shared/charts/errors.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
+import { resolveCharts } from "./resolve-charts.ts";
+
+interface Asked {
+  readonly wanted: string;
+  readonly access: RepositoryAccess;
+}
+
+/** A repository that answers each version as it was told to. */
+function resolverOf(answers: Readonly<Record<string, Pin | Error>>) {
+  const asked: Asked[] = [];
+  const resolver: Resolver = {
+    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
+    resolvePin(_source, wanted, access) {
+      asked.push({ wanted, access });
+      const answer = answers[wanted];
+      return answer === undefined || answer instanceof Error
+        ? Promise.reject(answer ?? new Error(`nobody should ask for ${wanted}`))
+        : Promise.resolve({ pin: answer, problems: [] });
+    },
+  };
+  return { asked, resolver };
+}
+
+const { signal } = new AbortController();
+const repo = "https://charts.example.com";
+const own = { repo, chart: "web", version: "~1.2" };
+const ownPin: ChartPin = { ...own, pin: httpPin("1.2.3") };
+const other = { ...own, version: "^2" };
+const twoVersions: HelmOp["spec"] = { targets: [{ helm: { version: "^2" } }] };
+const unreachable = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
+
+describe("resolving what a HelmOp asks for", () => {
+  test("asks for each chart once, with the HelmOp's settings", async () => {
+    const { asked, resolver } = resolverOf({ "~1.2": httpPin("1.2.3"), "^2": httpPin("2.0.0") });
+
+    const result = await resolveCharts(resolver, {
+      helmOp: aHelmOp({ ...twoVersions, insecureSkipTLSVerify: true }),
+      known: [],
+      poll: false,
+      signal,
+    });
+
+    assert.deepEqual(result, {
+      pins: [ownPin, { ...other, pin: httpPin("2.0.0") }],
+      notes: [],
+    });
+    const access = { origin: repo, insecureSkipVerify: true };
+    assert.deepEqual(asked, [
+      { wanted: "~1.2", access },
+      { wanted: "^2", access },
+    ]);
+  });
+
+  test("asks only for what has no pin between two polls", async () => {
+    const { asked, resolver } = resolverOf({ "^2": httpPin("2.0.0") });
+
+    const result = await resolveCharts(resolver, {
+      helmOp: aHelmOp(twoVersions),
+      known: [ownPin],
+      poll: false,
+      signal,
+    });
+
+    assert.deepEqual(result.pins, [ownPin, { ...other, pin: httpPin("2.0.0") }]);
+    assert.deepEqual(
+      asked.map(({ wanted }) => wanted),
+      ["^2"],
+    );
+  });
+
+  test("drops pins that nothing asks for any more", async () => {
+    const result = await resolveCharts(resolverOf({}).resolver, {
+      helmOp: aHelmOp(),
+      known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
+      poll: false,
+      signal,
+    });
+
+    assert.deepEqual(result.pins, [ownPin]);
+  });
+
+  test("a poll asks for everything and follows what is newer", async () => {
+    const { resolver } = resolverOf({ "~1.2": httpPin("1.2.4") });
+
+    const result = await resolveCharts(resolver, {
+      helmOp: aHelmOp(),
+      known: [ownPin],
+      poll: true,
+      signal,
+    });
+
+    assert.deepEqual(result, { pins: [{ ...own, pin: httpPin("1.2.4") }], notes: [] });
+  });
+
+  test("a poll that finds other bytes keeps the pin and says so", async () => {
+    const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", digestB) });
+
+    const result = await resolveCharts(resolver, {
+      helmOp: aHelmOp(),
+      known: [ownPin],
+      poll: true,
+      signal,
+    });
+
+    assert.deepEqual(result.pins, [ownPin]);
+    assert.match(result.notes.join(), /published again/);
+  });
+
+  test("a failed poll keeps the pin and tells the failure", async () => {
+    const result = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
+      helmOp: aHelmOp(),
+      known: [ownPin],
+      poll: true,
+      signal,
+    });
+
+    assert.deepEqual(result.pins, [ownPin]);
+    assert.deepEqual(result.failure, { error: unreachable, isPinned: true });
+  });
+
+  test("of several failures, that of a chart without a pin comes first", async () => {
+    const second = new AppError(chartErrors.CHART_NOT_FOUND, "no such chart");
+    const result = await resolveCharts(resolverOf({ "~1.2": unreachable, "^2": second }).resolver, {
+      helmOp: aHelmOp(twoVersions),
+      known: [ownPin],
+      poll: true,
+      signal,
+    });
+
+    assert.deepEqual(result.pins, [ownPin]);
+    assert.deepEqual(result.failure, { error: second, isPinned: false });
+  });
+
+  test("a target that names no source is told as a failure, and asks nobody", async () => {
+    const { asked, resolver } = resolverOf({});
+
+    const result = await resolveCharts(resolver, {
+      helmOp: aHelmOp({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
+      known: [ownPin],
+      poll: false,
+      signal,
+    });
+
+    assert.equal(result.failure?.error.code, "CHART_SOURCE_INVALID");
+    assert.equal(result.failure.isPinned, false);
+    assert.deepEqual(asked, []);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { aHelmOp } from "../testing/objects.ts";
+import { refusalOf } from "./validate.ts";
+
+const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+
+const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
+  ["a chart of a repository", {}],
+  ["a chart of a registry", { helm: { repo: "oci://registry.example.com/web" } }],
+  ["an archive", { helm: { chart: "https://x.example/a.tgz" } }],
+  [
+    "what cannot be carried out yet, where it is empty",
+    {
+      helm: { ...helm, valuesFrom: [], templateValues: {} },
+      downstreamResources: null,
+      serviceAccount: "",
+      dependsOn: [],
+      helmSecretName: "",
+      namespaceLabels: {},
+    },
+  ],
+  [
+    "values that look like a template, taken as they are",
+    { helm: { ...helm, disablePreProcess: true, values: { a: "${ .ClusterName }" } } },
+  ],
+  ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
+  [
+    "values with a long number",
+    { helm: { ...helm, values: { id: rawNumber("12345678901234567890") } } },
+  ],
+];
+for (const [what, spec] of accepted) {
+  test(`${what} can be carried out`, () => {
+    assert.equal(refusalOf(aHelmOp(spec)), undefined);
+  });
+}
+
+const refused: readonly (readonly [
+  what: string,
+  spec: HelmOp["spec"],
+  code: string,
+  message: RegExp,
+])[] = [
+  ["no Helm options", { helm: null }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  ["no chart", { helm: { repo: helm.repo } }, "CHART_SOURCE_INVALID", /helm\.chart is empty/],
+  [
+    "an archive with a version",
+    { helm: { chart: "https://x.example/a.tgz", version: "1" } },
+    "CHART_SOURCE_INVALID",
+    /helm\.version must be empty/,
+  ],
+  [
+    "a registry with a chart",
+    { helm: { ...helm, repo: "oci://x.example/a" } },
+    "CHART_SOURCE_INVALID",
+    /helm\.chart must be empty/,
+  ],
+  [
+    "a Secret",
+    { helmSecretName: "login" },
+    "NOT_SUPPORTED",
+    /^spec\.helmSecretName is not carried out by this version of Flotilla; remove it/,
+  ],
+  ["dependencies", { dependsOn: [{ name: "db" }] }, "NOT_SUPPORTED", /^spec\.dependsOn is/],
+  [
+    "valuesFrom",
+    { helm: { ...helm, valuesFrom: [{}] } },
+    "NOT_SUPPORTED",
+    /^spec\.helm\.valuesFrom is/,
+  ],
+  [
+    "templateValues",
+    { helm: { ...helm, templateValues: { a: "b" } } },
+    "NOT_SUPPORTED",
+    /^spec\.helm\.templateValues is/,
+  ],
+  [
+    "downstreamResources",
+    { downstreamResources: [{}] },
+    "NOT_SUPPORTED",
+    /^spec\.downstreamResources is/,
+  ],
+  ["a ServiceAccount", { serviceAccount: "x" }, "NOT_SUPPORTED", /^spec\.serviceAccount is/],
+  [
+    "labels of the namespace",
+    { namespaceLabels: { a: "b" } },
+    "NOT_SUPPORTED",
+    /^spec\.namespaceLabels is/,
+  ],
+  [
+    "annotations of the namespace",
+    { namespaceAnnotations: { a: "b" } },
+    "NOT_SUPPORTED",
+    /^spec\.namespaceAnnotations is/,
+  ],
+  [
+    "a template in values",
+    { helm: { ...helm, values: { a: { b: ["x", "${ .ClusterName }"] } } } },
+    "NOT_SUPPORTED",
+    /^spec\.helm\.values with \$\{ \} templates is/,
+  ],
+  [
+    "a template in the name of a value",
+    { helm: { ...helm, values: { "${ a }": 1 } } },
+    "NOT_SUPPORTED",
+    /templates is/,
+  ],
+  [
+    "several of these in a target, all of them named",
+    {
+      serviceAccount: "x",
+      targets: [{}, { serviceAccount: "y", helm: { values: { a: "${x}" } } }],
+    },
+    "NOT_SUPPORTED",
+    /^spec\.serviceAccount, spec\.targets\[1\]\.serviceAccount, spec\.targets\[1\]\.helm\.values with \$\{ \} templates are not .*; remove them/,
+  ],
+];
+for (const [what, spec, code, message] of refused) {
+  test(`a HelmOp with ${what} is refused`, () => {
+    const refusal = refusalOf(aHelmOp(spec));
+
+    assert.equal(refusal?.code, code);
+    assert.match(refusal.message, message);
+    assert.equal(refusal.retryable, false);
+  });
+}
+
+test("a name that is too long for a label is refused", () => {
+  assert.equal(refusalOf(aHelmOp({}, { name: "a".repeat(63) })), undefined);
+  assert.match(
+    refusalOf(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "",
+    /has 64 characters/,
+  );
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
+import { tallied } from "../testing/tallied.ts";
+import { type ClusterInputs, clusterStatus, isClusterNews } from "./cluster-status.ts";
+
+const namespace = clusterNamespaceName(workspace, "paris");
+const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
+const connected: ClusterStatus = { namespace, agent: { connected: true, epoch: 3 } };
+
+function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): ClusterStatus {
+  return clusterStatus({
+    cluster: aCluster("paris", { status }),
+    namespace,
+    ...tallied([ready]),
+    now,
+    ...inputs,
+  });
+}
+
+describe("the status of a Cluster", () => {
+  test("names its namespace and counts its deployments", () => {
+    const status = statusOf({});
+
+    assert.equal(status.namespace, namespace);
+    assert.equal(status.display?.readyBundles, "1/1");
+    assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
+  });
+
+  test("leaves to others what they write: the agent's presence and orphans", () => {
+    const agent = { connected: true, epoch: 7, replica: "hub-0" };
+
+    const status = statusOf({ agent, orphans: ["old"] });
+
+    assert.deepEqual(status.agent, agent);
+    assert.deepEqual(status.orphans, ["old"]);
+  });
+
+  const waiting = tallied([aDeployment("paris")]);
+  const cases: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    inputs: Partial<ClusterInputs>,
+    state: string | undefined,
+  ])[] = [
+    ["whose agent never came", {}, {}, "WaitCheckIn"],
+    [
+      "whose agent is gone, whatever it runs",
+      { agent: { connected: false, epoch: 3 } },
+      waiting,
+      "Offline",
+    ],
+    ["whose agent is there and waits", connected, waiting, "WaitApplied"],
+    ["where all is ready", connected, {}, undefined],
+  ];
+  for (const [what, status, inputs, state] of cases) {
+    test(`of a cluster ${what} shows ${state ?? "nothing"}`, () => {
+      assert.equal(statusOf(status, inputs).display?.state, state);
+    });
+  }
+
+  test("is the same when nothing has changed but the time", () => {
+    const status = statusOf(connected);
+
+    assert.deepEqual(statusOf(status, { now: "2027-01-01T00:00:00Z" }), status);
+  });
+
+  test("is news when the namespace is there, since Bundles wait for that", () => {
+    const status = statusOf(connected);
+
+    assert.equal(isClusterNews({ ...status, namespace: undefined }, status), true);
+    assert.equal(isClusterNews(status, status), false);
+    assert.equal(isClusterNews(status, statusOf(status, waiting)), false);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { canonicalJson, parseExact, rawNumber } from "@flotilla/shared/json/exact.ts";
+import fc from "fast-check";
+import { mergeOptions, mergeValues } from "./merge.ts";
+
+describe("options of a target over those of the Bundle", () => {
+  const base: BundleDeploymentOptions = {
+    defaultNamespace: "base",
+    namespace: "base-only",
+    serviceAccount: "deployer",
+    createNamespace: true,
+    forceSyncGeneration: 3,
+    correctDrift: { enabled: true },
+  };
+  const cases: readonly (readonly [
+    what: string,
+    over: BundleDeploymentOptions,
+    changes: Partial<BundleDeploymentOptions>,
+  ])[] = [
+    ["nothing changes nothing", {}, {}],
+    ["a text replaces", { namespace: "target" }, { namespace: "target" }],
+    ["an empty text does not replace", { namespace: "", defaultNamespace: null }, {}],
+    ["createNamespace false replaces", { createNamespace: false }, { createNamespace: false }],
+    ["createNamespace null does not replace", { createNamespace: null }, {}],
+    ["a number replaces", { forceSyncGeneration: 4 }, { forceSyncGeneration: 4 }],
+    ["zero does not replace a number", { forceSyncGeneration: 0 }, {}],
+    [
+      "correctDrift replaces as a whole",
+      { correctDrift: { force: true } },
+      { correctDrift: { force: true } },
+    ],
+    ["what a target alone may say is left out", { deleteNamespace: true }, {}],
+    [
+      "Helm options come where the Bundle has none",
+      { helm: { chart: "web" } },
+      { helm: { chart: "web" } },
+    ],
+  ];
+  for (const [what, over, changes] of cases) {
+    test(what, () => {
+      assert.deepEqual(mergeOptions(base, over), { ...base, ...changes });
+    });
+  }
+
+  for (const [below, above, expected] of [
+    [undefined, undefined, undefined],
+    [false, undefined, false],
+    [false, true, true],
+    [true, false, true],
+    [true, undefined, true],
+    [undefined, true, true],
+  ] as const) {
+    test(`a switch that is ${below} with ${above} over it is ${expected}`, () => {
+      const merged = mergeOptions(
+        { ...(below !== undefined && { keepResources: below }) },
+        { ...(above !== undefined && { keepResources: above }) },
+      );
+
+      assert.equal(merged.keepResources, expected);
+    });
+  }
+});
+
+describe("Helm options of a target over those of the Bundle", () => {
+  const base: HelmOptions = {
+    repo: "https://charts.example.com",
+    chart: "web",
+    version: "1.2.3",
+    releaseName: "web",
+    timeoutSeconds: 30,
+    maxHistory: 5,
+    values: { a: 1 },
+  };
+  const cases: readonly (readonly [
+    what: string,
+    over: HelmOptions,
+    changes: Partial<HelmOptions>,
+  ])[] = [
+    ["nothing changes nothing", {}, {}],
+    ["a version replaces", { version: "1.2.4" }, { version: "1.2.4" }],
+    ["a null does not replace", { version: null, repo: null, chart: "" }, {}],
+    ["a release name replaces", { releaseName: "shop" }, { releaseName: "shop" }],
+    ["a timeout replaces", { timeoutSeconds: 60 }, { timeoutSeconds: 60 }],
+    ["a timeout of 0 does not replace", { timeoutSeconds: 0 }, {}],
+    ["a timeout below 0 takes the Bundle's away", { timeoutSeconds: -1 }, { timeoutSeconds: 0 }],
+    ["values are merged", { values: { b: 2 } }, { values: { a: 1, b: 2 } }],
+    ["maxHistory and skipSchemaValidation stay", { maxHistory: 9, skipSchemaValidation: true }, {}],
+    ...(
+      [
+        "force",
+        "takeOwnership",
+        "waitForJobs",
+        "atomic",
+        "disablePreProcess",
+        "disableDNS",
+      ] as const
+    ).map((name) => [`${name} is ORed`, { [name]: true }, { [name]: true }] as const),
+  ];
+  for (const [what, over, changes] of cases) {
+    test(what, () => {
+      assert.deepEqual(mergeOptions({ helm: base }, { helm: over }).helm, { ...base, ...changes });
+    });
+  }
+
+  test("a switch of the Bundle is not turned off by a target", () => {
+    const merged = mergeOptions({ helm: { atomic: true } }, { helm: { atomic: false } });
+
+    assert.equal(merged.helm?.atomic, true);
+  });
+});
+
+describe("values of a target over those of the Bundle", () => {
+  type Values = Readonly<Record<string, unknown>>;
+  const cases: readonly (readonly [what: string, base: Values, over: Values, merged: Values])[] = [
+    ["maps are merged deeply", { a: { b: 1, c: 2 } }, { a: { c: 3 } }, { a: { b: 1, c: 3 } }],
+    ["a list replaces a list", { a: [1, 2] }, { a: [3] }, { a: [3] }],
+    ["a map replaces a list", { a: [1] }, { a: { b: 1 } }, { a: { b: 1 } }],
+    ["a scalar replaces a map", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
+    ["a null stays, for Helm to remove the default", { a: 1 }, { a: null }, { a: null }],
+    [
+      "empty values are values",
+      { a: 1, b: 1, c: 1 },
+      { a: 0, b: "", c: false },
+      { a: 0, b: "", c: false },
+    ],
+  ];
+  for (const [what, base, over, merged] of cases) {
+    test(what, () => {
+      assert.deepEqual(mergeValues(base, over), merged);
+    });
+  }
+
+  test("a number with more digits than JavaScript holds is a number, not a map", () => {
+    const merged = mergeValues({ id: rawNumber("12345678901234567890") }, { id: { a: 1 } });
+
+    assert.deepEqual(merged, { id: { a: 1 } });
+  });
+
+  test("merging is that of JSON objects, whatever their names", () => {
+    const values = fc.dictionary(
+      fc.oneof(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.string()),
+      fc.jsonValue({ depthSize: "small" }),
+      { maxKeys: 5 },
+    );
+    fc.assert(
+      fc.property(values, values, (base, over) => {
+        const merged = mergeValues(json(base), json(over)) ?? {};
+
+        assert.deepEqual(
+          new Set(Object.keys(merged)),
+          new Set([...Object.keys(base), ...Object.keys(over)]),
+        );
+        // Merging the same once more changes nothing, and changes neither of the two.
+        assert.equal(canonicalJson(mergeValues(merged, json(over))), canonicalJson(merged));
+      }),
+    );
+  });
+
+  /** As values are after they were read. */
+  function json(values: Values): Values {
+    return parseExact(canonicalJson(values)) as Values;
+  }
+});

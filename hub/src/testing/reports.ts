@@ -1,0 +1,18 @@
+/** What agents report, as tests need it. */
+import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import { digestA } from "./objects.ts";
+
+/** The deployment `web` of the cluster `paris` as installed and ready, but for what is given. */
+export function deployed(changes: Partial<DeploymentState> = {}): DeploymentState {
+  return {
+    name: "web",
+    uid: "uid-web-paris",
+    deploymentId: digestA,
+    phase: "deployed",
+    message: "",
+    ready: true,
+    notReady: [],
+    counts: { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 },
+    ...changes,
+  };
+}
