@@ -1,0 +1,306 @@
+/** Informers, controllers, leaders and events against a real API server. */
+import assert from "node:assert/strict";
+import { after, describe, it, type TestContext } from "node:test";
+import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { createController } from "@flotilla/shared/kube/controller.ts";
+import {
+  type ConfigMap,
+  configMaps,
+  events,
+  leases,
+  namespaces,
+} from "@flotilla/shared/kube/core-resources.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
+import { guardWrites, type Leadership } from "@flotilla/shared/kube/leadership.ts";
+import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
+import { done } from "@flotilla/shared/kube/outcome.ts";
+import { isConflict } from "@flotilla/shared/kube/status-error.ts";
+import type { Change } from "@flotilla/shared/kube/store.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { Registry } from "prom-client";
+
+const plane = await startTestControlPlane({ after }, { workloads: false });
+const config = await loadKubeconfig({ path: plane.kubeconfig });
+const rest = connectKube(config);
+after(() => rest.close());
+const log = silentLog();
+
+let count = 0;
+
+/** The controller manager puts its own ConfigMap into every new namespace, at a time of its own. */
+const ours = "metadata.name!=kube-root-ca.crt";
+
+async function freshNamespace(): Promise<string> {
+  const name = `runtime-${++count}`;
+  await rest.create(namespaces, { metadata: { name } });
+  return name;
+}
+
+/** An informer that runs until the test is over, and has synced. */
+async function follow(t: TestContext, namespace: string): Promise<Informer<ConfigMap>> {
+  const informer = createInformer({
+    rest,
+    resource: configMaps,
+    namespace,
+    fieldSelector: ours,
+    log,
+    freeze: true,
+  });
+  const stop = new AbortController();
+  const running = informer.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+  });
+  await informer.synced;
+  return informer;
+}
+
+/** Resolves when the informer tells of a change that is wanted. */
+function change(
+  informer: Informer<ConfigMap>,
+  isWanted: (told: Change<ConfigMap>) => boolean,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const remove = informer.onChange((told) => {
+      if (!isWanted(told)) return;
+      remove();
+      resolve();
+    });
+  });
+}
+
+describe("an informer", () => {
+  it("is where the server is after many changes", async (t) => {
+    const namespace = await freshNamespace();
+    const informer = await follow(t, namespace);
+    const finished = change(informer, ({ key }) => key === `${namespace}/last`);
+
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const ref = { namespace, name: `n${index}` };
+        await rest.create(configMaps, { metadata: ref, data: { step: "0" } });
+        await rest.patch(configMaps, ref, { type: "merge", body: { data: { step: "1" } } });
+        if (index % 3 === 0) await rest.delete(configMaps, ref);
+      }),
+    );
+    await rest.create(configMaps, { metadata: { namespace, name: "last" } });
+    await finished;
+
+    const { items } = await rest.list(configMaps, { namespace, fieldSelector: ours });
+    const stateOf = (object: ConfigMap): string =>
+      `${keyOf(object)} ${object.metadata.resourceVersion}`;
+    assert.deepEqual(informer.store.list().map(stateOf).sort(), items.map(stateOf).sort());
+  });
+});
+
+describe("a controller", () => {
+  it("never acts on a state before its own write", async (t) => {
+    const namespace = await freshNamespace();
+    const informer = await follow(t, namespace);
+    const key = `${namespace}/counter`;
+    const { promise: finished, resolve } = Promise.withResolvers<void>();
+    let conflicts = 0;
+    const controller = createController({
+      name: "counter",
+      log,
+      metrics: new Registry(),
+      reconcile: async (counted) => {
+        const counter = informer.store.get(counted);
+        const step = Number(counter?.data?.["step"] ?? 0);
+        if (counter === undefined || step >= 50) {
+          if (step >= 50) resolve();
+          return done();
+        }
+        try {
+          informer.store.wrote(
+            await rest.replace(configMaps, { ...counter, data: { step: String(step + 1) } }),
+          );
+        } catch (error) {
+          if (isConflict(error)) conflicts++;
+          throw error;
+        }
+        // Before the watch can have told of it.
+        controller.enqueue(counted);
+        return done();
+      },
+    });
+    informer.onChange((told) => {
+      if (told.key === key) controller.enqueue(told.key);
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+
+    await rest.create(configMaps, { metadata: refOf(key), data: { step: "0" } });
+    await finished;
+    stop.abort();
+    await running;
+
+    assert.equal(conflicts, 0);
+    assert.equal((await rest.get(configMaps, refOf(key)))?.data?.["step"], "50");
+  });
+
+  it("hears of every object that a thousand creates make, without delay", async (t) => {
+    const namespace = await freshNamespace();
+    const informer = await follow(t, namespace);
+    const total = 1000;
+    const told = new Map<string, number>();
+    let waitedMs = 0;
+    const { promise: finished, resolve } = Promise.withResolvers<void>();
+    const controller = createController({
+      name: "listener",
+      log,
+      metrics: new Registry(),
+      reconcile: (key) => {
+        waitedMs += performance.now() - (told.get(key) ?? 0);
+        if (told.size === total) resolve();
+        return Promise.resolve(done());
+      },
+    });
+    informer.onChange(({ key }) => {
+      told.set(key, performance.now());
+      controller.enqueue(key);
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    told.clear();
+
+    let next = 0;
+    const create = async (): Promise<void> => {
+      while (next < total)
+        await rest.create(configMaps, { metadata: { namespace, name: `n${next++}` } });
+    };
+    await Promise.all(Array.from({ length: 32 }, create));
+    await finished;
+    stop.abort();
+    await running;
+
+    t.diagnostic(`from event to reconcile: ${Math.round((waitedMs / total) * 1000)} µs on average`);
+  });
+});
+
+describe("leaders", () => {
+  const times = { leaseDurationMs: 3_000, renewEveryMs: 1_000, renewDeadlineMs: 2_000 };
+
+  function challenge(t: TestContext, namespace: string, identity: string) {
+    const own = connectKube(config);
+    const stop = new AbortController();
+    const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
+    const { promise: follower, resolve: follows } = Promise.withResolvers<void>();
+    const ended = runAsLeader({
+      rest: own,
+      namespace,
+      name: "leader",
+      identity,
+      log,
+      times,
+      signal: stop.signal,
+      onLeader: () => follows(),
+      onElected: async (signal, leadership) => {
+        resolve(leadership);
+        await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
+      },
+    });
+    ended.catch(() => undefined);
+    t.after(async () => {
+      stop.abort();
+      await ended.catch(() => undefined);
+      await own.close();
+    });
+    return { rest: own, elected, follower, ended, stop: () => stop.abort() };
+  }
+
+  it("take turns when one gives up its lease", async (t) => {
+    const namespace = await freshNamespace();
+    const one = challenge(t, namespace, "one");
+    await one.elected;
+    const two = challenge(t, namespace, "two");
+    await two.follower;
+
+    one.stop();
+    await one.ended;
+    await two.elected;
+
+    const lease = await rest.get(leases, { namespace, name: "leader" });
+    assert.equal(lease?.spec?.holderIdentity, "two");
+    assert.equal(lease.spec.leaseTransitions, 1);
+    assert.match(lease.spec.renewTime ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  });
+
+  it("take over from one that can no longer reach the server, which has stopped writing before", async (t) => {
+    const namespace = await freshNamespace();
+    const one = challenge(t, namespace, "one");
+    const leadership = await one.elected;
+    const two = challenge(t, namespace, "two");
+    await two.follower;
+
+    // Its network is gone.
+    await one.rest.close();
+    await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
+    await assert.rejects(
+      guardWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
+      {
+        code: "LEADERSHIP_LOST",
+      },
+    );
+    await two.elected;
+
+    assert.equal(
+      (await rest.get(leases, { namespace, name: "leader" }))?.spec?.holderIdentity,
+      "two",
+    );
+  });
+
+  it("write in time or not at all", async (t) => {
+    const namespace = await freshNamespace();
+    const one = challenge(t, namespace, "one");
+    const guarded = guardWrites(one.rest, await one.elected);
+
+    const created = await guarded.create(configMaps, { metadata: { namespace, name: "a" } });
+    const replaced = await guarded.replace(configMaps, { ...created, data: { a: "b" } });
+    await guarded.patch(configMaps, replaced.metadata, {
+      type: "merge",
+      body: { data: { c: "d" } },
+    });
+
+    assert.equal(await guarded.delete(configMaps, replaced.metadata), true);
+  });
+});
+
+describe("events", () => {
+  it("are what kubectl describe shows", async () => {
+    const namespace = await freshNamespace();
+    const object = await rest.create(configMaps, { metadata: { namespace, name: "subject" } });
+    const recorder = createEventRecorder({
+      rest,
+      controller: "flotilla.dev/test",
+      instance: "test-0",
+      log,
+    });
+
+    for (let repeats = 0; repeats < 3; repeats++) {
+      recorder.record(object, {
+        type: "Warning",
+        reason: "Tested",
+        action: "Test",
+        note: "it was tested",
+      });
+    }
+    await recorder.flush();
+
+    const { items } = await rest.list(events, { namespace });
+    assert.deepEqual(
+      items.map(({ regarding, reason, note, series }) => [
+        regarding?.name,
+        reason,
+        note,
+        series?.count,
+      ]),
+      [["subject", "Tested", "it was tested", 2]],
+    );
+  });
+});
