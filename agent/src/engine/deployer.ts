@@ -37,6 +37,7 @@ import {
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
 import { type Action, type Desired, isInSync, nextAction } from "../release/next-action.ts";
+import { ensureNamespace } from "./ensure-namespace.ts";
 import type { RunNotes } from "./run-notes.ts";
 
 export interface DeployerDeps {
@@ -187,6 +188,8 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       release: content.releaseName,
       revision,
     });
+    if (content.createNamespace && revision === 1)
+      await ensureNamespace(rest, content.namespace, signal);
     const args = upgradeArgs({ content, owner, digest, revision, chartPath: chart.path });
     let noted: Promise<void> = Promise.resolve();
     const result = await runHelm({

@@ -41,6 +41,7 @@ const always = [
   "--namespace=apps",
   "--output=json",
   "--reset-values",
+  "--disable-openapi-validation",
   "--history-max=2",
   "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/revision=3",
 ];
@@ -48,7 +49,7 @@ const always = [
 suite("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
     ["with nothing special", {}, []],
-    ["with a namespace to create", { createNamespace: true }, ["--create-namespace"]],
+    ["with a namespace to create, which is not left to Helm", { createNamespace: true }, []],
     ["with values", { values: { a: 1 } }, ["--values=-"]],
     [
       "with a timeout",

@@ -36,9 +36,10 @@ export function upgradeArgs({
     "--output=json",
     // What was set by hand or by an earlier content does not linger.
     "--reset-values",
+    // The API server validates what is applied, and says the same (docs/adr/0006).
+    "--disable-openapi-validation",
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
-    ...(content.createNamespace ? ["--create-namespace"] : []),
     ...(content.values === undefined ? [] : ["--values=-"]),
     ...(helm.timeoutSeconds > 0 ? ["--wait", `--timeout=${helm.timeoutSeconds}s`] : []),
     ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),

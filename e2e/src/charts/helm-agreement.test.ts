@@ -8,7 +8,7 @@ import { accessTo } from "@flotilla/shared/charts/access.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { indexText } from "@flotilla/shared/charts/testing/index-text.ts";
 import fc from "fast-check";
-import { chartArchive } from "./testing/chart-archive.ts";
+import { chartArchive } from "../testing/chart-archive.ts";
 import { helmAnswer } from "./testing/helm-answer.ts";
 
 /** Each run is one start of Helm. */
@@ -44,7 +44,9 @@ let text = "";
 const server = createServer((request, response) => {
   const [, archived] = /^\/x-(.*)\.tgz$/.exec(decodeURIComponent(request.url ?? "")) ?? [];
   if (archived === undefined) return void response.end(text);
-  void chartArchive("x", archived).then((archive) => response.end(archive));
+  void chartArchive({ name: "x", version: archived, templates: {} }).then(({ bytes }) =>
+    response.end(bytes),
+  );
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 after(() => new Promise((resolve) => server.close(resolve)));

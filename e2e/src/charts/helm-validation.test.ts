@@ -1,0 +1,96 @@
+/** What Helm says of wrong manifests: the same whether it reads the API server's OpenAPI documents or not. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
+import { complaintOf, createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { chartArchive } from "../testing/chart-archive.ts";
+
+const { helm } = await ensureBinaries(["helm"]);
+const plane = await startTestControlPlane({ after }, { workloads: false });
+const dir = await testDir({ after });
+const runHelm = createRunHelm({
+  path: helm,
+  environment: { HOME: dir, KUBECONFIG: plane.kubeconfig },
+});
+const { signal } = new AbortController();
+
+/** What came of an install as the agent does it, with or without the flag that turns validation off. */
+async function answerTo(chartPath: string, isValidating: boolean): Promise<string> {
+  const args = upgradeArgs({
+    content: {
+      format: 1,
+      pin: { kind: "http", version: "1.0.0", url: "https://charts.example.com/wrong-1.0.0.tgz" },
+      releaseName: isValidating ? "one" : "two",
+      namespace: "default",
+      createNamespace: false,
+      helm: {
+        timeoutSeconds: 0,
+        atomic: false,
+        force: false,
+        takeOwnership: false,
+        waitForJobs: false,
+        disableDNS: true,
+        skipSchemaValidation: false,
+        maxHistory: 2,
+      },
+      access: { insecureSkipVerify: false },
+      keepResources: false,
+    },
+    owner: { name: "wrong", uid: "u" },
+    digest: "d",
+    revision: 1,
+    chartPath,
+  });
+  const result = await runHelm({
+    args: isValidating ? args.filter((arg) => arg !== "--disable-openapi-validation") : args,
+    signal,
+  });
+  return result.code === 0 ? "installed" : complaintOf(result);
+}
+
+const cases: readonly (readonly [what: string, manifest: string, answer: RegExp])[] = [
+  [
+    "an unknown field",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndatas: {a: b}\n",
+    /\.datas: field not declared in schema/,
+  ],
+  [
+    "a field of another type",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: 3}\n",
+    /\.data\.a: expected string/,
+  ],
+  [
+    "a field that is missing",
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1}\n",
+    /spec\.selector: Required value/,
+  ],
+  [
+    "a kind that the cluster does not know",
+    "apiVersion: v1\nkind: Nope\nmetadata: {name: a}\n",
+    /no matches for kind "Nope"/,
+  ],
+];
+
+describe("a chart is refused in the same words with Helm's own validation and without", () => {
+  for (const [what, manifest, answer] of cases) {
+    it(`for ${what}`, async () => {
+      const chart = await chartArchive({
+        name: "wrong",
+        version: "1.0.0",
+        templates: { "a.yaml": manifest },
+      });
+      const path = join(dir, "wrong.tgz");
+      await writeFile(path, chart.bytes);
+
+      const validated = await answerTo(path, true);
+      const unvalidated = await answerTo(path, false);
+
+      assert.match(validated, answer);
+      assert.equal(unvalidated, validated);
+    });
+  }
+});
