@@ -103,7 +103,7 @@ async function downloadAll(
   const refusals = new Map<ToolName, string>();
   const client = downloadClient(run.config.proxy);
   // Without the internet every publisher is as far away as the first: only one of them is waited for.
-  let internet: string | undefined;
+  let isOffline = false;
   try {
     for (const tool of missing) {
       const download = tool.download(run.platform);
@@ -116,8 +116,8 @@ async function downloadAll(
       }
       const mirror = run.config.mirrors[download.publisher];
       if (!run.config.downloads) refusals.set(tool.name, "FLOTILLA_DOWNLOADS is off");
-      else if (mirror === undefined && internet !== undefined)
-        refusals.set(tool.name, `the internet cannot be reached (${internet})`);
+      else if (mirror === undefined && isOffline)
+        refusals.set(tool.name, "the internet cannot be reached");
       else {
         try {
           const base = mirror ?? publisherBases[download.publisher];
@@ -135,7 +135,7 @@ async function downloadAll(
           if (thrown instanceof AppError && thrown.code === localErrors.DISK_FULL.code)
             throw thrown;
           refusals.set(tool.name, messageOf(thrown));
-          if (mirror === undefined && isUnreachable(thrown)) internet = messageOf(thrown);
+          if (mirror === undefined && isUnreachable(thrown)) isOffline = true;
         }
       }
     }
