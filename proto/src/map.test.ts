@@ -1,0 +1,333 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import {
+  agentMessageFromWire,
+  agentMessageToWire,
+  certificateFromWire,
+  enrollRequestFromWire,
+  enrollRequestToWire,
+  enrollResponseFromWire,
+  enrollResponseToWire,
+  hubMessageFromWire,
+  hubMessageToWire,
+  WireError,
+  wireLimits,
+} from "./map.ts";
+import type {
+  AgentMessage,
+  DeploymentState,
+  EnrollRequest,
+  EnrollResponse,
+  HubMessage,
+} from "./messages.ts";
+import { loadFleetService } from "./service.ts";
+
+const { Connect: connect, Enroll: enroll } = loadFleetService().service;
+
+/** As the other side reads what this side wrote. */
+const sent = {
+  agent: (message: AgentMessage) =>
+    agentMessageFromWire(
+      connect.requestDeserialize(connect.requestSerialize(agentMessageToWire(message))),
+    ),
+  hub: (message: HubMessage) =>
+    hubMessageFromWire(
+      connect.responseDeserialize(connect.responseSerialize(hubMessageToWire(message))),
+    ),
+  request: (request: EnrollRequest) =>
+    enrollRequestFromWire(
+      enroll.requestDeserialize(enroll.requestSerialize(enrollRequestToWire(request))),
+    ),
+  response: (response: EnrollResponse) =>
+    enrollResponseFromWire(
+      enroll.responseDeserialize(enroll.responseSerialize(enrollResponseToWire(response))),
+    ),
+};
+
+const text = fc.string({ unit: "grapheme", maxLength: 40 });
+const named = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
+const sequence = fc.nat(Number.MAX_SAFE_INTEGER);
+const count = fc.nat(2 ** 31 - 1);
+const key = fc.record({ name: named, uid: named });
+
+const state: fc.Arbitrary<DeploymentState> = fc.record(
+  {
+    name: named,
+    uid: named,
+    deploymentId: text,
+    phase: fc.constantFrom("pending", "deployed", "failed", "withdrawing"),
+    message: text,
+    retryAt: named,
+    release: fc.record({
+      namespace: text,
+      name: text,
+      revision: count,
+      chartVersion: text,
+      appVersion: text,
+    }),
+    ready: fc.boolean(),
+    notReady: fc.array(
+      fc.record(
+        {
+          apiVersion: text,
+          kind: text,
+          namespace: named,
+          name: text,
+          message: text,
+          missing: fc.boolean(),
+        },
+        { requiredKeys: ["apiVersion", "kind", "name", "message", "missing"] },
+      ),
+      { maxLength: wireLimits.notReady },
+    ),
+    counts: fc.record({
+      desiredReady: count,
+      ready: count,
+      notReady: count,
+      missing: count,
+      unknown: count,
+    }),
+    chartDigest: named,
+  },
+  {
+    requiredKeys: [
+      "name",
+      "uid",
+      "deploymentId",
+      "phase",
+      "message",
+      "ready",
+      "notReady",
+      "counts",
+    ],
+  },
+);
+
+const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
+  fc.record({
+    kind: fc.constant("hello" as const),
+    protocolVersion: count,
+    hubId: text,
+    agentVersion: text,
+    agentNamespace: text,
+    holdings: fc.array(
+      fc.record({
+        name: named,
+        uid: named,
+        deploymentId: text,
+        paused: fc.boolean(),
+        withdrawing: fc.boolean(),
+      }),
+    ),
+  }),
+  fc.record(
+    { kind: fc.constant("received" as const), deployment: key, deploymentId: named },
+    { requiredKeys: ["kind", "deployment"] },
+  ),
+  fc.record({ kind: fc.constant("state" as const), sequence, state }),
+  fc.record({ kind: fc.constant("withdrawn" as const), deployment: key }),
+);
+
+const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
+  fc.record({
+    kind: fc.constant("welcome" as const),
+    protocolVersion: count,
+    hubId: text,
+    epoch: sequence,
+    hubVersion: text,
+  }),
+  fc.record(
+    {
+      kind: fc.constant("deployment" as const),
+      deployment: key,
+      deploymentId: text,
+      paused: fc.boolean(),
+      content: fc.uint8Array({ minLength: 1, maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
+    },
+    { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },
+  ),
+  fc.record({ kind: fc.constant("withdrawal" as const), deployment: key }),
+  fc.record({ kind: fc.constant("synced" as const), orphans: fc.array(text) }),
+  fc.record({ kind: fc.constant("stateReceived" as const), name: text, sequence }),
+);
+
+/** Prototypes differ between what protobuf reads and what we write; what is said does not. */
+function assertSame(actual: unknown, expected: unknown): void {
+  assert.deepEqual(structuredClone(actual), structuredClone(expected));
+}
+
+describe("what is sent arrives as it was", () => {
+  test("from an agent", () => {
+    fc.assert(fc.property(agentMessage, (message) => assertSame(sent.agent(message), message)));
+  });
+
+  test("from a hub", () => {
+    fc.assert(fc.property(hubMessage, (message) => assertSame(sent.hub(message), message)));
+  });
+
+  test("when an agent enrols", () => {
+    const request: EnrollRequest = {
+      token: "t",
+      certificateRequest: Buffer.from([1, 2]),
+      clientId: "c",
+      labels: { region: "eu", empty: "" },
+      clusterName: "paris",
+    };
+    const { clusterName: _, ...unnamed } = request;
+
+    assertSame(sent.request(request), request);
+    assertSame(sent.request(unnamed), unnamed);
+  });
+
+  test("when a hub answers an enrolment", () => {
+    const response: EnrollResponse = {
+      certificate: { chainPem: "chain", authoritiesPem: "authorities" },
+      hubId: "h",
+      clusterNamespace: "fleet-default",
+      clusterName: "paris",
+      clusterUid: "u",
+    };
+
+    assertSame(sent.response(response), response);
+  });
+});
+
+const failed: DeploymentState = {
+  name: "web",
+  uid: "u",
+  deploymentId: "d",
+  phase: "failed",
+  message: "no",
+  ready: false,
+  notReady: [],
+  counts: { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 },
+};
+const paris = { apiVersion: "v1", kind: "Pod", name: "a", message: "", missing: false };
+
+describe("what is too long to be sent is cut by the sender", () => {
+  const long = "x".repeat(wireLimits.messageChars + 1);
+  const cut = "x".repeat(wireLimits.messageChars);
+  const cases: readonly (readonly [string, DeploymentState, Partial<DeploymentState>])[] = [
+    ["a message", { ...failed, message: long }, { message: cut }],
+    [
+      "the message of a resource",
+      { ...failed, notReady: [{ ...paris, message: long }] },
+      { notReady: [{ ...paris, message: cut }] },
+    ],
+    [
+      "the list of resources",
+      { ...failed, notReady: Array.from({ length: wireLimits.notReady + 1 }, () => paris) },
+      { notReady: Array.from({ length: wireLimits.notReady }, () => paris) },
+    ],
+  ];
+  for (const [what, state, expected] of cases) {
+    test(what, () => {
+      assertSame(sent.agent({ kind: "state", sequence: 1, state }), {
+        kind: "state",
+        sequence: 1,
+        state: { ...failed, ...expected },
+      });
+    });
+  }
+});
+
+describe("what the contract does not allow is refused", () => {
+  const tooLong = "x".repeat(wireLimits.nameChars + 1);
+  const hello: AgentMessage = {
+    kind: "hello",
+    protocolVersion: 1,
+    hubId: "h",
+    agentVersion: "1",
+    agentNamespace: "flotilla-agent",
+    holdings: [],
+  };
+  const held = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
+  const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
+    [
+      "a deployment without a name",
+      () => sent.agent({ kind: "withdrawn", deployment: { name: "", uid: "u" } }),
+      /withdrawn\.name is empty/,
+    ],
+    [
+      "a deployment without a UID",
+      () => sent.hub({ kind: "withdrawal", deployment: { name: "a", uid: "" } }),
+      /withdrawal\.uid is empty/,
+    ],
+    [
+      "a name that is too long",
+      () => sent.agent({ kind: "state", sequence: 1, state: { ...failed, name: tooLong } }),
+      /state\.name is 513 long, which is more than the 512 allowed/,
+    ],
+    [
+      "more holdings than a cluster can have",
+      () =>
+        sent.agent({
+          ...hello,
+          holdings: Array.from({ length: wireLimits.holdings + 1 }, () => held),
+        }),
+      /hello\.holdings is 10001 long/,
+    ],
+    [
+      "a sequence that a number cannot hold",
+      () => sent.hub({ kind: "stateReceived", name: "a", sequence: 2 ** 53 }),
+      /state_received\.sequence is 9007199254740992, which is out of range/,
+    ],
+    [
+      "a message of no kind from an agent",
+      () => agentMessageFromWire(connect.requestDeserialize(Buffer.alloc(0))),
+      /of a kind that this hub does not know/,
+    ],
+    [
+      "a message of no kind from a hub",
+      () => hubMessageFromWire(connect.responseDeserialize(Buffer.alloc(0))),
+      /of a kind that this agent does not know/,
+    ],
+    [
+      "a state without a phase",
+      () =>
+        agentMessageFromWire(
+          connect.requestDeserialize(connect.requestSerialize({ state: { name: "a", uid: "u" } })),
+        ),
+      /state\.phase is PHASE_UNSPECIFIED, which is none of PHASE_PENDING/,
+    ],
+    [
+      "an enrolment without a client id",
+      () =>
+        sent.request({
+          token: "t",
+          certificateRequest: new Uint8Array(),
+          clientId: "",
+          labels: {},
+        }),
+      /client_id is empty/,
+    ],
+    [
+      "an enrolment with hundreds of labels",
+      () =>
+        sent.request({
+          token: "t",
+          certificateRequest: new Uint8Array(),
+          clientId: "c",
+          labels: Object.fromEntries(
+            Array.from({ length: wireLimits.labels + 1 }, (_, index) => [`l${index}`, ""]),
+          ),
+        }),
+      /labels is 201 long/,
+    ],
+    [
+      "an answer without a certificate",
+      () => certificateFromWire(null),
+      /the hub's answer has no certificate/,
+    ],
+  ];
+  for (const [what, read, message] of refused) {
+    test(what, () => {
+      assert.throws(read, (thrown) => {
+        assert.ok(thrown instanceof WireError);
+        assert.match(thrown.message, message);
+        return true;
+      });
+    });
+  }
+});
