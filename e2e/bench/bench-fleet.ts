@@ -84,15 +84,16 @@ export async function startBenchFleet(): Promise<BenchFleet> {
       };
       await fleet.hub.create(helmOps, helmOp);
     },
-    ready: (...names) =>
-      until(informers.helmOps, () =>
-        names.every((name) => {
-          const helmOp = informers.helmOps.store.get(
-            keyOf({ namespace: workspaceNamespace, name }),
-          );
-          return findCondition(helmOp?.status?.conditions, "Ready")?.status === "True";
-        }),
-      ),
+    ready: (...names) => {
+      const wanted = new Set(names);
+      return untilCount(
+        informers.helmOps,
+        wanted.size,
+        ({ metadata, status }) =>
+          wanted.has(metadata.name) &&
+          findCondition(status?.conditions, "Ready")?.status === "True",
+      );
+    },
     bareHelm: (name, chart) =>
       new Promise((resolve, reject) => {
         const child = spawn(
@@ -121,15 +122,21 @@ export async function startBenchFleet(): Promise<BenchFleet> {
   };
 }
 
-/** Resolves as soon as `isTrue`, looked at after every change of the objects. */
-export function until<T extends KubeObject>(
+/** Resolves as soon as `count` objects are as wanted. A change costs the same however many objects there are. */
+export function untilCount<T extends KubeObject>(
   informer: Informer<T>,
-  isTrue: () => boolean,
+  count: number,
+  isWanted: (object: T) => boolean,
 ): Promise<void> {
+  const found = new Set(informer.store.list().filter(isWanted).map(keyOf));
   return new Promise((resolve) => {
-    const stop = informer.onChange(look);
+    const stop = informer.onChange(({ key, after }) => {
+      if (after !== undefined && isWanted(after)) found.add(key);
+      else found.delete(key);
+      look();
+    });
     function look(): void {
-      if (!isTrue()) return;
+      if (found.size < count) return;
       stop();
       resolve();
     }
