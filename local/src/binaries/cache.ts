@@ -5,10 +5,13 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { diskFullError } from "../process/disk-full.ts";
 import { withLock } from "../process/lock.ts";
-import { diskFullError } from "./disk-full.ts";
 import type { ToolReport } from "./progress.ts";
 import type { Platform, Tool } from "./tools.ts";
+
+/** What a full disk is told to have free. */
+export const buildingNeeds = "building everything needs about 6 GB, keeping it 0.6 GB";
 
 /** The two folders in which a tool may be. The program inside has the tool's own name, as `ps` shows it. */
 export interface CacheEntries {
@@ -71,7 +74,7 @@ export async function makeEntry(entry: MakeEntry): Promise<string> {
       await rename(dir, entries[entry.kind]);
     } catch (thrown) {
       await rm(dir, { recursive: true, force: true });
-      throw diskFullError(thrown, `make ${tool.name} ${tool.version}`) ?? thrown;
+      throw diskFullError(thrown, `make ${tool.name} ${tool.version}`, buildingNeeds) ?? thrown;
     }
     const path = join(entries[entry.kind], tool.name);
     report("ready", path);

@@ -3,7 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "./disk-full.ts";
+import { diskFullError } from "../process/disk-full.ts";
+import { buildingNeeds } from "./cache.ts";
 import type { GoBuild } from "./tools.ts";
 
 const run = promisify(execFile);
@@ -72,7 +73,7 @@ interface Outcome {
 function buildFailure(name: string, outcome: Outcome, said: string): AppError | undefined {
   if (outcome.code === 0) return undefined;
   const doing = `go build of ${name}`;
-  const full = diskFullError(outcome.error ?? said, doing);
+  const full = diskFullError(outcome.error ?? said, doing, buildingNeeds);
   if (full !== undefined) return full;
   if (outcome.error !== undefined) {
     return new AppError(

@@ -7,6 +7,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
+import { diskFullError } from "./disk-full.ts";
 import { type EndOptions, endProcess } from "./end-process.ts";
 import { identityOf, type ProcessIdentity } from "./identity.ts";
 import { logTail } from "./log-tail.ts";
@@ -104,6 +105,12 @@ export async function exitError(child: RunningProcess): Promise<AppError> {
   const how = exit?.signal
     ? `was ended by ${exit.signal}`
     : `ended with code ${exit?.code ?? "unknown"}`;
+  const full = diskFullError(
+    await logTail(child.logFile, 200),
+    `run ${child.name}`,
+    "a fleet needs about 1 GB",
+  );
+  if (full !== undefined) return full;
   const tail = await logTail(child.logFile);
   return new AppError(
     localErrors.PROCESS_FAILED,

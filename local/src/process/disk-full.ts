@@ -4,8 +4,11 @@ import { localErrors } from "../errors.ts";
 
 const pattern = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded/i;
 
-/** The error for a full disk, when the thrown value or the text speaks of one; with the line that does, which has the path. */
-export function diskFullError(thrown: unknown, doing: string): AppError | undefined {
+/**
+ * The error for a full disk, when the thrown value or the text speaks of one; with the line that does, which has the
+ * path, and what space is needed.
+ */
+export function diskFullError(thrown: unknown, doing: string, needs: string): AppError | undefined {
   if (thrown instanceof AppError && thrown.code === localErrors.DISK_FULL.code) return thrown;
   const line = messageOf(thrown)
     .split("\n")
@@ -13,6 +16,6 @@ export function diskFullError(thrown: unknown, doing: string): AppError | undefi
   if (line === undefined) return undefined;
   return new AppError(
     localErrors.DISK_FULL,
-    `${doing}: the disk is full (${line.trim()}); building everything needs about 6 GB, keeping it 0.6 GB`,
+    `${doing}: the disk is full (${line.trim()}); ${needs}`,
   );
 }
