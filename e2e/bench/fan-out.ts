@@ -1,7 +1,10 @@
 /** What a thousand clusters cost the hub, beside the API server's raw speed. */
+import { createTallies } from "@flotilla/hub/rollup/tally.ts";
+import { clusterStatus } from "@flotilla/hub/status/cluster-status.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { type BenchFleet, inParallel, timed, untilCount } from "./bench-fleet.ts";
 import { type Figure, median } from "./figures.ts";
 
@@ -17,6 +20,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
   const { fleet } = bench;
   const ours: number[] = [];
   const bare: number[] = [];
+  const bareStatus: number[] = [];
   await fleet.stopHub();
   await fleet.hub.create(namespaces, { metadata: { name: bareWorkspace } });
   for (let round = 0; round < rounds; round += 1) {
@@ -28,6 +32,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
         );
       }),
     );
+    bareStatus.push(await timed(() => writeStatuses(bench, bareWorkspace, round)));
     // The hub would find a namespace for each when it starts.
     await inParallel(many, atATime, (index) =>
       fleet.hub.delete(clusters, { namespace: bareWorkspace, name: clusterName(round, index) }),
@@ -55,6 +60,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       value: median(ours),
       baseline: { what: `${many} bare Clusters and ${many} Namespaces`, value: baseline },
       bar: 2 * baseline,
+      detail: `${many} bare writes of such a status besides: ${median(bareStatus).toFixed(0)} ms`,
     },
   ];
 }
@@ -72,6 +78,28 @@ function createClusters({ fleet }: BenchFleet, namespace: string, round: number)
       spec: {},
     }),
   );
+}
+
+/** As the hub writes it for a Cluster that no agent has come for. */
+function writeStatuses(
+  { fleet, clusters: { store } }: BenchFleet,
+  namespace: string,
+  round: number,
+): Promise<void> {
+  const at = new Date().toISOString();
+  return inParallel(many, atATime, async (index) => {
+    const name = clusterName(round, index);
+    const cluster = store.get(keyOf({ namespace, name }));
+    if (cluster === undefined) throw new Error(`the watch has not told of the Cluster ${name}`);
+    const status = clusterStatus({
+      cluster,
+      namespace: clusterNamespaceName(namespace, name),
+      summary: { ready: 0, desiredReady: 0 },
+      tally: createTallies().ofCluster(""),
+      now: at,
+    });
+    await fleet.hub.replace(clusters, { ...cluster, status }, { subresource: "status" });
+  });
 }
 
 function clusterName(round: number, index: number): string {
