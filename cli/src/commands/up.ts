@@ -29,6 +29,10 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   const paths = fleetPaths(options.dir);
   const out = process.stdout;
   const stop = stopOnSignals();
+  const shown = {
+    sample: options.sample,
+    ...(options.dir !== config.dir && { dir: options.dir }),
+  };
   await mkdir(paths.root, { recursive: true });
 
   const started = await withLock(
@@ -37,7 +41,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       const observed = await observeFleet(paths);
       if (observed.kind === "running") {
         out.write("A fleet is running already.\n");
-        out.write(describeFleet(observed.state, { sample: options.sample, foreground: false }));
+        out.write(describeFleet(observed.state, { ...shown, foreground: false }));
         return undefined;
       }
       if (observed.kind === "broken") {
@@ -75,7 +79,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   );
   if (started === undefined) return;
   const { fleet, reaper } = started;
-  out.write(describeFleet(fleet.state, { sample: options.sample, foreground: !options.detach }));
+  out.write(describeFleet(fleet.state, { ...shown, foreground: !options.detach }));
   if (options.detach) {
     for (const running of fleet.processes) running.detach();
     return;

@@ -1,13 +1,18 @@
 /** What a person is told of a running fleet. Pure. */
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
 
-/** Where everything is, and what to try next. `dir`: as a person would type it, when it is not the default. */
-export function describeFleet(
-  state: FleetState,
-  options: { readonly sample: boolean; readonly foreground: boolean },
-): string {
+export interface FleetDescription {
+  readonly sample: boolean;
+  readonly foreground: boolean;
+  /** The fleet's folder, where other commands would look into another one. */
+  readonly dir?: string;
+}
+
+/** Where everything is, and what to try next. */
+export function describeFleet(state: FleetState, options: FleetDescription): string {
   const { addresses } = state;
   const members = state.clusters.map(({ name }) => name).join(", ");
+  const flotilla = `${options.dir === undefined ? "" : `FLOTILLA_DIR=${options.dir} `}npx flotilla`;
   const lines = [
     "",
     "The fleet is up.",
@@ -19,17 +24,17 @@ export function describeFleet(
     "",
     "Try next, in another terminal:",
     "",
-    "  npx flotilla kubectl get helmops,bundledeployments -A",
+    `  ${flotilla} kubectl get helmops,bundledeployments -A`,
     ...(options.sample
       ? [
-          "  npx flotilla charts publish local/charts/web --version 0.1.6   # the sample follows 0.1.x",
-          "  npx flotilla kubectl get bundledeployments -A -w",
+          `  ${flotilla} charts publish local/charts/web --version 0.1.6   # the sample follows 0.1.x`,
+          `  ${flotilla} kubectl get bundledeployments -A -w`,
         ]
       : []),
-    "  npx flotilla kubectl --context cluster-1 get deployments -A",
-    "  npx flotilla status",
+    `  ${flotilla} kubectl --context cluster-1 get deployments -A`,
+    `  ${flotilla} status`,
     "",
-    options.foreground ? "Ctrl-C stops all of it." : "`npx flotilla down` stops all of it.",
+    options.foreground ? "Ctrl-C stops all of it." : `\`${flotilla} down\` stops all of it.`,
     "",
   ];
   return lines.join("\n");

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
+import { describeFleet } from "./describe-fleet.ts";
+
+const state: FleetState = {
+  version: 1,
+  provider: "embedded",
+  startedAt: "2026-01-01T00:00:00Z",
+  kubeconfig: "/home/ann/fleet/kubeconfig",
+  clusters: [
+    { name: "hub", server: "https://127.0.0.1:1", kubeconfig: "" },
+    { name: "cluster-1", server: "https://127.0.0.1:2", kubeconfig: "" },
+  ],
+  addresses: {
+    hub: "127.0.0.1:3",
+    hubHealth: "http://127.0.0.1:4",
+    chartRepository: "http://127.0.0.1:5",
+    registry: "oci://127.0.0.1:6/charts",
+  },
+  processes: [],
+};
+
+test("a fleet is told of with all its addresses and what to try", () => {
+  assert.equal(
+    describeFleet(state, { sample: true, foreground: true }),
+    `
+The fleet is up.
+
+  kubeconfig        /home/ann/fleet/kubeconfig  (contexts hub, cluster-1)
+  chart repository  http://127.0.0.1:5
+  OCI registry      oci://127.0.0.1:6/charts
+  hub               127.0.0.1:3 (agents), http://127.0.0.1:4/metrics
+
+Try next, in another terminal:
+
+  npx flotilla kubectl get helmops,bundledeployments -A
+  npx flotilla charts publish local/charts/web --version 0.1.6   # the sample follows 0.1.x
+  npx flotilla kubectl get bundledeployments -A -w
+  npx flotilla kubectl --context cluster-1 get deployments -A
+  npx flotilla status
+
+Ctrl-C stops all of it.
+`,
+  );
+});
+
+test("a fleet without a sample has no chart to publish", () => {
+  assert.doesNotMatch(describeFleet(state, { sample: false, foreground: true }), /publish/);
+});
+
+test("a fleet in a folder of its own has it in every command", () => {
+  const text = describeFleet(state, { sample: true, foreground: false, dir: "/home/ann/fleet" });
+
+  const commands = text.split("\n").filter((line) => line.includes("npx flotilla"));
+  assert.equal(commands.length, 6);
+  assert.ok(commands.every((line) => line.includes("FLOTILLA_DIR=/home/ann/fleet npx flotilla")));
+});

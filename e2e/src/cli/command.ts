@@ -1,0 +1,96 @@
+/** The `flotilla` command as a person runs it: a process of its own, in a folder and a home of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { readLocalConfig } from "@flotilla/local/config.ts";
+import { type TestScope, testDir } from "@flotilla/local/testing/test-parts.ts";
+
+const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
+
+export interface CommandEnd {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Resolves when standard output has this text. */
+  printed(part: string): Promise<void>;
+  readonly ended: Promise<CommandEnd>;
+}
+
+export interface Commands {
+  /** Of the fleet. */
+  readonly dir: string;
+  start(...args: readonly string[]): RunningCommand;
+  run(...args: readonly string[]): Promise<CommandEnd>;
+}
+
+/** Whatever fleet is left in the folder is ended with the test. */
+export async function commandsIn(scope: TestScope): Promise<Commands> {
+  // Hooks run in the order in which they are registered: the fleet ends before its folder goes.
+  let endFleet: () => Promise<unknown> = () => Promise.resolve();
+  scope.after(() => endFleet());
+  const home = await testDir(scope);
+  const dir = join(home, "fleet");
+  await mkdir(join(home, "work"));
+
+  function start(...args: readonly string[]): RunningCommand {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: join(home, "work"),
+      env: {
+        HOME: home,
+        PATH: process.env["PATH"],
+        FLOTILLA_DIR: dir,
+        FLOTILLA_CACHE: readLocalConfig().cacheDir,
+      },
+      // A group of its own, which a terminal would send its Ctrl-C to.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const { pid } = child;
+    if (pid === undefined) throw new Error("flotilla could not be started");
+    let stdout = "";
+    const news = new Set<() => void>();
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      stdout += chunk;
+      for (const look of news) look();
+    });
+    const stderr = text(child.stderr);
+    const ended = once(child, "close").then(
+      async ([code]): Promise<CommandEnd> => ({
+        code: typeof code === "number" ? code : null,
+        stdout,
+        stderr: await stderr,
+      }),
+    );
+    return {
+      child,
+      pid,
+      ended,
+      printed: (part) =>
+        new Promise((resolve, reject) => {
+          const look = (): void => {
+            if (!stdout.includes(part)) return;
+            news.delete(look);
+            resolve();
+          };
+          news.add(look);
+          look();
+          void ended.then((end) =>
+            reject(new Error(`it ended before it said ${part}: ${JSON.stringify(end)}`)),
+          );
+        }),
+    };
+  }
+
+  const run = (...args: readonly string[]) => start(...args).ended;
+  endFleet = () => run("down");
+  return { dir, start, run };
+}

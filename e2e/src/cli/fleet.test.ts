@@ -1,0 +1,194 @@
+/** A fleet as `flotilla` starts, shows, feeds and ends it. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { isAlive } from "@flotilla/local/process/identity.ts";
+import type { ProcessRecord } from "@flotilla/local/process/process-record.ts";
+import { waitUntil } from "@flotilla/local/process/wait-until.ts";
+import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
+import { runningProcesses } from "@flotilla/local/state/clean-fleet.ts";
+import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
+import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { helmOpThat, isReady } from "../testing/expect.ts";
+import { type Commands, commandsIn } from "./command.ts";
+
+/** What `status -o json` shows of a fleet that runs. */
+async function stateOf(flotilla: Commands): Promise<FleetState> {
+  const { code, stdout } = await flotilla.run("status", "-o", "json");
+  assert.equal(code, 0, stdout);
+  return JSON.parse(stdout) as FleetState;
+}
+
+/** Those of the fleet that still run, by what was written down when they were started. */
+function leftOf({ dir }: Commands): Promise<readonly ProcessRecord[]> {
+  return runningProcesses(fleetPaths(dir));
+}
+
+async function allGone(processes: readonly ProcessRecord[]): Promise<boolean> {
+  return !(await Promise.all(processes.map(isAlive))).includes(true);
+}
+
+describe("a fleet in the background", async () => {
+  const flotilla = await commandsIn({ after });
+  let state: FleetState;
+
+  before(async () => {
+    const up = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
+    assert.equal(up.code, 0, up.stderr);
+    assert.match(up.stdout, /The fleet is up\.\n.*`npx flotilla down` stops all of it\.\n$/s);
+    state = await stateOf(flotilla);
+  });
+
+  test("is shown with everything that a program needs to use it", async () => {
+    assert.ok(isAbsolute(state.kubeconfig));
+    assert.match(await readFile(state.kubeconfig, "utf8"), /name: hub\n.*name: cluster-1\n/s);
+    assert.deepEqual(Object.keys(state.addresses), [
+      "hub",
+      "hubHealth",
+      "chartRepository",
+      "registry",
+    ]);
+    const alive = await Promise.all(state.processes.map(isAlive));
+    assert.ok(state.processes.length >= 14 && !alive.includes(false));
+  });
+
+  test("has its clusters enrolled under the names of their contexts, and the hub's own as local", async () => {
+    const { code, stdout } = await flotilla.run(
+      "kubectl",
+      "get",
+      "clusters.fleet.cattle.io",
+      "--all-namespaces",
+      "--output=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.agent.connected}{'\\n'}{end}",
+    );
+
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.trim().split("\n").sort(), [
+      "fleet-default/cluster-1 true",
+      "fleet-local/local true",
+    ]);
+  });
+
+  test("is shown to a person as a table", async () => {
+    const { code, stdout } = await flotilla.run("status");
+
+    assert.equal(code, 0);
+    assert.match(stdout, /^fleet-default\/cluster-1 +connected +1\/1 +Ready$/m);
+    assert.match(stdout, /^fleet-local\/local +connected +0\/0 +Ready$/m);
+    assert.match(stdout, /^fleet-default\/sample +0\.1\.5 +1\/1 *$/m);
+  });
+
+  test("answers kubectl in each of its contexts, with kubectl's own exit code", async () => {
+    const found = await flotilla.run(
+      "kubectl",
+      "--context=cluster-1",
+      "get",
+      "deployments",
+      "--namespace=sample",
+      "--output=name",
+    );
+    const missing = await flotilla.run("kubectl", "--context=cluster-1", "get", "pod", "nope");
+
+    assert.deepEqual([found.code, found.stdout], [0, "deployment.apps/sample-web\n"]);
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /pods "nope" not found/);
+  });
+
+  test("is left as it is by a second up", async () => {
+    const again = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
+
+    assert.equal(again.code, 0);
+    assert.match(again.stdout, /^A fleet is running already\./);
+    assert.deepEqual((await stateOf(flotilla)).processes, state.processes);
+  });
+
+  test("follows a chart that is published", async () => {
+    const published = await flotilla.run(
+      "charts",
+      "publish",
+      sampleChartDir("web"),
+      "--version",
+      "0.1.6",
+    );
+
+    assert.equal(published.code, 0, published.stderr);
+    assert.match(published.stdout, /^Published web 0\.1\.6 \(sha256:[0-9a-f]{64}\)\n/);
+    const hub = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
+    try {
+      await helmOpThat(hub, "sample", "Ready with 0.1.6", isReady("0.1.6", 1));
+    } finally {
+      await hub.close();
+    }
+  });
+
+  test("of which a part was killed says which, and is ended by down without a trace", async () => {
+    const hub = state.processes.find(({ name }) => name === "hub");
+    assert.ok(hub);
+    process.kill(hub.pid, "SIGKILL");
+    await waitUntil(() => allGone([hub]), { what: "the end of the hub", timeoutMs: 10_000 });
+
+    const status = await flotilla.run("status", "-o", "json");
+    const up = await flotilla.run("up", "--detach");
+    const down = await flotilla.run("down");
+    const afterwards = await flotilla.run("status", "-o", "json");
+
+    assert.equal(status.code, 1);
+    assert.match(status.stdout, /hub \(log \S+hub\.log\) has ended; `flotilla down` ends the rest/);
+    assert.doesNotMatch(status.stdout, /kubeconfig/);
+    assert.equal(up.code, 1);
+    assert.match(up.stderr, /^flotilla: a fleet was started in \S+, and hub of it has ended; /);
+    assert.equal(down.code, 0);
+    assert.match(down.stdout, /^Stopped \d+ processes; nothing of the fleet is left\.\n$/);
+    assert.ok(await allGone(state.processes));
+    assert.equal(afterwards.code, 1);
+  });
+});
+
+describe("a fleet in the foreground", async () => {
+  const flotilla = await commandsIn({ after });
+  const up = () => flotilla.start("up", "--clusters", "1", "--no-sample");
+
+  test("that is interrupted while it comes up leaves nothing", async () => {
+    const running = up();
+    await running.printed("hub cluster");
+    // As a terminal does: to the whole group.
+    process.kill(-running.pid, "SIGINT");
+
+    const { code, stderr } = await running.ended;
+
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      "flotilla: stopped before the fleet was up; nothing of it is left running\n",
+    );
+    assert.deepEqual(await leftOf(flotilla), []);
+  });
+
+  test("whose command is killed leaves nothing running", async () => {
+    const running = up();
+    await running.printed("Ctrl-C stops all of it.");
+    const { processes } = await stateOf(flotilla);
+
+    running.child.kill("SIGKILL");
+
+    await running.ended;
+    await waitUntil(() => allGone(processes), { what: "the end of it all", timeoutMs: 20_000 });
+    assert.equal((await flotilla.run("status", "-o", "json")).code, 1);
+  });
+
+  test("comes up over what was left, and Ctrl-C stops all of it", async () => {
+    const running = up();
+    await running.printed("Ctrl-C stops all of it.");
+    const { processes } = await stateOf(flotilla);
+    process.kill(-running.pid, "SIGINT");
+
+    const { code, stdout, stderr } = await running.ended;
+
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /\nStopping \.\.\.\nAll of it is stopped\.\n$/);
+    assert.ok(await allGone(processes));
+    assert.deepEqual(await leftOf(flotilla), []);
+  });
+});

@@ -1,0 +1,124 @@
+/** What `flotilla` says where no fleet runs, or to what it does not understand. */
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { after, describe, test } from "node:test";
+import { openJournal } from "@flotilla/local/process/journal.ts";
+import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
+import { writeFleetState } from "@flotilla/local/state/fleet-state.ts";
+import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { parseAllDocuments } from "yaml";
+import { commandsIn } from "./command.ts";
+
+const flotilla = await commandsIn({ after });
+
+describe("where no fleet runs", () => {
+  test("status as JSON ends with 1 and names no kubeconfig", async () => {
+    const { code, stdout } = await flotilla.run("status", "-o", "json");
+
+    const shown = JSON.parse(stdout) as Record<string, unknown>;
+    assert.equal(code, 1);
+    assert.deepEqual(Object.keys(shown), ["error"]);
+  });
+
+  test("commands that need one say how to start it", async () => {
+    for (const args of [["status"], ["kubectl", "get", "pods"], ["charts", "publish", "."]]) {
+      const { code, stdout, stderr } = await flotilla.run(...args);
+
+      assert.equal(code, 1, args.join(" "));
+      assert.equal(stdout, "");
+      assert.match(
+        stderr,
+        /^flotilla: no fleet is running in \S+; start one with `flotilla up`\n$/,
+      );
+    }
+  });
+
+  test("down is harmless", async () => {
+    assert.deepEqual(await flotilla.run("down"), {
+      code: 0,
+      stdout: "No fleet is running here.\n",
+      stderr: "",
+    });
+  });
+});
+
+test("a fleet whose processes are gone is none, even when their numbers are somebody else's by now", async (t) => {
+  const stale = await commandsIn(t);
+  const paths = fleetPaths(stale.dir);
+  const foreign = {
+    name: "hub",
+    pid: process.pid,
+    startedAt: "another boot:1",
+    logFile: "/nowhere",
+    layer: 0,
+  };
+  await writeFleetState(paths, {
+    version: 1,
+    provider: "embedded",
+    startedAt: "2026-01-01T00:00:00Z",
+    kubeconfig: "/nowhere",
+    clusters: [],
+    addresses: {},
+    processes: [foreign],
+  });
+  openJournal(paths.journal).watch(foreign);
+
+  const status = await stale.run("status", "-o", "json");
+  const down = await stale.run("down");
+
+  assert.equal(status.code, 1);
+  assert.match(status.stdout, /is not running any more/);
+  assert.doesNotMatch(status.stdout, /kubeconfig/);
+  assert.equal(down.stdout, "No fleet is running here.\n");
+});
+
+describe("what cannot be is one clear line and code 1:", () => {
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ["an unknown command", ["upp"], /^error: unknown command 'upp'\n\(Did you mean up\?\)/],
+    ["an unknown flag", ["up", "--cluster=2"], /^error: unknown option '--cluster=2'/],
+    ["too many clusters", ["up", "--clusters=1000"], /expected a whole number from 1 to 50/],
+    ["an unknown provider", ["up", "--provider=minikube"], /Allowed choices are embedded, kind/],
+  ];
+  for (const [what, args, message] of cases) {
+    test(what, async () => {
+      const { code, stdout, stderr } = await flotilla.run(...args);
+
+      assert.equal(code, 1);
+      assert.equal(stdout, "");
+      assert.match(stderr, message);
+    });
+  }
+
+  test("a folder that cannot be one", async (t) => {
+    const blocked = await commandsIn(t);
+    await writeFile(blocked.dir, "");
+
+    const { code, stderr } = await blocked.run("up", "--detach");
+
+    assert.equal(code, 1);
+    assert.match(stderr, /^flotilla: [^\n]*fleet[^\n]*\n$/);
+    assert.doesNotMatch(stderr, /at \w+ \(/);
+  });
+
+  test("kind without a Docker engine, which says what does without", async (t) => {
+    const kind = await commandsIn(t);
+    await mkdir(kind.dir);
+
+    const { code, stderr } = await kind.run("up", "--detach", "--provider", "kind");
+
+    if (code === 0) return t.skip("a Docker engine answers here");
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^flotilla: clusters cannot be made with kind here: [^\n]*; without --provider they need no Docker\n$/,
+    );
+  });
+});
+
+test("crds prints every kind as YAML", async () => {
+  const { code, stdout } = await flotilla.run("crds");
+
+  const printed: unknown[] = parseAllDocuments(stdout).map((document) => document.toJS());
+  assert.equal(code, 0);
+  assert.deepEqual(printed, JSON.parse(JSON.stringify(allCrds())));
+});
