@@ -2,6 +2,10 @@
 import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 
 export const agentErrors = defineErrors({
+  ASSIGNMENT_NOT_KEPT: {
+    retryable: true,
+    help: "What the hub assigned could not be written to the agent's own cluster, and Helm does not run before it is. The message has what the API server said: a quota in the namespace flotilla-agent, rights that the agent lacks, a server that is away. It is tried again by itself.",
+  },
   HELM_FAILED: {
     retryable: true,
     help: "Helm ended with an error; the message has its last lines. What was installed before stays. It is tried again by itself, with growing pauses, and at once when the HelmOp changes.",

@@ -12,6 +12,7 @@ import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createDeployer } from "./engine/deployer.ts";
@@ -40,7 +41,10 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const helmHome = join(config.dataDir, "helm");
   await mkdir(helmHome, { recursive: true, mode: 0o700 });
 
-  const assignments = createAssignments({ rest, log });
+  const assignments = createAssignments({
+    storage: createAssignmentStorage({ rest, log }),
+    log,
+  });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(config.dataDir, "runs"), log);
@@ -68,7 +72,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   });
   const connectHub = createHubConnector();
   const keeper = createIdentityKeeper({
-    store: createIdentityStore(rest, agentNamespace),
+    store: createIdentityStore(rest, agentNamespace, log),
     connectHub,
     clock,
     log,
@@ -96,7 +100,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
-    notReady: () => (link.isConnected ? undefined : "not connected to the hub"),
+    notReady: () => (link.isConnected ? undefined : `not connected to the hub: ${link.trouble}`),
   });
   const watching = new AbortController();
   const watches = Promise.all([releases.run(watching.signal), readiness.run(watching.signal)]);

@@ -1,18 +1,28 @@
-/** How an assignment lies in the agent's cluster: one Secret for each deployment. Pure. */
+/**
+ * How an assignment lies in the agent's cluster: one Secret for each deployment, with the content in it. What does not
+ * fit lies beside it, in parts that never change and are named by what is in them. Pure.
+ */
 import { createHash } from "node:crypto";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { contentParts } from "@flotilla/shared/content/content-parts.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 
-export const assignmentSelector = "flotilla.dev/assignment=true";
 const assignmentLabel = "flotilla.dev/assignment";
+const partLabel = "flotilla.dev/assignment-part";
+export const assignmentSelector = `${assignmentLabel}=true`;
+export const partSelector = `${partLabel}=true`;
+
 const annotations = {
   name: "flotilla.dev/deployment",
   uid: "flotilla.dev/uid",
   deploymentId: "flotilla.dev/deployment-id",
   paused: "flotilla.dev/paused",
   withdrawing: "flotilla.dev/withdrawing",
+  /** How many Secrets the content takes, this one included. */
+  parts: "flotilla.dev/parts",
 } as const;
+const dataKey = "content";
 
 /** A deployment as this cluster is to have it: what was told last, whatever has become of it. */
 export interface HeldAssignment {
@@ -26,22 +36,24 @@ export interface HeldAssignment {
 }
 
 /** Names of Secrets end at 253 characters; a longer one ends in a digest. */
-function secretName(deployment: string): string {
+export function assignmentName(deployment: string): string {
   const name = `assignment-${deployment}`;
   if (name.length <= 253) return name;
-  return `${name.slice(0, 236)}-${createHash("sha256").update(deployment).digest("hex").slice(0, 16)}`;
+  return `${name.slice(0, 236)}-${hex(deployment).slice(0, 16)}`;
 }
 
+/** `resourceVersion` of the Secret that it replaces; without it, it is a new one. */
 export function assignmentSecret(
   held: HeldAssignment,
   resourceVersion: string | undefined,
 ): Secret {
+  const [first = new Uint8Array(), ...others] = contentParts(held.content);
   return {
     apiVersion: "v1",
     kind: "Secret",
     metadata: {
       namespace: agentNamespace,
-      name: secretName(held.owner.name),
+      name: assignmentName(held.owner.name),
       ...(resourceVersion !== undefined && { resourceVersion }),
       labels: { [assignmentLabel]: "true" },
       annotations: {
@@ -50,34 +62,78 @@ export function assignmentSecret(
         [annotations.deploymentId]: held.deploymentId,
         [annotations.paused]: String(held.paused),
         [annotations.withdrawing]: String(held.withdrawing),
+        ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
     type: "flotilla.dev/assignment",
-    data: { content: Buffer.from(held.content).toString("base64") },
+    data: { [dataKey]: base64(first) },
   };
 }
 
-/** Undefined for a Secret that is no assignment. */
-export function heldAssignment(secret: Secret): HeldAssignment | undefined {
-  const found = secret.metadata.annotations ?? {};
+/** The Secrets beside the first. To be there before it, so that the first means all. */
+export function partSecrets(held: HeldAssignment): readonly Secret[] {
+  const [, ...others] = contentParts(held.content);
+  return others.map((bytes, index) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace: agentNamespace,
+      name: partName(held.owner.name, held.deploymentId, index + 1),
+      labels: { [partLabel]: "true" },
+      annotations: { [annotations.name]: held.owner.name },
+    },
+    type: "flotilla.dev/assignment-part",
+    immutable: true,
+    data: { [dataKey]: base64(bytes) },
+  }));
+}
+
+/** The names of the Secrets that belong to an assignment's own, in order. */
+export function partNamesOf(first: Secret): readonly string[] {
+  const { [annotations.name]: name = "", [annotations.deploymentId]: deploymentId = "" } =
+    first.metadata.annotations ?? {};
+  const parts = Number(first.metadata.annotations?.[annotations.parts] ?? "1");
+  const others = Number.isInteger(parts) && parts > 1 ? parts - 1 : 0;
+  return Array.from({ length: others }, (_, index) => partName(name, deploymentId, index + 1));
+}
+
+/** Undefined for a Secret that is no assignment, or of which a part is missing. */
+export function heldAssignment(
+  first: Secret,
+  partOf: (name: string) => Secret | undefined = () => undefined,
+): HeldAssignment | undefined {
+  const found = first.metadata.annotations ?? {};
   const {
     [annotations.name]: name,
     [annotations.uid]: uid,
     [annotations.deploymentId]: deploymentId,
   } = found;
-  const content = secret.data?.["content"];
+  const parts = [first, ...partNamesOf(first).map(partOf)].map((part) => part?.data?.[dataKey]);
+  const texts = parts.filter((text) => text !== undefined);
   if (
     name === undefined ||
     uid === undefined ||
     deploymentId === undefined ||
-    content === undefined
+    texts.length < parts.length
   )
     return undefined;
   return {
     owner: { name, uid },
     deploymentId,
-    content: Buffer.from(content, "base64"),
+    content: Buffer.concat(texts.map((text) => Buffer.from(text, "base64"))),
     paused: found[annotations.paused] === "true",
     withdrawing: found[annotations.withdrawing] === "true",
   };
+}
+
+function partName(deployment: string, deploymentId: string, part: number): string {
+  return `content-${hex(`${deployment}\n${deploymentId}`).slice(0, 40)}-${part}`;
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}
+
+function hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

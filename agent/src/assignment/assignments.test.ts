@@ -4,8 +4,9 @@ import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { Assignment } from "../link/ports.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { heldAssignment } from "./assignment-secret.ts";
+import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
 
 const ref = { namespace: agentNamespace, name: "assignment-web" };
@@ -17,8 +18,21 @@ const assignment: Assignment = {
   paused: false,
 };
 
+const missing: Secret = { metadata: { name: "" } };
+
+/** Has the next writes refused. */
+function failNext(rest: MemoryRest, times = 1): void {
+  let left = times;
+  rest.beforeWrite = (write) => {
+    left -= 1;
+    if (left === 0) rest.beforeWrite = () => undefined;
+    throw new Error(`${write}: 403`);
+  };
+}
+
 function setUp(rest = createMemoryRest()) {
-  const assignments = createAssignments({ rest, log: silentLog() });
+  const log = silentLog();
+  const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const changes: string[] = [];
   assignments.onChange((name) => changes.push(name));
   const stored = async (): Promise<Secret | undefined> => await rest.get(secrets, ref);
@@ -58,17 +72,47 @@ suite("what a cluster was assigned", () => {
     assert.deepEqual(changes, ["web"]);
   });
 
-  test("is written once more when it is delivered once more and could not be stored before", async () => {
+  test("is known where it could not be stored, and stored when it is delivered once more", async () => {
     const { rest, assignments, stored } = setUp();
-    rest.beforeWrite = () => {
-      rest.beforeWrite = () => undefined;
-      throw new Error("server away");
-    };
-    await assert.rejects(assignments.assign(assignment), /server away/);
+    failNext(rest);
 
+    assert.equal(await assignments.assign(assignment), false);
+    assert.equal(assignments.get("web")?.deploymentId, "sha256:1");
+    assert.equal(await stored(), undefined);
+
+    assert.equal(await assignments.assign(assignment), true);
+    assert.notEqual(await stored(), undefined);
+  });
+
+  test("is not stored before the write of the last wish is through", async () => {
+    const { rest, assignments, stored } = setUp();
+    const held = Promise.withResolvers<void>();
+    rest.beforeWrite = () => held.promise;
+    const first = assignments.assign(assignment);
+    const second = assignments.assign({ ...assignment, deploymentId: "sha256:2" });
+
+    const known = assignments.stored("web");
+    held.resolve();
+    await known;
+
+    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.deepEqual(await Promise.all([first, second]), [true, true]);
+  });
+
+  test("is tried again by whoever needs it stored, who learns in words why it is not", async () => {
+    const { rest, assignments, stored } = setUp();
+    failNext(rest, 2);
     await assignments.assign(assignment);
 
+    await assert.rejects(assignments.stored("web"), {
+      code: "ASSIGNMENT_NOT_KEPT",
+      message:
+        "what the hub assigned could not be kept in this cluster: create assignment-web: 403",
+    });
+    await assignments.stored("web");
+
     assert.notEqual(await stored(), undefined);
+    await assignments.stored("unknown");
   });
 
   test("keeps its content when only the pause differs", async () => {
@@ -78,7 +122,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...bare, paused: true });
 
-    const held = heldAssignment((await stored()) ?? { metadata: { name: "" } });
+    const held = heldAssignment((await stored()) ?? missing);
     assert.equal(held?.paused, true);
     assert.equal(Buffer.from(held.content).toString(), "content");
   });
@@ -91,17 +135,6 @@ suite("what a cluster was assigned", () => {
     assert.deepEqual(rest.writes, []);
   });
 
-  test("is refused when it is larger than a Secret", async () => {
-    const { rest, assignments } = setUp();
-
-    await assert.rejects(
-      assignments.assign({ ...assignment, content: Buffer.alloc(700 * 1024 + 1) }),
-      /content of web takes 716801 bytes packed, more than the 716800/,
-    );
-    assert.deepEqual(rest.writes, []);
-    await assignments.assign({ ...assignment, content: Buffer.alloc(700 * 1024) });
-  });
-
   test("is stored over what somebody else made of the Secret", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
@@ -109,10 +142,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(
-      heldAssignment((await stored()) ?? { metadata: { name: "" } })?.deploymentId,
-      "sha256:2",
-    );
+    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
   test("is stored anew when somebody deleted the Secret, or made one of that name first", async () => {
@@ -123,10 +153,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(
-      heldAssignment((await stored()) ?? { metadata: { name: "" } })?.deploymentId,
-      "sha256:2",
-    );
+    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
   test("is written in order when changes come fast, and the last one stays", async () => {
@@ -136,15 +163,13 @@ suite("what a cluster was assigned", () => {
       [1, 2, 3].map((n) => assignments.assign({ ...assignment, deploymentId: `sha256:${n}` })),
     );
 
-    assert.equal(
-      heldAssignment((await stored()) ?? { metadata: { name: "" } })?.deploymentId,
-      "sha256:3",
-    );
+    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
   });
 
   test("is left alone where it cannot be read", async () => {
     const { rest, assignments, stored } = setUp();
-    rest.put(secrets, { metadata: ref, data: {} });
+    const labels = { "flotilla.dev/assignment": "true" };
+    rest.put(secrets, { metadata: { ...ref, labels }, data: {} });
 
     await assignments.load();
 
@@ -158,8 +183,8 @@ suite("a withdrawal", () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
-    assert.equal(await assignments.withdraw(deployment), true);
-    assert.equal(await assignments.withdraw(deployment), true);
+    assert.equal(await assignments.withdraw(deployment), "stored");
+    assert.equal(await assignments.withdraw(deployment), "stored");
 
     assert.deepEqual(rest.writes, ["create assignment-web", "replace assignment-web"]);
     const { assignments: later } = setUp(rest);
@@ -171,11 +196,23 @@ suite("a withdrawal", () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
-    assert.equal(await assignments.withdraw({ name: "web", uid: "0" }), false);
-    assert.equal(await assignments.withdraw({ name: "unknown", uid: "1" }), false);
+    assert.equal(await assignments.withdraw({ name: "web", uid: "0" }), "unknown");
+    assert.equal(await assignments.withdraw({ name: "unknown", uid: "1" }), "unknown");
 
     assert.deepEqual(rest.writes, ["create assignment-web"]);
     assert.equal(assignments.get("web")?.withdrawing, false);
+  });
+
+  test("that could not be stored is one all the same, and can be carried out", async () => {
+    const { rest, assignments, stored } = setUp();
+    await assignments.assign(assignment);
+    failNext(rest);
+
+    assert.equal(await assignments.withdraw(deployment), "not stored");
+    assert.equal(assignments.get("web")?.withdrawing, true);
+    await assignments.remove(deployment);
+
+    assert.equal(await stored(), undefined);
   });
 
   test("that was carried out leaves nothing", async () => {
@@ -203,7 +240,7 @@ suite("a withdrawal", () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);
-    let assigned: Promise<void> = Promise.resolve();
+    let assigned: Promise<unknown> = Promise.resolve();
     rest.beforeWrite = (write) => {
       if (!write.startsWith("delete ")) return;
       assigned = assignments.assign({ ...assignment, deployment: { name: "web", uid: "2" } });
@@ -213,6 +250,6 @@ suite("a withdrawal", () => {
     await assigned;
 
     assert.equal(assignments.get("web")?.owner.uid, "2");
-    assert.equal(heldAssignment((await stored()) ?? { metadata: { name: "" } })?.owner.uid, "2");
+    assert.equal(heldAssignment((await stored()) ?? missing)?.owner.uid, "2");
   });
 });

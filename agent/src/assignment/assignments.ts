@@ -3,20 +3,13 @@
  * restarted. Nothing leaves here because it was not mentioned; only a withdrawal that was carried out does.
  */
 import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { contentErrors } from "@flotilla/shared/content/content.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { agentErrors } from "../errors.ts";
 import type { Assignment } from "../link/ports.ts";
-import {
-  assignmentSecret,
-  assignmentSelector,
-  type HeldAssignment,
-  heldAssignment,
-} from "./assignment-secret.ts";
+import type { HeldAssignment } from "./assignment-secret.ts";
+import type { AssignmentStorage } from "./assignment-storage.ts";
 
 export interface Assignments {
   /** Reads what is stored. To be called once, before anything else. */
@@ -24,26 +17,27 @@ export interface Assignments {
   get(name: string): HeldAssignment | undefined;
   list(): readonly HeldAssignment[];
   holdings(): readonly Holding[];
-  /** Known at once, resolves when it is stored. Redelivery changes nothing. */
-  assign(assignment: Assignment): Promise<void>;
-  /** False when there is nothing of that deployment to withdraw. Resolves when it is stored. */
-  withdraw(deployment: DeploymentKey): Promise<boolean>;
+  /**
+   * Known at once; gives whether it could be stored. Redelivery changes nothing. Throws CONTENT_INVALID for what cannot be
+   * carried out by anybody.
+   */
+  assign(assignment: Assignment): Promise<boolean>;
+  /** `unknown` when there is nothing of that deployment to withdraw. */
+  withdraw(deployment: DeploymentKey): Promise<"stored" | "not stored" | "unknown">;
+  /** Resolves once what is known of a name is stored, trying again where that failed. Throws ASSIGNMENT_NOT_KEPT. */
+  stored(name: string): Promise<void>;
   /** Forgets a deployment that is uninstalled; nothing happens when a newer one of that name has come. */
   remove(deployment: DeploymentKey): Promise<void>;
   onChange(listener: (name: string) => void): void;
 }
 
 export interface AssignmentsDeps {
-  readonly rest: KubeRest;
+  readonly storage: AssignmentStorage;
   readonly log: Log;
 }
 
-/** What one Secret holds at most, in bytes before base64. */
-const contentLimit = 700 * 1024;
-
-export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
+export function createAssignments({ storage, log }: AssignmentsDeps): Assignments {
   const held = new Map<string, HeldAssignment>();
-  const versions = new Map<string, string>();
   /** One write at a time for each name; each writes what is wanted when its turn comes. */
   const writes = new Map<string, Promise<void>>();
   /** Names of which what is wanted is not stored: a write is under way, or has failed. */
@@ -72,55 +66,32 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
   async function write(name: string): Promise<void> {
     const wanted = held.get(name);
     if (wanted === undefined) return;
-    for (;;) {
-      const version = versions.get(name);
-      const secret = assignmentSecret(wanted, version);
-      try {
-        const written =
-          version === undefined
-            ? await rest.create(secrets, secret)
-            : await rest.replace(secrets, secret);
-        versions.set(name, written.metadata.resourceVersion ?? "");
-        if (held.get(name) === wanted) unstored.delete(name);
-        return;
-      } catch (thrown) {
-        // Somebody touched the Secret: this process alone decides what is in it.
-        const isGone = version !== undefined && isNotFound(thrown);
-        if (!isGone && !isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
-        const current = await rest.get(secrets, {
-          namespace: agentNamespace,
-          name: secret.metadata.name,
-        });
-        if (current?.metadata.resourceVersion === undefined) versions.delete(name);
-        else versions.set(name, current.metadata.resourceVersion);
-      }
+    try {
+      await storage.store(wanted);
+    } catch (thrown) {
+      throw new AppError(
+        agentErrors.ASSIGNMENT_NOT_KEPT,
+        `what the hub assigned could not be kept in this cluster: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    }
+    if (held.get(name) === wanted) unstored.delete(name);
+  }
+
+  /** Whoever carries it out learns of a failure by `stored`. */
+  async function tryToStore(name: string): Promise<boolean> {
+    try {
+      await store(name);
+      return true;
+    } catch (thrown) {
+      log.warn({ deployment: name, err: messageOf(thrown) }, "assignment was not stored");
+      return false;
     }
   }
 
   return {
     async load() {
-      let next: string | undefined;
-      do {
-        const page = await rest.list(secrets, {
-          namespace: agentNamespace,
-          labelSelector: assignmentSelector,
-          limit: 100,
-          ...(next !== undefined && { next }),
-        });
-        for (const secret of page.items) {
-          const assignment = heldAssignment(secret);
-          if (assignment === undefined) {
-            log.warn(
-              { secret: secret.metadata.name },
-              "stored assignment is not readable and is left alone",
-            );
-            continue;
-          }
-          held.set(assignment.owner.name, assignment);
-          versions.set(assignment.owner.name, secret.metadata.resourceVersion ?? "");
-        }
-        next = page.next;
-      } while (next !== undefined);
+      for (const assignment of await storage.load()) held.set(assignment.owner.name, assignment);
     },
     get: (name) => held.get(name),
     list: () => [...held.values()],
@@ -141,20 +112,13 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
           `the hub assigned ${deployment.name} without its content ${deploymentId}, which is not held here`,
         );
       }
-      if (bytes.length > contentLimit) {
-        throw new AppError(
-          contentErrors.CONTENT_TOO_LARGE,
-          `the content of ${deployment.name} takes ${bytes.length} bytes packed, more than the ${contentLimit} that an agent keeps`,
-        );
-      }
       if (
         current?.owner.uid === deployment.uid &&
         current.deploymentId === deploymentId &&
         current.paused === paused &&
         !current.withdrawing
       ) {
-        if (unstored.has(deployment.name)) await store(deployment.name);
-        return;
+        return !unstored.has(deployment.name) || (await tryToStore(deployment.name));
       }
       held.set(deployment.name, {
         owner: deployment,
@@ -164,17 +128,20 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
         withdrawing: false,
       });
       changed(deployment.name);
-      await store(deployment.name);
+      return await tryToStore(deployment.name);
     },
-    async withdraw(deployment) {
-      const current = held.get(deployment.name);
-      if (current === undefined || current.owner.uid !== deployment.uid) return false;
+    async withdraw({ name, uid }) {
+      const current = held.get(name);
+      if (current === undefined || current.owner.uid !== uid) return "unknown";
       if (!current.withdrawing) {
-        held.set(deployment.name, { ...current, withdrawing: true });
-        changed(deployment.name);
-        await store(deployment.name);
-      } else if (unstored.has(deployment.name)) await store(deployment.name);
-      return true;
+        held.set(name, { ...current, withdrawing: true });
+        changed(name);
+      } else if (!unstored.has(name)) return "stored";
+      return (await tryToStore(name)) ? "stored" : "not stored";
+    },
+    async stored(name) {
+      // The turn that comes last writes what is wanted now.
+      if (unstored.has(name)) await (writes.get(name) ?? store(name));
     },
     async remove(deployment) {
       const current = held.get(deployment.name);
@@ -182,8 +149,7 @@ export function createAssignments({ rest, log }: AssignmentsDeps): Assignments {
         return;
       await inTurn(deployment.name, async () => {
         if (held.get(deployment.name) !== current) return;
-        await rest.delete(secrets, assignmentSecret(current, undefined).metadata);
-        versions.delete(deployment.name);
+        await storage.remove(deployment.name);
         // A newer one that came meanwhile is stored after this.
         if (held.get(deployment.name) !== current) return;
         held.delete(deployment.name);

@@ -3,13 +3,8 @@
  * touches Helm is here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
-import {
-  type AccessSettings,
-  accessTo,
-  type RepositoryAccess,
-} from "@flotilla/shared/charts/access.ts";
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import {
   type DeploymentContent,
@@ -20,25 +15,23 @@ import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { agentErrors } from "../errors.ts";
-import { uninstallArgs, upgradeArgs } from "../helm/commands.ts";
-import {
-  decodeRecord,
-  failedRecord,
-  type HelmRelease,
-  parseRelease,
-  type ReleaseRecord,
-  recordOf,
-  recordSecretName,
-} from "../helm/release-record.ts";
+import { uninstallArgs } from "../helm/commands.ts";
+import { isLocked, type ReleaseRecord, recordSecretName } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
-import { type Action, type Desired, isInSync, nextAction } from "../release/next-action.ts";
-import { ensureNamespace } from "./ensure-namespace.ts";
+import {
+  type Action,
+  type Desired,
+  type InterruptedRun,
+  isInSync,
+  nextAction,
+} from "../release/next-action.ts";
 import type { RunNotes } from "./run-notes.ts";
+import { createStoredReleases } from "./stored-releases.ts";
+import { createUpgrade, type DeployUntil, refuseWhenOver } from "./upgrade.ts";
 
 export interface DeployerDeps {
   readonly rest: KubeRest;
@@ -49,6 +42,8 @@ export interface DeployerDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
   readonly log: Log;
+  /** See UpgradeDeps. */
+  readonly patienceMs?: number;
 }
 
 /** A release as it is wanted. */
@@ -63,13 +58,6 @@ export interface InSync {
 export type Deployed =
   | InSync
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" };
-
-export interface DeployUntil {
-  /** The process ends. */
-  readonly signal: AbortSignal;
-  /** Something else is wanted by now: what only waits is not waited for. */
-  readonly superseded: AbortSignal;
-}
 
 export interface Deployer {
   /** Installs or upgrades. Throws an AppError when what is wanted could not be done. */
@@ -88,10 +76,9 @@ export interface Deployer {
 const maxActions = 6;
 
 export function createDeployer(deps: DeployerDeps): Deployer {
-  const { rest, assignments, releases, charts, runHelm, notes, clock, log } = deps;
-  /** What the last run printed, so that nothing has to be read twice. By release. */
-  const printed = new Map<string, HelmRelease>();
-  const chartDigests = new Map<string, string>();
+  const { rest, assignments, releases, runHelm, notes, clock } = deps;
+  const stored = createStoredReleases(deps);
+  const upgrade = createUpgrade({ ...deps, stored });
 
   async function deploy(
     held: HeldAssignment,
@@ -101,15 +88,16 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     const { owner } = held;
     const { content, desired } = await wantedOf(held);
     for (let actions = 0; actions < maxActions; actions += 1) {
+      refuseWhenOver(until.superseded);
       const action = nextAction(desired, {
         latest: releases.latest(desired.namespace, desired.name),
         owned: releases.ownedBy(owner.name),
-        interruptedRevision: interruptedRevision(owner.name, desired),
+        interrupted: interruptedRun(owner.name, desired),
         isHeld: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
         retryAtMs,
         nowMs: clock.now(),
       });
-      const ended = await act(action, held, content, desired.digest, until);
+      const ended = await act(action, held, content, desired, until);
       if (ended !== undefined) return ended;
     }
     throw new AppError(
@@ -123,13 +111,13 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     action: Action,
     held: HeldAssignment,
     content: DeploymentContent,
-    digest: string,
+    desired: Desired,
     until: DeployUntil,
   ): Promise<Deployed | undefined> {
     switch (action.kind) {
       case "none":
         await notes.end(held.owner.name);
-        return await inSync(held, action.record);
+        return await inSync(content, action.record);
       case "wait":
         return { kind: "wait", untilMs: action.untilMs, why: action.why };
       case "refuse":
@@ -138,23 +126,23 @@ export function createDeployer(deps: DeployerDeps): Deployer {
           `release ${content.namespace}/${content.releaseName} belongs to the deployment ${action.holder.name} already; give one of the two another releaseName or namespace`,
         );
       case "unlock":
-        await unlock(action.record);
+        await stored.unlock(action.record);
         return undefined;
       case "uninstall":
         await uninstall(action.record, until.signal);
         return undefined;
       case "upgrade":
-        await upgrade(held, content, digest, action.revision, until);
+        await upgrade(desired, content, action.revision, until);
         return undefined;
       default:
         return unreachable(action);
     }
   }
 
-  async function inSync(held: HeldAssignment, record: ReleaseRecord): Promise<InSync> {
+  async function inSync(content: DeploymentContent, record: ReleaseRecord): Promise<InSync> {
     const { namespace, name, revision, chartVersion, appVersion, manifest } =
-      await releaseOf(record);
-    const chartDigest = chartDigests.get(held.owner.name);
+      await stored.read(record);
+    const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
     return {
       kind: "in-sync",
       release: { namespace, name, revision, chartVersion, appVersion },
@@ -163,121 +151,14 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     };
   }
 
-  function interruptedRevision(
+  function interruptedRun(
     deployment: string,
     release: { readonly namespace: string; readonly name: string },
-  ): number | undefined {
+  ): InterruptedRun | undefined {
     const note = notes.of(deployment);
     return note?.namespace === release.namespace && note.release === release.name
-      ? note.revision
+      ? note
       : undefined;
-  }
-
-  async function upgrade(
-    held: HeldAssignment,
-    content: DeploymentContent,
-    digest: string,
-    revision: number,
-    { signal, superseded }: DeployUntil,
-  ): Promise<void> {
-    const { owner } = held;
-    const chart = await charts.fetch(content.pin, accessOf(content), { signal });
-    await notes.begin({
-      deployment: owner.name,
-      namespace: content.namespace,
-      release: content.releaseName,
-      revision,
-    });
-    if (content.createNamespace && revision === 1)
-      await ensureNamespace(rest, content.namespace, signal);
-    const args = upgradeArgs({ content, owner, digest, revision, chartPath: chart.path });
-    let noted: Promise<void> = Promise.resolve();
-    const result = await runHelm({
-      args,
-      // With `atomic` Helm would undo first, and be cut off in the middle of that.
-      signal:
-        content.helm.timeoutSeconds > 0 && !content.helm.atomic
-          ? AbortSignal.any([signal, superseded])
-          : signal,
-      ...(content.values !== undefined && { stdin: toHelmJson(content.values) }),
-      onStart: (pid) => {
-        noted = notes.started(owner.name, pid);
-        // It is awaited when Helm has ended.
-        noted.catch(() => undefined);
-      },
-    });
-    await noted;
-    if (result.code !== 0) {
-      await learnFailed(content, revision);
-      throw new AppError(
-        agentErrors.HELM_FAILED,
-        `helm upgrade --install of release ${content.namespace}/${content.releaseName}: ${complaintOf(result)}`,
-      );
-    }
-    const release = parseRelease(
-      result.stdout,
-      `what helm printed of ${content.namespace}/${content.releaseName}`,
-    );
-    printed.set(keyOfRelease(release), release);
-    chartDigests.set(owner.name, chart.digest);
-    releases.ran(release, { owner, digest });
-    await notes.end(owner.name);
-    log.info(
-      {
-        deployment: owner.name,
-        release: content.releaseName,
-        namespace: content.namespace,
-        revision: release.revision,
-      },
-      "release installed",
-    );
-  }
-
-  /** The record of a run that failed, which a withdrawal that comes at once must not overlook. */
-  async function learnFailed(content: DeploymentContent, revision: number): Promise<void> {
-    const { namespace, releaseName } = content;
-    const ref = { namespace, name: recordSecretName({ name: releaseName, revision }) };
-    // Where it cannot be read the watch will tell it.
-    const secret = await rest.get(secrets, ref).catch(() => undefined);
-    const record = secret === undefined ? undefined : recordOf(secret);
-    if (record?.isOurs === true) releases.ran(record, record);
-  }
-
-  /** The release behind a record: as Helm printed it, or else as it is stored. */
-  async function releaseOf(record: ReleaseRecord): Promise<HelmRelease> {
-    const known = printed.get(keyOfRelease(record));
-    if (known?.revision === record.revision) return known;
-    const ref = { namespace: record.namespace, name: recordSecretName(record) };
-    const secret = await rest.get(secrets, ref);
-    if (secret === undefined) {
-      throw new AppError(
-        agentErrors.RELEASE_UNREADABLE,
-        `read Helm's record ${ref.namespace}/${ref.name}: it is not there any more`,
-      );
-    }
-    const release = parseRelease(
-      await decodeRecord(secret),
-      `Helm's record ${ref.namespace}/${ref.name}`,
-    );
-    printed.set(keyOfRelease(release), release);
-    return release;
-  }
-
-  async function unlock(record: ReleaseRecord): Promise<void> {
-    const secret = await rest.get(secrets, {
-      namespace: record.namespace,
-      name: recordSecretName(record),
-    });
-    if (secret === undefined) return;
-    await rest.replace(
-      secrets,
-      await failedRecord(secret, "the agent that ran Helm was ended before Helm was through"),
-    );
-    releases.ran({ ...record, status: "failed" }, record);
-    log.warn(
-      { release: record.name, namespace: record.namespace, revision: record.revision },
-      "release was locked by a run that was cut off, unlocked",
-    );
   }
 
   async function uninstall(record: ReleaseRecord, signal: AbortSignal): Promise<void> {
@@ -288,17 +169,17 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         `helm uninstall of release ${record.namespace}/${record.name}: ${complaintOf(result)}`,
       );
     }
-    printed.delete(keyOfRelease(record));
+    stored.forget(record);
     releases.removed(record);
   }
 
   return {
     deploy,
     async installed(held) {
-      const { desired } = await wantedOf(held);
+      const { content, desired } = await wantedOf(held);
       const latest = releases.latest(desired.namespace, desired.name);
       return latest !== undefined && isInSync(latest, desired)
-        ? await inSync(held, latest)
+        ? await inSync(content, latest)
         : undefined;
     },
     async withdraw(held, signal) {
@@ -308,7 +189,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       });
       for (const record of releases.ownedBy(held.owner.name)) {
         if (record.owner?.uid !== held.owner.uid) continue;
-        if (record.status.startsWith("pending-")) await unlock(record);
+        if (isLocked(record)) await stored.unlock(record);
         if (!keepResources) {
           await uninstall(record, signal);
           continue;
@@ -322,7 +203,6 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         }
         releases.removed(record);
       }
-      chartDigests.delete(held.owner.name);
       await notes.end(held.owner.name);
     },
   };
@@ -341,24 +221,4 @@ async function wantedOf(
       digest: releaseDigest(content),
     },
   };
-}
-
-function keyOfRelease({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): string {
-  return `${namespace}/${name}`;
-}
-
-/** Credentials come apart from the content; what is in it is how certificates are checked. */
-function accessOf({ pin, access }: DeploymentContent): RepositoryAccess {
-  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify };
-  const source: ChartSource =
-    pin.kind === "oci"
-      ? { kind: "oci", repository: pin.repository }
-      : { kind: "tarball", url: pin.url };
-  return accessTo(source, settings);
 }

@@ -22,6 +22,7 @@ import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
 import { composeState, type Outcome } from "../report/compose-state.ts";
 import type { Deployer, InSync } from "./deployer.ts";
+import type { DeployUntil } from "./upgrade.ts";
 
 export interface EngineDeps {
   readonly assignments: Assignments;
@@ -91,37 +92,13 @@ export function createEngine(deps: EngineDeps): Engine {
     if (held === undefined) return done();
     const own = progressOf(name);
     if (held.withdrawing) return await withdraw(held, own, signal);
-    if (held.paused) {
-      if (own.outcome.kind !== "deployed") {
-        // What an earlier process installed is there all the same.
-        const found = await deployer.installed(held);
-        if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
-        else settled(held, own, found);
-      }
-      tell(name);
-      return done();
-    }
     const failure = own.failure?.deploymentId === held.deploymentId ? own.failure : undefined;
     const superseded = new AbortController();
     passes.set(name, { held, superseded });
     try {
-      const deployed = await deployer.deploy(held, failure?.retryAtMs, {
-        signal,
-        superseded: superseded.signal,
-      });
-      if (deployed.kind === "wait") {
-        if (deployed.why === "locked") {
-          own.outcome = {
-            kind: "pending",
-            message: `another Helm operation is in progress; looked at again at ${timeText(deployed.untilMs)}`,
-          };
-          tell(name);
-        }
-        return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
-      }
-      settled(held, own, deployed);
-      tell(name);
-      return done();
+      return held.paused
+        ? await lookOnly(held, own)
+        : await deploy(held, own, failure?.retryAtMs, { signal, superseded: superseded.signal });
     } catch (thrown) {
       // The process ends: the next one goes on where this one was.
       if (signal.aborted) throw thrown;
@@ -143,6 +120,44 @@ export function createEngine(deps: EngineDeps): Engine {
     } finally {
       passes.delete(name);
     }
+  }
+
+  async function deploy(
+    held: HeldAssignment,
+    own: Progress,
+    retryAtMs: number | undefined,
+    until: DeployUntil,
+  ): Promise<ReconcileOutcome> {
+    const { name } = held.owner;
+    const deployed = await deployer.deploy(held, retryAtMs, until);
+    if (deployed.kind === "wait") {
+      if (deployed.why === "locked") {
+        own.outcome = {
+          kind: "pending",
+          message: `another Helm operation is in progress; looked at again at ${timeText(deployed.untilMs)}`,
+        };
+        tell(name);
+      }
+      return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
+    }
+    // Also where Helm had nothing to do.
+    await assignments.stored(name);
+    settled(held, own, deployed);
+    tell(name);
+    return done();
+  }
+
+  /** Changes nothing. */
+  async function lookOnly(held: HeldAssignment, own: Progress): Promise<ReconcileOutcome> {
+    await assignments.stored(held.owner.name);
+    if (own.outcome.kind !== "deployed") {
+      // What an earlier process installed is there all the same.
+      const found = await deployer.installed(held);
+      if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
+      else settled(held, own, found);
+    }
+    tell(held.owner.name);
+    return done();
   }
 
   async function withdraw(
@@ -213,7 +228,9 @@ export function createEngine(deps: EngineDeps): Engine {
     holdings: assignments.holdings,
     assign: assignments.assign,
     async withdraw(deployment: DeploymentKey) {
-      if (!(await assignments.withdraw(deployment))) outbox.withdrawn(deployment);
+      const outcome = await assignments.withdraw(deployment);
+      if (outcome === "unknown") outbox.withdrawn(deployment);
+      return outcome !== "not stored";
     },
     states: () =>
       assignments.list().flatMap((held) => {

@@ -9,7 +9,13 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 import { createRunNotes, type RunNotes } from "./run-notes.ts";
 
-const note = { deployment: "web", namespace: "apps", release: "web", revision: 3 };
+const note = {
+  deployment: "web",
+  namespace: "apps",
+  release: "web",
+  revision: 3,
+  rollsBack: false,
+};
 
 async function folder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-notes-"));

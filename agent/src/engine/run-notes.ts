@@ -15,6 +15,8 @@ const noteSchema = z.object({
   namespace: z.string(),
   release: z.string(),
   revision: z.number().int(),
+  /** Whether Helm, when it fails, makes another revision by which it goes back. */
+  rollsBack: z.boolean().default(false),
   /** Of the Helm process; absent until it has started. */
   process: z.object({ pid: z.number().int().min(2), startedAt: z.string() }).optional(),
 });

@@ -30,6 +30,7 @@ function argsOf(changed: Partial<DeploymentContent>): readonly string[] {
     digest: "d",
     revision: 3,
     chartPath: "/charts/web.tgz",
+    chartDigest: `sha256:${"ff".repeat(32)}`,
   });
 }
 
@@ -43,7 +44,7 @@ const always = [
   "--reset-values",
   "--disable-openapi-validation",
   "--history-max=2",
-  "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/revision=3",
+  "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/chart-digest=sha256-__________________________________________8,flotilla.dev/revision=3",
 ];
 
 suite("the arguments of helm upgrade", () => {

@@ -1,7 +1,7 @@
 /** The arguments that Helm gets. Pure. */
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { releaseLabels } from "./release-record.ts";
+import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {
   readonly content: DeploymentContent;
@@ -10,6 +10,8 @@ export interface UpgradeInputs {
   /** The revision that this run will make. */
   readonly revision: number;
   readonly chartPath: string;
+  /** `sha256:` and hex, of the archive. */
+  readonly chartDigest: string;
 }
 
 /** Installs, or upgrades what is there. Values are expected on standard input when the content has some. */
@@ -19,12 +21,14 @@ export function upgradeArgs({
   digest,
   revision,
   chartPath,
+  chartDigest,
 }: UpgradeInputs): readonly string[] {
   const { helm } = content;
   const labels = [
     `${releaseLabels.deployment}=${owner.name}`,
     `${releaseLabels.uid}=${owner.uid}`,
     `${releaseLabels.digest}=${digest}`,
+    `${releaseLabels.chartDigest}=${chartDigestLabel(chartDigest)}`,
     `${releaseLabels.revision}=${revision}`,
   ];
   return [

@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 import {
+  chartDigestLabel,
   decodeRecord,
   failedRecord,
   parseRelease,
@@ -140,4 +141,27 @@ suite("a release that Helm printed", () => {
       assert.throws(() => parseRelease(json, "what helm printed"), /read what helm printed: /);
     });
   }
+});
+
+suite("the digest of a chart in a label", () => {
+  for (const digest of [
+    `sha256:${"00".repeat(32)}`,
+    `sha256:${"ff".repeat(32)}`,
+    "sha256:fbefbe0123456789fbefbe0123456789fbefbe0123456789fbefbe0123456789",
+  ]) {
+    test(`is one that Kubernetes takes, and the digest again: ${digest}`, () => {
+      const label = chartDigestLabel(digest);
+
+      assert.match(label, /^[A-Za-z0-9][-A-Za-z0-9_.]{0,61}[A-Za-z0-9]$/);
+      const record = recordOf(stored("{}", { ...ours, [releaseLabels.chartDigest]: label }));
+      assert.equal(record?.chartDigest, digest);
+    });
+  }
+
+  test("is none where something else is in it", () => {
+    for (const label of ["", "sha256-", "sha256-abc", "md5-abc"]) {
+      const record = recordOf(stored("{}", { ...ours, [releaseLabels.chartDigest]: label }));
+      assert.equal(record?.chartDigest, undefined);
+    }
+  });
 });

@@ -19,6 +19,8 @@ export const releaseLabels = {
   deployment: "flotilla.dev/deployment",
   uid: "flotilla.dev/uid",
   digest: "flotilla.dev/release-digest",
+  /** Of the archive, as `chartDigestLabel` writes it. */
+  chartDigest: "flotilla.dev/chart-digest",
   /** The revision that we made. Helm copies labels on a rollback or upgrade by hand, and then it is another. */
   revision: "flotilla.dev/revision",
 } as const;
@@ -33,6 +35,8 @@ export interface ReleaseRecord {
   /** Whose release it is; absent for one that somebody made by hand. */
   readonly owner?: DeploymentKey;
   readonly digest?: string;
+  /** `sha256:` and hex, of the chart archive. */
+  readonly chartDigest?: string;
   /** Whether we made this very revision. */
   readonly isOurs: boolean;
   /** When its status changed last, ms since 1970. */
@@ -54,6 +58,7 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
   const deployment = labels[releaseLabels.deployment];
   const uid = labels[releaseLabels.uid];
   const digest = labels[releaseLabels.digest];
+  const chartDigest = chartDigestOf(labels[releaseLabels.chartDigest]);
   return {
     namespace: secret.metadata.namespace ?? "",
     name,
@@ -61,9 +66,28 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
     status,
     ...(deployment !== undefined && uid !== undefined && { owner: { name: deployment, uid } }),
     ...(digest !== undefined && { digest }),
+    ...(chartDigest !== undefined && { chartDigest }),
     isOurs: labels[releaseLabels.revision] === version,
     modifiedAtMs: Number(modifiedAt ?? createdAt ?? 0) * 1000,
   };
+}
+
+/** Whether a run of Helm has the release, or had it and was cut off. */
+export function isLocked({ status }: Pick<ReleaseRecord, "status">): boolean {
+  return status.startsWith("pending-");
+}
+
+/** A digest as a label can hold it: in hex it would be a character too long. */
+export function chartDigestLabel(digest: string): string {
+  const hex = digest.slice("sha256:".length);
+  // Ends in a letter or a digit, as a label must: the last character of 32 bytes is never one of the other two.
+  return `sha256-${Buffer.from(hex, "hex").toString("base64url")}`;
+}
+
+function chartDigestOf(label: string | undefined): string | undefined {
+  if (label?.startsWith("sha256-") !== true) return undefined;
+  const bytes = Buffer.from(label.slice("sha256-".length), "base64url");
+  return bytes.length === 32 ? `sha256:${bytes.toString("hex")}` : undefined;
 }
 
 export function recordSecretName({

@@ -7,12 +7,7 @@ import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import {
-  type HelmRelease,
-  helmOwnerSelector,
-  type ReleaseRecord,
-  recordOf,
-} from "./release-record.ts";
+import { helmOwnerSelector, isLocked, type ReleaseRecord, recordOf } from "./release-record.ts";
 
 export interface Releases {
   readonly synced: Promise<void>;
@@ -22,11 +17,8 @@ export interface Releases {
   ownedBy(deployment: string): readonly ReleaseRecord[];
   /** All records of a release. */
   history(namespace: string, name: string): readonly ReleaseRecord[];
-  /** A run of Helm that ended: known at once, whenever the watch tells it. */
-  ran(
-    release: Pick<HelmRelease, "namespace" | "name" | "revision" | "status">,
-    labels: Pick<ReleaseRecord, "owner" | "digest">,
-  ): void;
+  /** What a run of Helm has left: known at once, whenever the watch tells it. */
+  ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
   /** A release that was uninstalled: known at once. */
   removed(release: Pick<ReleaseRecord, "namespace" | "name">): void;
   /** Called with the deployments' names whose releases changed. */
@@ -105,7 +97,7 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
         gone.delete(key);
       const own = ahead.get(key);
       // A record that somebody deleted is gone, whatever its status was.
-      const isNews = after === undefined || !record.status.startsWith("pending-");
+      const isNews = after === undefined || !isLocked(record);
       if (own !== undefined && record.revision >= own.revision && isNews) ahead.delete(key);
     }
     for (const name of new Set(
@@ -134,7 +126,7 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       }
       return [...releases.values()];
     },
-    ran(release, { owner, digest }) {
+    ran(release) {
       const key = `${release.namespace}/${release.name}`;
       // The watch is often faster than Helm's own end, and then it has nothing more to tell.
       const isTold = informer.store
@@ -145,16 +137,7 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
         ahead.delete(key);
         return;
       }
-      ahead.set(key, {
-        namespace: release.namespace,
-        name: release.name,
-        revision: release.revision,
-        status: release.status,
-        ...(owner !== undefined && { owner }),
-        ...(digest !== undefined && { digest }),
-        isOurs: true,
-        modifiedAtMs: clock.now(),
-      });
+      ahead.set(key, { ...release, modifiedAtMs: clock.now() });
     },
     removed({ namespace, name }) {
       const key = `${namespace}/${name}`;

@@ -6,13 +6,14 @@ import { suite, type TestContext, test } from "node:test";
 import { complaintOf, createRunHelm, type HelmResult, type RunHelm } from "./run-helm.ts";
 
 /** A program in place of Helm that runs these lines of shell. */
-async function program(t: TestContext, script: string): Promise<RunHelm> {
+async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
   t.after(() => rm(dir, { recursive: true, force: true }));
   const path = join(dir, "helm");
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o700);
-  return createRunHelm({ path, environment: { PATH: "/usr/bin:/bin", GIVEN: "given" } });
+  const environment = { PATH: "/usr/bin:/bin", GIVEN: "given" };
+  return createRunHelm({ path, environment, ...(graceMs !== undefined && { graceMs }) });
 }
 
 const { signal } = new AbortController();
@@ -64,6 +65,15 @@ suite("a run of Helm", () => {
     const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
 
     // It is over only when no one holds its output any more, `sleep` included.
+    assert.equal(result.code, null);
+  });
+
+  test("is killed when it does not end within its grace", async (t) => {
+    const run = await program(t, "trap 'echo no >&2' TERM; while :; do sleep 0.01; done", 100);
+    const ending = new AbortController();
+
+    const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
+
     assert.equal(result.code, null);
   });
 

@@ -24,17 +24,19 @@ export interface HelmProgram {
   readonly path: string;
   /** All of the environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** How long Helm may take to end after SIGTERM, which it uses to mark its release as failed, or to undo what it did. */
+  readonly graceMs?: number;
 }
 
 /** A release with a large chart prints all of it. */
 const stdoutLimit = 64 * 1024 * 1024;
 const stderrLimit = 64 * 1024;
 
-/** How long Helm may take to end after SIGTERM, which it uses to mark its release as failed. */
-const graceMs = 10_000;
+const usualGraceMs = 10_000;
 
 /** Rejects only when Helm could not be run at all; what it says of itself is in the result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
+  const { graceMs = usualGraceMs } = program;
   return ({ args, stdin, signal, onStart }) =>
     new Promise((resolve, reject) => {
       const child = spawn(program.path, args, {

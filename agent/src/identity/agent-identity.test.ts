@@ -10,6 +10,7 @@ const identity: AgentIdentity = {
   hubAddress: "hub:1",
   hubId: "hub",
   clientId: "client",
+  bootstrapMark: "mark",
   cluster: { namespace: "fleet-default", name: "one", uid: "u" },
 };
 

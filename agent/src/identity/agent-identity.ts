@@ -18,6 +18,8 @@ export interface AgentIdentity {
   readonly hubAddress: string;
   readonly hubId: string;
   readonly clientId: string;
+  /** Of the bootstrap Secret that it enrolled with (`markOf`): another one is an order to enrol again. */
+  readonly bootstrapMark: string;
   /** The Cluster on the hub. */
   readonly cluster: { readonly namespace: string; readonly name: string; readonly uid: string };
 }
@@ -58,7 +60,7 @@ export function renewalAt({ notBefore, notAfter }: Validity): number {
 
 export function enrolledAs(
   response: EnrollResponse,
-  own: { readonly keyPem: string; readonly hubAddress: string; readonly clientId: string },
+  own: Pick<AgentIdentity, "keyPem" | "hubAddress" | "clientId" | "bootstrapMark">,
 ): AgentIdentity {
   return {
     ...own,
@@ -86,6 +88,7 @@ const keys = {
   hubAddress: "address",
   hubId: "hubID",
   clientId: "clientID",
+  bootstrapMark: "bootstrapMark",
   clusterNamespace: "clusterNamespace",
   clusterName: "clusterName",
   clusterUid: "clusterUID",
@@ -102,6 +105,7 @@ export function toSecretData({
     texts[keys.hubAddress] = enrolled.hubAddress;
     texts[keys.hubId] = enrolled.hubId;
     texts[keys.clientId] = enrolled.clientId;
+    texts[keys.bootstrapMark] = enrolled.bootstrapMark;
     texts[keys.clusterNamespace] = enrolled.cluster.namespace;
     texts[keys.clusterName] = enrolled.cluster.name;
     texts[keys.clusterUid] = enrolled.cluster.uid;
@@ -123,6 +127,7 @@ export function fromSecret(secret: Secret): StoredIdentity | undefined {
     hubAddress: read(keys.hubAddress),
     hubId: read(keys.hubId),
     clientId: read(keys.clientId),
+    bootstrapMark: read(keys.bootstrapMark),
     cluster: {
       namespace: read(keys.clusterNamespace),
       name: read(keys.clusterName),

@@ -1,5 +1,5 @@
 /** What an agent is given to enrol with, as it lies in a Secret. Pure. */
-import { X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 import { z } from "zod";
@@ -17,6 +17,14 @@ export interface Bootstrap {
   readonly clusterName?: string;
   readonly clientId?: string;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * What tells one order to enrol from another: the token and the authority. An address may change without that, and labels
+ * and names are the hub's once the cluster is enrolled.
+ */
+export function markOf({ token, authoritiesPem }: Bootstrap): string {
+  return createHash("sha256").update(`${token}\n${authoritiesPem}`).digest("hex");
 }
 
 const labelsSchema = z.record(z.string(), z.string());

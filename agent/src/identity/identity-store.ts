@@ -1,6 +1,8 @@
 /** Keeps the agent's identity in a Secret of its own cluster. */
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
 import {
   fromSecret,
   identitySecretName,
@@ -14,11 +16,13 @@ export interface IdentityStore {
   save(identity: StoredIdentity): Promise<void>;
   /** `undefined` when the Secret is not there. Throws BOOTSTRAP_INVALID. */
   bootstrap(signal?: AbortSignal): Promise<Bootstrap | undefined>;
+  /** Tells of every change of that Secret, and once at the beginning, until `signal` aborts. Never rejects. */
+  watchBootstrap(onChange: () => void, signal: AbortSignal): Promise<void>;
   /** What the cluster calls itself unless it is given a name: the UID of its kube-system namespace. */
   clusterUid(signal?: AbortSignal): Promise<string>;
 }
 
-export function createIdentityStore(rest: KubeRest, namespace: string): IdentityStore {
+export function createIdentityStore(rest: KubeRest, namespace: string, log: Log): IdentityStore {
   const ref = { namespace, name: identitySecretName };
 
   return {
@@ -45,6 +49,17 @@ export function createIdentityStore(rest: KubeRest, namespace: string): Identity
         signal && { signal },
       );
       return secret && parseBootstrap(secret);
+    },
+    async watchBootstrap(onChange, signal) {
+      const informer = createInformer({
+        rest,
+        resource: secrets,
+        namespace,
+        fieldSelector: `metadata.name=${bootstrapSecretName}`,
+        log,
+      });
+      informer.onChange(onChange);
+      await informer.run(signal);
     },
     async clusterUid(signal) {
       const system = await rest.get(namespaces, { name: "kube-system" }, signal && { signal });

@@ -19,25 +19,25 @@ export interface RenewalDeps {
 const backoff: BackoffBounds = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /**
- * Waits for the time, renews over a connection that stands, and resolves with the new identity; `undefined` when
- * `signal` aborts first. Never rejects: until the certificate ends there are many more tries.
+ * Waits for the time and renews over a connection that stands; the keeper tells who has to hear of it. Resolves then, or
+ * when `signal` aborts. Never rejects: until the certificate ends there are many more tries.
  */
 export async function renewInTime(
   deps: RenewalDeps,
   client: HubClient,
   identity: AgentIdentity,
   signal: AbortSignal,
-): Promise<AgentIdentity | undefined> {
+): Promise<void> {
   const { keeper, clock, log, random = Math.random } = deps;
   await delay(clock, renewalAt(validityOf(identity.chainPem)) - clock.now(), signal);
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       const request = await createCertificateRequest(identity.keyPem);
-      const renewed = await keeper.renewed(await client.renew(request));
+      const renewed = await keeper.renewed(identity, await client.renew(request));
       log.info({ notAfter: endOf(renewed) }, "certificate renewed");
-      return renewed;
+      return;
     } catch (thrown) {
-      if (isAborted(signal)) return undefined;
+      if (isAborted(signal)) return;
       const retryMs = backoffMs(backoff, failures, random());
       log.warn(
         { err: messageOf(thrown), notAfter: endOf(identity), retryMs },
@@ -46,7 +46,6 @@ export async function renewInTime(
       await delay(clock, retryMs, signal);
     }
   }
-  return undefined;
 }
 
 function endOf(identity: AgentIdentity): string {

@@ -13,7 +13,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
-import { linkErrors } from "./errors.ts";
+import { linkErrors, wrongHub } from "./errors.ts";
 import type { HubStream } from "./hub-client.ts";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 import type { LinkOutbox } from "./outbox.ts";
@@ -127,15 +127,13 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
         const { kind: _, ...assignment } = message;
         const { deployment, deploymentId } = assignment;
         tasks.add(deployment.name, async () => {
-          await intake.assign(assignment);
-          sayReceived(deployment, deploymentId);
+          if (await intake.assign(assignment)) sayReceived(deployment, deploymentId);
         });
         return;
       }
       case "withdrawal":
         tasks.add(message.deployment.name, async () => {
-          await intake.withdraw(message.deployment);
-          sayReceived(message.deployment);
+          if (await intake.withdraw(message.deployment)) sayReceived(message.deployment);
         });
         return;
       case "synced":
@@ -155,10 +153,7 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
 
   function checkWelcome(welcome: Extract<HubMessage, { kind: "welcome" }>): void {
     if (welcome.hubId !== options.hubId) {
-      throw new AppError(
-        linkErrors.WRONG_HUB,
-        `the address leads to hub ${welcome.hubId}, this agent belongs to hub ${options.hubId}; nothing was touched`,
-      );
+      throw wrongHub(welcome.hubId, options.hubId);
     }
     if (welcome.protocolVersion !== protocolVersion) {
       throw protocolError(

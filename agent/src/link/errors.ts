@@ -1,5 +1,5 @@
 /** What can go wrong between an agent and its hub. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
 
 export const linkErrors = defineErrors({
   HUB_CALL_FAILED: {
@@ -8,10 +8,17 @@ export const linkErrors = defineErrors({
   },
   WRONG_HUB: {
     retryable: true,
-    help: "The address leads to another hub than the one that the agent belongs to. Nothing was touched. Correct the address, or delete the Secret flotilla-agent/flotilla-identity to enrol with the other hub.",
+    help: "The address leads to another hub than the one that the agent belongs to. Nothing was touched. Correct the address; to enrol with the other hub, put the content of the Secret of one of its ClusterRegistrationTokens into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
   },
   HUB_PROTOCOL: {
     retryable: true,
     help: "The hub sent something that the contract between hub and agent does not allow. Check that the versions of hub and agent fit together.",
   },
 });
+
+export function wrongHub(found: string, own: string): AppError {
+  return new AppError(
+    linkErrors.WRONG_HUB,
+    `the address leads to hub ${found}, this agent belongs to hub ${own}; nothing was touched`,
+  );
+}

@@ -10,6 +10,7 @@ import { type ConnectionEnd, runConnection } from "./connection.ts";
 import type { ConnectHub } from "./hub-client.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Intake, Outbox } from "./ports.ts";
+import { whyNotConnected } from "./why-not-connected.ts";
 
 export interface LinkDeps {
   readonly keeper: IdentityKeeper;
@@ -25,6 +26,8 @@ export interface Link {
   /** Takes reports at any time; they are said when there is a stream. */
   readonly outbox: Outbox;
   readonly isConnected: boolean;
+  /** Why there is no connection; "" where nothing has gone wrong yet. */
+  readonly trouble: string;
   /** How many states the hub has not acknowledged yet. */
   readonly unacknowledged: number;
   /** Connects, and again whenever the stream ends, until `signal` aborts. Never rejects. */
@@ -38,13 +41,25 @@ export function createLink(deps: LinkDeps): Link {
   const { keeper, connectHub, clock, log, random = Math.random } = deps;
   const outbox = createOutbox();
   let isConnected = false;
+  let trouble = "";
+  /** Aborts when another identity has taken the place of the one that the present connection was made with. */
+  let replaced = new AbortController();
+  keeper.onReplaced(() => {
+    replaced.abort();
+    replaced = new AbortController();
+  });
 
   async function run(intake: Intake, signal: AbortSignal): Promise<void> {
+    await Promise.all([keeper.run(signal), stayConnected(intake, signal)]);
+  }
+
+  async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
     let failures = 0;
     let lastMessage = "";
     while (!signal.aborted) {
-      const end = await connectOnce(intake, signal);
-      // A renewed certificate, or a hub that hands its agents over: somebody waits on the other side.
+      const outdated = AbortSignal.any([signal, replaced.signal]);
+      const end = await connectOnce(intake, signal, outdated);
+      // Another identity, or a hub that hands its agents over: somebody waits on the other side.
       if (end.isOwn || (end.isHandOver && end.livedMs > 0)) {
         failures = 0;
         if (end.isHandOver) log.info({ err: end.message }, "hub goes away, connecting again");
@@ -54,38 +69,42 @@ export function createLink(deps: LinkDeps): Link {
       const retryMs = backoffMs(linkBackoff, failures, random());
       const level = end.message === lastMessage && end.livedMs === 0 ? "debug" : "warn";
       lastMessage = end.message;
+      trouble = end.message;
       log[level](
         { code: end.code, err: end.message, retryMs },
-        "not connected to the hub, it is tried again",
+        "not connected to the hub: what is installed stays and is kept up, the hub is tried again",
       );
-      await delay(clock, retryMs, signal);
+      await delay(clock, retryMs, outdated);
+      if (outdated.aborted) failures = 0;
     }
   }
 
-  /** Never rejects. */
-  async function connectOnce(intake: Intake, signal: AbortSignal): Promise<ConnectionEnd> {
+  /** Until the stream ends, or `outdated` aborts. Never rejects. */
+  async function connectOnce(
+    intake: Intake,
+    signal: AbortSignal,
+    outdated: AbortSignal,
+  ): Promise<ConnectionEnd> {
     const over = new AbortController();
     try {
       const identity = await keeper.usable(signal);
       const { hubAddress: address, authoritiesPem, chainPem, keyPem } = identity;
       const client = connectHub({ address, authoritiesPem, certificate: { chainPem, keyPem } });
-      const renewed = new AbortController();
-      const renewal = renewInTime(deps, client, identity, over.signal).then((result) => {
-        if (result !== undefined) renewed.abort();
-      });
+      const renewal = renewInTime(deps, client, identity, over.signal);
       try {
-        return await runConnection({
+        const end = await runConnection({
           ...deps,
           stream: client.connect(),
           hubId: identity.hubId,
           intake,
           outbox,
-          signal: AbortSignal.any([signal, renewed.signal]),
+          signal: outdated,
           onWelcome: (epoch) => {
             isConnected = true;
             log.info({ hub: address, epoch }, "connected to the hub");
           },
         });
+        return { ...end, message: whyNotConnected(address, end) };
       } finally {
         isConnected = false;
         over.abort();
@@ -102,6 +121,9 @@ export function createLink(deps: LinkDeps): Link {
     outbox,
     get isConnected() {
       return isConnected;
+    },
+    get trouble() {
+      return trouble;
     },
     get unacknowledged() {
       return outbox.unacknowledged;

@@ -10,12 +10,15 @@ export interface Assignment {
   readonly paused: boolean;
 }
 
-/** Where what the hub says goes. A promise resolves once it is stored in the agent's cluster; a rejection ends the stream. */
+/**
+ * Where what the hub says goes. A promise gives whether it is stored in the agent's cluster: where it is not, that is told
+ * as the deployment's own failure. A rejection ends the stream.
+ */
 export interface Intake {
   holdings(): readonly Holding[];
-  assign(assignment: Assignment): Promise<void>;
+  assign(assignment: Assignment): Promise<boolean>;
   /** For a deployment that is not held: say `Outbox.withdrawn` at once. */
-  withdraw(deployment: DeploymentKey): Promise<void>;
+  withdraw(deployment: DeploymentKey): Promise<boolean>;
   /** All current ones; said again on every new stream. */
   states(): readonly DeploymentState[];
 }

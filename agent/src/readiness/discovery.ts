@@ -1,13 +1,21 @@
 /** Where a kind lives in the API of this cluster. */
+import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { isForbidden, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import { z } from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
+/** What came of looking for a kind. */
+export type Found =
+  | { readonly kind: "found"; readonly resource: Resource<KubeObject> }
+  /** The cluster does not have it (yet), or would not say; `why` is for a person. */
+  | { readonly kind: "not found"; readonly why: string };
+
 export interface Discovery {
-  /** `undefined` when the cluster does not have the kind (yet). Kinds that were found are remembered. */
-  find(apiVersion: string, kind: string): Promise<Resource<KubeObject> | undefined>;
+  /** Rejects only when `signal` aborts. Kinds that were found are remembered. */
+  find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Found>;
 }
 
 const listSchema = z.object({
@@ -16,35 +24,40 @@ const listSchema = z.object({
 
 export function createDiscovery(rest: KubeRest): Discovery {
   const known = new Map<string, Resource<KubeObject>>();
-  const asking = new Map<string, Promise<void>>();
+  /** By apiVersion; gives why there was no answer. */
+  const questions = createSharedTasks<string | undefined>();
 
-  async function ask(apiVersion: string): Promise<void> {
-    let text: string;
+  async function ask(apiVersion: string, signal: AbortSignal): Promise<string | undefined> {
     try {
-      text = await rest.raw(`${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`);
+      const path = `${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`;
+      const text = await rest.raw(path, { signal });
+      for (const { name, kind, namespaced } of listSchema.parse(JSON.parse(text)).resources) {
+        if (name.includes("/")) continue;
+        const resource = { ...groupVersionOf(apiVersion), kind, plural: name, namespaced };
+        known.set(`${apiVersion} ${kind}`, resource);
+      }
+      return undefined;
     } catch (thrown) {
-      if (isNotFound(thrown)) return;
-      throw thrown;
-    }
-    for (const { name, kind, namespaced } of listSchema.parse(JSON.parse(text)).resources) {
-      if (name.includes("/")) continue;
-      const resource = { ...groupVersionOf(apiVersion), kind, plural: name, namespaced };
-      known.set(`${apiVersion} ${kind}`, resource);
+      if (isNotFound(thrown)) return undefined;
+      const what = isForbidden(thrown)
+        ? "the agent may not ask the cluster for this kind"
+        : "the cluster could not be asked for this kind";
+      return `${what}: ${messageOf(thrown)}`;
     }
   }
 
   return {
-    async find(apiVersion, kind) {
+    async find(apiVersion, kind, signal) {
       const builtIn = builtInKind(apiVersion, kind);
-      if (builtIn !== undefined) return builtIn;
+      if (builtIn !== undefined) return { kind: "found", resource: builtIn };
       const key = `${apiVersion} ${kind}`;
-      if (!known.has(key)) {
-        const question =
-          asking.get(apiVersion) ?? ask(apiVersion).finally(() => asking.delete(apiVersion));
-        asking.set(apiVersion, question);
-        await question;
-      }
-      return known.get(key);
+      const why = known.has(key)
+        ? undefined
+        : await questions.run(apiVersion, (shared) => ask(apiVersion, shared), signal);
+      const resource = known.get(key);
+      return resource === undefined
+        ? { kind: "not found", why: why ?? "the cluster does not know this kind" }
+        : { kind: "found", resource };
     },
   };
 }

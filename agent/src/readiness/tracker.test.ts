@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { OwnedObject } from "./manifest.ts";
-import { createReadinessTracker, type Readiness } from "./tracker.ts";
+import type { Readiness } from "./readiness.ts";
+import { createReadinessTracker } from "./tracker.ts";
 
 const config: OwnedObject = { apiVersion: "v1", kind: "ConfigMap", name: "config" };
 const pod: OwnedObject = { apiVersion: "v1", kind: "Pod", name: "pod" };
@@ -25,6 +27,17 @@ function podThat(phase: string): KubeObject {
   const object = { metadata: { namespace: "apps", name: "pod" }, status: { phase } };
   return object;
 }
+
+function refusal(status: number, message: string): KubeStatusError {
+  return new KubeStatusError(message, { status, reason: "" });
+}
+
+const thingsAnswer = JSON.stringify({
+  resources: [
+    { name: "things", kind: "Thing", namespaced: true },
+    { name: "things/status", kind: "Thing", namespaced: true },
+  ],
+});
 
 function setUp(t: TestContext) {
   const rest = createMemoryRest();
@@ -126,15 +139,7 @@ suite("the objects of a release", () => {
     assert.equal(before.counts.unknown, 1);
     assert.equal(before.notReady[0]?.message, "the cluster does not know this kind");
 
-    rest.answers.set(
-      "/apis/example.com/v1",
-      JSON.stringify({
-        resources: [
-          { name: "things", kind: "Thing", namespaced: true },
-          { name: "things/status", kind: "Thing", namespaced: true },
-        ],
-      }),
-    );
+    rest.answers.set("/apis/example.com/v1", thingsAnswer);
     await clock.advance(1_000);
     await readiness("web", ({ ready }) => ready);
   });
@@ -197,5 +202,179 @@ suite("the objects of a release", () => {
     tracker.track("web", [], "apps");
 
     assert.ok((await readiness("web", () => true)).ready);
+  });
+});
+
+suite("what the watch shows of a workload", () => {
+  test("does not count when it is older than what the object itself says", async (t) => {
+    const { rest, tracker, readiness } = setUp(t);
+    const { list } = rest;
+    const [asked, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // An answer that is on its way for long.
+    rest.list = async (resource, options) => {
+      const page = await list(resource, options);
+      asked.resolve();
+      await listed.promise;
+      return page;
+    };
+    rest.put(pods, podThat("Succeeded"));
+    tracker.track("shop", [pod], "apps");
+    await asked.promise;
+
+    rest.put(pods, podThat("Pending"));
+    tracker.track("web", [pod], "apps");
+    await settle();
+    // Until the end of the test no event tells what the list has missed.
+    rest.watch = async function* (_, { signal }) {
+      await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      yield* [];
+    };
+    listed.resolve();
+
+    assert.equal((await readiness("web", () => true)).ready, false);
+  });
+
+  test("is not hidden by an answer that a later list has overtaken", async (t) => {
+    const { rest, clock, tracker, readiness } = setUp(t);
+    const { get, watch } = rest;
+    const answered = Promise.withResolvers<void>();
+    const cut = Promise.withResolvers<never>();
+    cut.promise.catch(() => undefined);
+    rest.put(pods, podThat("Running"));
+    const [asked, relisted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    rest.get = async (resource, ref) => {
+      rest.get = get;
+      rest.put(pods, podThat("Pending"));
+      const object = await get(resource, ref);
+      asked.resolve();
+      await answered.promise;
+      return object;
+    };
+    // A watch that tells nothing and breaks; the next one works.
+    rest.watch = async function* () {
+      rest.watch = (resource, options) => {
+        relisted.resolve();
+        return watch(resource, options);
+      };
+      yield await cut.promise;
+    };
+
+    tracker.track("web", [pod], "apps");
+    await asked.promise;
+    rest.put(pods, podThat("Succeeded"));
+    cut.reject(new Error("cut"));
+    await clock.advance(await clock.timer());
+    await relisted.promise;
+    answered.resolve();
+
+    assert.ok((await readiness("web", () => true)).ready);
+  });
+
+  test("counts where the object itself cannot be read", async (t) => {
+    const { rest, tracker, readiness } = setUp(t);
+    rest.get = () => Promise.reject(refusal(500, "get pods: 500"));
+    rest.put(pods, podThat("Succeeded"));
+
+    tracker.track("web", [pod], "apps");
+
+    assert.ok((await readiness("web", () => true)).ready);
+  });
+});
+
+suite("a kind that cannot be seen", () => {
+  for (const [why, thrown, message] of [
+    [
+      "the API server does not say",
+      refusal(503, "get /apis/example.com/v1: 503 ServiceUnavailable"),
+      "the cluster could not be asked for this kind: get /apis/example.com/v1: 503 ServiceUnavailable",
+    ],
+    [
+      "no answer came",
+      new Error("get /apis/example.com/v1: no answer within 10 s"),
+      "the cluster could not be asked for this kind: get /apis/example.com/v1: no answer within 10 s",
+    ],
+    [
+      "the agent may not ask",
+      refusal(403, "get /apis/example.com/v1: 403 Forbidden"),
+      "the agent may not ask the cluster for this kind: get /apis/example.com/v1: 403 Forbidden",
+    ],
+  ] as const) {
+    test(`because ${why} is unknown, in those words, until it can`, async (t) => {
+      const { rest, clock, tracker, readiness } = setUp(t);
+      const { raw } = rest;
+      rest.raw = () => Promise.reject(thrown);
+      rest.put(things, { metadata: { namespace: "apps", name: "thing" } });
+      rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
+
+      tracker.track("web", [thing, config], "apps");
+      const before = await readiness("web", () => true);
+      assert.deepEqual(before.notReady, [{ ...thing, namespace: "apps", message, missing: false }]);
+      assert.deepEqual([before.counts.ready, before.counts.unknown], [1, 1]);
+
+      rest.raw = raw;
+      rest.answers.set("/apis/example.com/v1", thingsAnswer);
+      await clock.advance(1_000);
+      await readiness("web", ({ ready }) => ready);
+    });
+  }
+
+  for (const [status, message] of [
+    [403, "the agent may not list this kind: list pods: told to say 403"],
+    [500, "this kind could not be listed: list pods: told to say 500"],
+  ] as const) {
+    test(`because listing it is answered with ${status} is unknown, in those words, until it can`, async (t) => {
+      const { rest, clock, tracker, readiness } = setUp(t);
+      const { list } = rest;
+      rest.list = (resource, options) =>
+        resource.kind === "Pod"
+          ? Promise.reject(refusal(status, `list pods: told to say ${status}`))
+          : list(resource, options);
+      rest.put(pods, podThat("Succeeded"));
+
+      tracker.track("web", [pod], "apps");
+      const before = await readiness("web", () => true);
+      assert.deepEqual(before.notReady, [{ ...pod, namespace: "apps", message, missing: false }]);
+      assert.equal(before.counts.unknown, 1);
+
+      rest.list = list;
+      await clock.advance(await clock.timer());
+      assert.ok((await readiness("web", ({ counts }) => counts.unknown === 0)).ready);
+    });
+  }
+
+  test("for a moment, after it was seen, stays as it was", async (t) => {
+    const { rest, clock, tracker, told, readiness } = setUp(t);
+    const { list, watch } = rest;
+    const cut = Promise.withResolvers<never>();
+    cut.promise.catch(() => undefined);
+    rest.watch = async function* () {
+      yield await cut.promise;
+    };
+    rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
+    tracker.track("web", [config], "apps");
+    await readiness("web", ({ ready }) => ready);
+
+    rest.watch = watch;
+    rest.list = () => Promise.reject(refusal(500, "list configmaps: 500"));
+    cut.reject(new Error("cut"));
+    await clock.advance(await clock.timer());
+    rest.list = list;
+    await rest.delete(configMaps, { namespace: "apps", name: "config" });
+    await clock.advance(await clock.timer());
+    await readiness("web", ({ counts }) => counts.missing === 1);
+
+    assert.deepEqual(told, ["web", "web"]);
+  });
+
+  test("does not take the others with it when whoever is told of it fails", async (t) => {
+    const { tracker, readiness } = setUp(t);
+    tracker.onChange((name) => {
+      if (name === "web") throw new Error("told to fail");
+    });
+
+    tracker.track("web", [], "apps");
+    tracker.track("shop", [], "apps");
+
+    await readiness("shop", ({ ready }) => ready);
   });
 });

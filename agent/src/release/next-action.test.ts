@@ -38,7 +38,7 @@ function next(observed: Partial<Observed>): Action {
   return nextAction(desired, {
     latest: undefined,
     owned: observed.latest === undefined ? [] : [observed.latest],
-    interruptedRevision: undefined,
+    interrupted: undefined,
     isHeld: () => false,
     retryAtMs: undefined,
     nowMs,
@@ -87,17 +87,69 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "a lock of a run of ours that was cut off is taken off at once",
-    { latest: record({ status: "pending-upgrade" }), interruptedRevision: 4 },
+    {
+      latest: record({ status: "pending-upgrade" }),
+      interrupted: { revision: 4, rollsBack: false },
+    },
     { kind: "unlock", record: record({ status: "pending-upgrade" }) },
   ],
   [
     "a lock on another revision than the one that was cut off is not ours",
-    { latest: record({ status: "pending-upgrade" }), interruptedRevision: 3 },
+    {
+      latest: record({ status: "pending-upgrade" }),
+      interrupted: { revision: 3, rollsBack: false },
+    },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
     "a lock by hand is not ours, even on the revision that we were about to make",
-    { latest: record({ status: "pending-upgrade", isOurs: false }), interruptedRevision: 4 },
+    {
+      latest: record({ status: "pending-upgrade", isOurs: false }),
+      interrupted: { revision: 4, rollsBack: false },
+    },
+    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+  ],
+  [
+    "a lock of the way back that Helm was on when we were cut off is taken off at once",
+    {
+      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
+      interrupted: { revision: 4, rollsBack: true },
+    },
+    {
+      kind: "unlock",
+      record: record({ revision: 5, status: "pending-rollback", isOurs: false }),
+    },
+  ],
+  [
+    "a lock of the way back to a release that somebody made by hand is taken off too",
+    {
+      latest: madeByHand({ revision: 5, status: "pending-rollback" }),
+      interrupted: { revision: 4, rollsBack: true },
+    },
+    { kind: "unlock", record: madeByHand({ revision: 5, status: "pending-rollback" }) },
+  ],
+  [
+    "a rollback by hand after a run that does not go back by itself is waited for",
+    {
+      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
+      interrupted: { revision: 4, rollsBack: false },
+    },
+    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+  ],
+  [
+    "an upgrade by hand in place of the way back is waited for",
+    {
+      latest: record({ revision: 5, status: "pending-upgrade", isOurs: false }),
+      interrupted: { revision: 4, rollsBack: true },
+    },
+    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+  ],
+  [
+    "a rollback that is not the next revision after ours is waited for",
+    {
+      latest: record({ revision: 6, status: "pending-rollback", isOurs: false }),
+      interrupted: { revision: 4, rollsBack: true },
+    },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [

@@ -3,7 +3,7 @@
  * asked again, so that a crash at any point leaves nothing that it does not know how to go on from.
  */
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import type { ReleaseRecord } from "../helm/release-record.ts";
+import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
 
 export interface Desired {
   readonly owner: DeploymentKey;
@@ -13,13 +13,21 @@ export interface Desired {
   readonly digest: string;
 }
 
+/** A run of ours that did not come to its end. */
+export interface InterruptedRun {
+  /** The one that it was making. */
+  readonly revision: number;
+  /** Whether Helm makes another revision when it fails, by which it goes back. */
+  readonly rollsBack: boolean;
+}
+
 export interface Observed {
   /** The newest record under the wanted name. */
   readonly latest: ReleaseRecord | undefined;
   /** The newest records of releases that were made for this deployment, under whatever name. */
   readonly owned: readonly ReleaseRecord[];
-  /** The revision that we were making when we were last interrupted, if we were. */
-  readonly interruptedRevision: number | undefined;
+  /** What we were doing when we were last interrupted, if we were. */
+  readonly interrupted: InterruptedRun | undefined;
   /** Whether a deployment that this agent holds goes by this name and UID. */
   readonly isHeld: (owner: DeploymentKey) => boolean;
   /** When the last failure of this very content is to be tried again, ms since 1970. */
@@ -50,11 +58,8 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   if (holder !== undefined && !isSame(holder, desired.owner) && observed.isHeld(holder)) {
     return { kind: "refuse", holder };
   }
-  if (latest?.status.startsWith("pending-") === true) {
-    // Of a run that failed before it made a record there is a note too: then somebody else may hold that revision.
-    const isOwn = latest.isOurs && isSame(latest.owner, desired.owner);
-    if (isOwn && latest.revision === observed.interruptedRevision)
-      return { kind: "unlock", record: latest };
+  if (latest !== undefined && isLocked(latest)) {
+    if (isOwnLock(latest, desired, observed.interrupted)) return { kind: "unlock", record: latest };
     const untilMs = latest.modifiedAtMs + foreignLockMs;
     return nowMs < untilMs
       ? { kind: "wait", untilMs, why: "locked" }
@@ -81,6 +86,24 @@ export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
     record.isOurs &&
     record.digest === desired.digest &&
     isSame(record.owner, desired.owner)
+  );
+}
+
+/** Whether the run of Helm that holds the release is our own, which nobody carries on. */
+function isOwnLock(
+  latest: ReleaseRecord,
+  desired: Desired,
+  interrupted: InterruptedRun | undefined,
+): boolean {
+  if (interrupted === undefined) return false;
+  // Of a run that failed before it made a record there is a note too: then somebody else may hold that revision.
+  const isOwnRevision = latest.isOurs && isSame(latest.owner, desired.owner);
+  if (latest.revision === interrupted.revision) return isOwnRevision;
+  // Helm gives it the labels of the revision that it goes back to, so that only its place tells whose it is.
+  return (
+    interrupted.rollsBack &&
+    latest.status === "pending-rollback" &&
+    latest.revision === interrupted.revision + 1
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
-import type { Readiness } from "../readiness/tracker.ts";
+import type { Readiness } from "../readiness/readiness.ts";
 import { composeState } from "./compose-state.ts";
 
 const held: HeldAssignment = {

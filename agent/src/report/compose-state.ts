@@ -1,7 +1,7 @@
 /** What is reported of a deployment, from what became of it and how its objects are. Pure. */
 import type { DeploymentState, ReleaseInfo, ResourceTally } from "@flotilla/proto/messages.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
-import type { Readiness } from "../readiness/tracker.ts";
+import type { Readiness } from "../readiness/readiness.ts";
 
 /** What became of an assignment so far. */
 export type Outcome =

@@ -1,6 +1,11 @@
 /** An API server in memory: objects with resource versions, lists and watches, as far as the agent asks for them. */
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest, WatchEvent, WatchOptions } from "@flotilla/shared/kube/rest.ts";
+import type {
+  KubeRest,
+  ListOptions,
+  WatchEvent,
+  WatchOptions,
+} from "@flotilla/shared/kube/rest.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 
 export interface MemoryRest extends KubeRest {
@@ -71,8 +76,11 @@ export function createMemoryRest(): MemoryRest {
       // What was put under this kind.
       return Promise.resolve(objectsOf(resource).get(keyOf(ref)) as T | undefined);
     },
-    list<T extends KubeObject>(resource: Resource<T>) {
-      const items = [...objectsOf(resource).values()] as T[]; // What was put under this kind.
+    list<T extends KubeObject>(resource: Resource<T>, { labelSelector }: ListOptions = {}) {
+      const [label = "", value] = labelSelector?.split("=") ?? [];
+      const items = [...objectsOf(resource).values()].filter(
+        ({ metadata }) => label === "" || metadata.labels?.[label] === value,
+      ) as T[]; // What was put under this kind.
       return Promise.resolve({ items, resourceVersion: String(version) });
     },
     async *watch<T extends KubeObject>(

@@ -49,7 +49,7 @@ export async function registrationData(
   return secret.data;
 }
 
-/** Leaves in the cluster what its agent enrols with. */
+/** Leaves in the cluster what its agent enrols with. An agent that has enrolled with another token before enrols anew. */
 export async function prepareAgent(
   cluster: KubeRest,
   registration: Readonly<Record<string, string>>,
@@ -71,7 +71,12 @@ export async function prepareAgent(
       labels: base64(JSON.stringify(identity.labels)),
     },
   };
-  await createUnlessThere(cluster, secrets, secret);
+  try {
+    await cluster.create(secrets, secret);
+  } catch (thrown) {
+    if (!isAlreadyExists(thrown)) throw thrown;
+    await cluster.replace(secrets, secret);
+  }
 }
 
 /** Resolves when the agent of a cluster is connected to the hub. */

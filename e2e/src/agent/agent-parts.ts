@@ -1,6 +1,7 @@
 /** The agent without its link to a hub, put together as `main.ts` does: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createAssignmentStorage } from "@flotilla/agent/assignment/assignment-storage.ts";
 import { createAssignments } from "@flotilla/agent/assignment/assignments.ts";
 import { createDeployer } from "@flotilla/agent/engine/deployer.ts";
 import { createEngine } from "@flotilla/agent/engine/engine.ts";
@@ -35,6 +36,10 @@ export interface AgentPartsSpec {
   readonly helm: string;
   readonly dataDir: string;
   readonly concurrency?: number;
+  /** How long Helm gets to end by itself. */
+  readonly graceMs?: number;
+  /** How long a run that waits for nothing may go on once it is superseded. */
+  readonly patienceMs?: number;
 }
 
 const patienceMs = 60_000;
@@ -46,13 +51,14 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
   const charts = createChartClient({ userAgent: "flotilla-test", log });
-  const assignments = createAssignments({ rest, log });
+  const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(dataDir, "runs"), log);
   const program = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },
+    ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
   const helmRuns: (readonly string[])[] = [];
   const deployer = createDeployer({
@@ -67,6 +73,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     notes,
     clock,
     log,
+    ...(spec.patienceMs !== undefined && { patienceMs: spec.patienceMs }),
   });
 
   const reports: DeploymentState[] = [];

@@ -1,46 +1,40 @@
 /** What the agent does with an assignment, on a real control plane and with the real Helm. No hub. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { controlPlaneTools } from "@flotilla/local/control-plane/control-plane.ts";
-import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
+import { promisify } from "node:util";
+import { partSelector } from "@flotilla/agent/assignment/assignment-secret.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { configMaps, namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { type AgentParts, startAgentParts } from "./agent-parts.ts";
+import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
+import { type AgentParts, type AgentPartsSpec, startAgentParts } from "./agent-parts.ts";
 import { deploymentOf } from "./deployment-of.ts";
+import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
-const dir = await mkdtemp(join(tmpdir(), "flotilla-agent-"));
-after(() => rm(dir, { recursive: true, force: true }));
-const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
-const plane = await startControlPlane({
-  name: "agent",
-  dir: join(dir, "cluster"),
-  binaries,
-  workloads: true,
-});
-after(() => plane.stop());
-const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
-after(() => rest.close());
-await rest.create(namespaces, { metadata: { name: agentNamespace } });
-const charts = await startChartServer();
-after(() => charts.close());
+const run = promisify(execFile);
+const { rest, charts, spec, records, recordThat } = await startAgentCluster();
 const { url } = charts;
 const first = await configChart("settings", "0.1.0");
 const second = await configChart("settings", "0.2.0");
 const workload = await deploymentChart("workload", "0.1.0");
-charts.publish(first, second, workload);
+const stalling = await stallingChart("stalling", "0.1.0");
+charts.publish(first, second, workload, stalling);
 
-const spec = { kubeconfig: plane.kubeconfig, helm: binaries.helm, dataDir: join(dir, "data") };
-let agent: AgentParts = await startAgentParts(spec);
+const usual: AgentPartsSpec = { ...spec, patienceMs: 1_000 };
+let agent: AgentParts = await startAgentParts(usual);
 after(() => agent.stop());
+
+async function restart(changed: Partial<AgentPartsSpec> = {}): Promise<void> {
+  await agent.stop();
+  agent = await startAgentParts({ ...usual, ...changed });
+}
 
 function isReady(name: string, revision: number): (state: DeploymentState) => boolean {
   return (state) => state.name === name && state.ready && state.release?.revision === revision;
@@ -52,13 +46,17 @@ async function versionOf(name: string): Promise<string | undefined> {
   ];
 }
 
-function runsFor(name: string): number {
-  return agent.helmRuns.filter((args) => args.includes(name)).length;
+async function greetingOf(name: string): Promise<string | undefined> {
+  const config = await rest.get(configMaps, { namespace: name, name: `${name}-config` });
+  return config?.data?.["greeting"];
 }
 
-async function revisions(name: string): Promise<readonly string[]> {
-  const { items } = await rest.list(secrets, { namespace: name, labelSelector: "owner=helm" });
-  return items.map(({ metadata }) => metadata.labels?.["version"] ?? "").sort();
+function dataOf(object: unknown): unknown {
+  return typeof object === "object" && object !== null && Reflect.get(object, "data");
+}
+
+function runsFor(name: string): number {
+  return agent.helmRuns.filter((args) => args.includes(name)).length;
 }
 
 test("a chart is installed with one run of Helm, and upgraded with one more", async () => {
@@ -89,7 +87,7 @@ test("an assignment that comes once more runs nothing", async () => {
   );
 
   assert.equal(runsFor("again"), 1);
-  assert.deepEqual(await revisions("again"), ["1"]);
+  assert.deepEqual(await records("again"), ["1 deployed"]);
 });
 
 test("values reach the chart, and not the arguments", async () => {
@@ -102,6 +100,107 @@ test("values reach the chart, and not the arguments", async () => {
   const config = await rest.get(configMaps, { namespace: "values", name: "values-config" });
   assert.equal(config?.data?.["greeting"], greeting);
   assert.ok(!agent.helmRuns.flat().some((argument) => argument.includes(greeting)));
+});
+
+test("numbers reach the chart as they do from a values file that Helm reads itself", async () => {
+  const numbers = [
+    "9007199254740991",
+    "9007199254740993",
+    "9223372036854775807",
+    "12345678901234567890",
+    "-1234567890123456789",
+    "1000000",
+    "0.1",
+    "1e3",
+    "1.0",
+  ];
+  const printing = await chartArchive({
+    name: "printing",
+    version: "0.1.0",
+    templates: {
+      "config.yaml": [
+        "apiVersion: v1",
+        "kind: ConfigMap",
+        "metadata: {name: {{ .Release.Name }}-config}",
+        "data:",
+        "  plain: {{ .Values.numbers | join ` ` | quote }}",
+        "  json: {{ .Values.numbers | toJson | quote }}",
+        "  {{- range $at, $number := .Values.numbers }}",
+        "  int{{ $at }}: {{ $number | int64 | quote }}",
+        "  {{- end }}",
+        "",
+      ].join("\n"),
+    },
+  });
+  charts.publish(printing);
+  const path = join(spec.dataDir, "printing.tgz");
+  await writeFile(path, printing.bytes);
+  const file = join(spec.dataDir, "numbers.yaml");
+  await writeFile(file, `numbers: [${numbers.join(", ")}]\n`);
+  const { stdout } = await run(spec.helm, ["template", "numbers", path, `--values=${file}`]);
+
+  const values = { numbers: numbers.map(rawNumber) };
+  await agent.intake.assign(await deploymentOf({ name: "numbers", chart: printing, url, values }));
+  await agent.report(isReady("numbers", 1));
+
+  const config = await rest.get(configMaps, { namespace: "numbers", name: "numbers-config" });
+  assert.deepEqual(config?.data, dataOf(parseHelmYaml(stdout, { name: "what helm printed" })));
+  assert.match(config?.data?.["plain"] ?? "", /^9.007199254740991e\+15 9.007199254740992e\+15 /);
+});
+
+test("values as large as Helm can store are kept and installed, and come back after a restart", async () => {
+  const values = { blob: randomBytes(730_000).toString("base64") };
+  const wanted = await deploymentOf({ name: "large", chart: first, url, values });
+  assert.ok((wanted.content?.length ?? 0) > 700 * 1024);
+
+  await agent.intake.assign(wanted);
+  await agent.report(isReady("large", 1));
+
+  await restart();
+  await agent.report(isReady("large", 1));
+  assert.equal(runsFor("large"), 0);
+});
+
+test("values larger than Helm can store are kept in parts, and refused in Helm's words", async () => {
+  const values = { blob: randomBytes(1_400_000).toString("base64") };
+  const wanted = await deploymentOf({ name: "too-large", chart: first, url, values });
+  const parts = async (): Promise<number> =>
+    (await rest.list(secrets, { namespace: agentNamespace, labelSelector: partSelector })).items
+      .length;
+
+  assert.equal(await agent.intake.assign(wanted), true);
+  const failed = await agent.report(
+    ({ name, phase }) => name === "too-large" && phase === "failed",
+  );
+  assert.match(failed.message, /Too long: may not be more than 1048576 bytes/);
+  assert.equal(await parts(), 1);
+
+  await agent.intake.withdraw(wanted.deployment);
+  await agent.withdrawn("too-large");
+  assert.equal(await parts(), 0);
+});
+
+test("an assignment that cannot be kept is not carried out, and says why", async () => {
+  const quota = { namespace: agentNamespace, name: "full" };
+  await rest.create(resourceQuotas, { metadata: quota, ...{ spec: { hard: { secrets: "0" } } } });
+  await untilSecretsAre(rest, "refused");
+
+  const kept = await agent.intake.assign(await deploymentOf({ name: "unkept", chart: first, url }));
+  const failed = await agent.report(({ name, phase }) => name === "unkept" && phase === "failed");
+  assert.equal(kept, false);
+  assert.match(
+    failed.message,
+    /^what the hub assigned could not be kept in this cluster: create secrets flotilla-agent\/assignment-unkept on .*: 403 Forbidden: .*quota.*; it is tried again at /,
+  );
+  assert.equal(runsFor("unkept"), 0);
+
+  await rest.delete(resourceQuotas, quota);
+  await untilSecretsAre(rest, "taken");
+  assert.equal(
+    await agent.intake.assign(await deploymentOf({ name: "unkept", chart: second, url })),
+    true,
+  );
+  await agent.report(isReady("unkept", 1));
 });
 
 test("a workload is ready when its pods are, not when Helm returns", async () => {
@@ -158,7 +257,7 @@ test("a release that another deployment has is refused by that one's name", asyn
     ({ name, phase }) => name === "latecomer" && phase === "failed",
   );
   assert.match(failed.message, /holder/);
-  assert.deepEqual(await revisions("holder"), ["1"]);
+  assert.deepEqual(await records("holder"), ["1 deployed"]);
 });
 
 test("a release that is moved is uninstalled where it was", async () => {
@@ -169,8 +268,8 @@ test("a release that is moved is uninstalled where it was", async () => {
     await deploymentOf({ name: "moved", chart: first, url, namespace: "moved-on" }),
   );
   await agent.report((state) => state.name === "moved" && state.release?.namespace === "moved-on");
-  assert.deepEqual(await revisions("moved"), []);
-  assert.deepEqual(await revisions("moved-on"), ["1"]);
+  assert.deepEqual(await records("moved"), []);
+  assert.deepEqual(await records("moved-on"), ["1 deployed"]);
 });
 
 test("what is withdrawn is uninstalled and forgotten, and a second time nothing is left to do", async () => {
@@ -181,7 +280,7 @@ test("what is withdrawn is uninstalled and forgotten, and a second time nothing 
   await agent.intake.withdraw(deployment);
   await agent.withdrawn("leaving");
   assert.equal(await versionOf("leaving"), undefined);
-  assert.deepEqual(await revisions("leaving"), []);
+  assert.deepEqual(await records("leaving"), []);
   assert.ok(!agent.intake.holdings().some(({ name }) => name === "leaving"));
 
   await agent.intake.withdraw(deployment);
@@ -195,17 +294,78 @@ test("with keepResources only Helm's records go", async () => {
   await agent.intake.withdraw(wanted.deployment);
   await agent.withdrawn("kept");
   assert.equal(await versionOf("kept"), "0.1.0");
-  assert.deepEqual(await revisions("kept"), []);
+  assert.deepEqual(await records("kept"), []);
+});
+
+test("a run of Helm that waits for nothing is let through, whatever else is wanted", async () => {
+  const [one, two] = [{ greeting: "one" }, { greeting: "two" }];
+  await agent.intake.assign(await deploymentOf({ name: "quick", chart: first, url, values: one }));
+  await recordThat("quick", 1);
+
+  await agent.intake.assign(await deploymentOf({ name: "quick", chart: first, url, values: two }));
+  await agent.report(isReady("quick", 2));
+
+  assert.deepEqual(await records("quick"), ["1 superseded", "2 deployed"]);
+});
+
+for (const [name, what, helm, stall] of [
+  ["waiting", "waits", { timeoutSeconds: 600 }, { node: true }],
+  ["atomic", "waits and would go back", { timeoutSeconds: 600, atomic: true }, { node: true }],
+  ["hooked", "stands before a hook that never ends", {}, { hook: true }],
+] as const) {
+  test(`a run of Helm that ${what} is ended when something else is wanted`, async () => {
+    await agent.intake.assign(await deploymentOf({ name, chart: stalling, url }));
+    await agent.report(isReady(name, 1));
+    await agent.intake.assign(
+      await deploymentOf({ name, chart: stalling, url, helm, values: stall }),
+    );
+    await recordThat(name, 2, "pending-upgrade");
+
+    const values = { greeting: "newest" };
+    const newest = await deploymentOf({ name, chart: stalling, url, helm, values });
+    await agent.intake.assign(newest);
+
+    await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
+    assert.equal(await greetingOf(name), "newest");
+    assert.ok(!(await records(name)).some((record) => record.includes("pending")));
+    assert.equal(runsFor(name), 3);
+    assert.ok(!agent.reports.some((state) => state.name === name && state.phase === "failed"));
+  });
+}
+
+test("a way back that gets nowhere is cut off when something else is wanted", async () => {
+  await restart({ graceMs: 1_500 });
+  const helm = { timeoutSeconds: 600, atomic: true };
+  const of = (values: Readonly<Record<string, unknown>>, own: Partial<typeof helm> = helm) =>
+    deploymentOf({ name: "nowhere", chart: stalling, url, helm: own, values });
+  await agent.intake.assign(await of({ node: true }, {}));
+  await recordThat("nowhere", 1, "deployed");
+  await agent.intake.assign(await of({ node: true, greeting: "second" }));
+  await recordThat("nowhere", 2, "pending-upgrade");
+
+  const newest = await of({ greeting: "newest" });
+  await agent.intake.assign(newest);
+
+  await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
+  assert.equal(await greetingOf("nowhere"), "newest");
+  // The third is the way back.
+  assert.ok((await records("nowhere")).includes("4 deployed"));
+  assert.equal(runsFor("nowhere"), 3);
 });
 
 test("an agent that starts anew finds what is installed and runs nothing", async () => {
+  const pin = { kind: "tarball", url: `${url}/settings-0.1.0.tgz` } as const;
   await agent.intake.assign(await deploymentOf({ name: "lasting", chart: first, url }));
+  await agent.intake.assign(await deploymentOf({ name: "undigested", chart: first, url, pin }));
   await agent.report(isReady("lasting", 1));
-  await agent.stop();
+  await agent.report(isReady("undigested", 1));
 
-  agent = await startAgentParts(spec);
+  await restart();
 
-  await agent.report(isReady("lasting", 1));
-  assert.equal(runsFor("lasting"), 0);
-  assert.ok(agent.intake.holdings().some(({ name }) => name === "lasting"));
+  for (const name of ["lasting", "undigested"]) {
+    const found = await agent.report(isReady(name, 1));
+    assert.equal(found.chartDigest, `sha256:${first.digest}`);
+    assert.equal(runsFor(name), 0);
+    assert.ok(agent.intake.holdings().some((holding) => holding.name === name));
+  }
 });

@@ -1,5 +1,6 @@
 /** Contents as a hub would make them, for charts that a test serves. */
 import type { Assignment } from "@flotilla/agent/link/ports.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
 import type { ChartArchive } from "../testing/chart-archive.ts";
 
@@ -10,6 +11,8 @@ export interface Wanted {
   readonly url: string;
   readonly namespace?: string;
   readonly release?: string;
+  /** By default by address and digest. */
+  readonly pin?: Pin;
   readonly values?: Readonly<Record<string, unknown>>;
   readonly helm?: Partial<DeploymentContent["helm"]>;
   readonly uid?: string;
@@ -22,7 +25,7 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
   const { name, chart, url, values } = wanted;
   const { deploymentId, bytes } = await packContent({
     format: 1,
-    pin: {
+    pin: wanted.pin ?? {
       kind: "http",
       version: chart.version,
       url: `${url}/${chart.name}-${chart.version}.tgz`,

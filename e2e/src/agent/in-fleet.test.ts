@@ -13,7 +13,12 @@ import {
   clusterNamespaceName,
   workspaceNamespace,
 } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json/exact.ts";
@@ -22,6 +27,7 @@ import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
+import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
 const run = promisify(execFile);
 const fleet = await startTestFleet({ clusters: [{}] });
@@ -142,6 +148,12 @@ async function helm(...args: readonly string[]): Promise<void> {
   });
 }
 
+/** Of the agent's present connection. */
+async function epochOf(): Promise<number | undefined> {
+  const ref = { namespace: workspaceNamespace, name: cluster?.name ?? "" };
+  return (await fleet.hub.get(clusters, ref))?.status?.agent?.epoch;
+}
+
 /** The process of the only run of Helm that is under way, as the agent has noted it. */
 async function helmProcess(): Promise<{ readonly pid: number; readonly startedAt: string }> {
   const dir = join(fleet.dir, "cluster-1-agent", "runs");
@@ -172,6 +184,50 @@ test("an agent that was killed in mid-upgrade recovers at once: no helm process,
   const left = await records("killed");
   assert.ok(!left.some((record) => record.includes("pending")), left.join());
   assert.equal((await config("killed"))?.data?.["version"], "1.1.0");
+});
+
+test("an agent that was killed while Helm went back recovers at once, too", async () => {
+  // Never ready, and nobody waits for it: so the way back to it takes its time.
+  await createHelmOp("back", { helm: { values: { node: "nowhere" } } });
+  await recordThat("back", 1, "deployed");
+  await change("back", {
+    helm: { timeoutSeconds: 4, atomic: true, values: { greeting: "second" } },
+  });
+  await recordThat("back", 3, "pending-rollback");
+  const { pid, startedAt } = await helmProcess();
+
+  process.kill(cluster.agent().identity.pid, "SIGKILL");
+  await cluster.agent().exited;
+  assert.equal(await startOfProcess(pid), startedAt, "helm outlives the agent that was killed");
+  await change("back", { helm: { version: "1.1.0", values: { node: null } } });
+  await cluster.startAgent();
+
+  await helmOpThat(fleet.hub, "back", "ready", isReady("1.1.0", 1));
+  assert.notEqual(await startOfProcess(pid), startedAt);
+  assert.ok((await records("back")).includes("4 deployed"));
+});
+
+test("an assignment that cannot be kept is ErrApplied with the reason, and the agent stays connected", async () => {
+  await createHelmOp("before");
+  await helmOpThat(fleet.hub, "before", "ready", isReady("1.0.0", 1));
+  const epoch = await epochOf();
+  const quota = { namespace: agentNamespace, name: "full" };
+  await rest.create(resourceQuotas, { metadata: quota, ...{ spec: { hard: { secrets: "0" } } } });
+  await untilSecretsAre(rest, "refused");
+
+  await createHelmOp("unkept");
+  await helmOpThat(fleet.hub, "unkept", "refused", ({ status }) =>
+    /could not be kept in this cluster: create secrets flotilla-agent\/assignment-unkept .*quota/.test(
+      findCondition(status?.conditions, "Ready")?.message ?? "",
+    ),
+  );
+  await change("before", { helm: { values: { greeting: "meanwhile" } } });
+  await config("before", (greeting) => greeting === "meanwhile");
+
+  await rest.delete(resourceQuotas, quota);
+  await untilSecretsAre(rest, "taken");
+  await helmOpThat(fleet.hub, "unkept", "ready", isReady("1.0.0", 1));
+  assert.equal(await epochOf(), epoch);
 });
 
 test("what Helm refuses is ErrApplied in its words, what was installed stays, and mending it does not wait", async () => {
@@ -346,4 +402,5 @@ test("an agent that starts while its hub is away keeps up what it was assigned, 
   await fleet.startHub();
   await change("alone", { helm: { version: "1.1.0" } });
   await helmOpThat(fleet.hub, "alone", "ready at 1.1.0", isReady("1.1.0", 1));
+  assert.equal((await config("alone"))?.data?.["version"], "1.1.0");
 });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
-import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness/tracker.ts";
+import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
+import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -16,7 +17,8 @@ const patienceMs = 60_000;
 
 const wholeFile = { after: (end: () => unknown) => after(() => end()) };
 const plane = await startTestControlPlane(wholeFile, { workloads: true });
-const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
+const config = await loadKubeconfig({ path: plane.kubeconfig });
+const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
 const ending = new AbortController();
 const running = tracker.run(ending.signal);
@@ -112,4 +114,52 @@ test("a release is ready when its last object is there, and the one beside it he
   await readiness("both", ({ ready }) => ready);
 
   assert.deepEqual(told, ["both"]);
+});
+
+test("a kind that the agent may not list is named with the server's own words, until it may", async (t) => {
+  const user = "restricted";
+  const restricted = connectKube({ ...config, impersonate: { user, groups: [] } });
+  const own = createReadinessTracker({ rest: restricted, clock, log: silentLog() });
+  const stop = new AbortController();
+  const runs = own.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await runs;
+    await restricted.close();
+  });
+  const told = new Map<boolean, PromiseWithResolvers<Readiness>>([
+    [false, Promise.withResolvers()],
+    [true, Promise.withResolvers()],
+  ]);
+  own.onChange((name) => {
+    const now = own.readinessOf(name);
+    if (now !== undefined) told.get(now.ready)?.resolve(now);
+  });
+  await rest.create(configMaps, { metadata: { namespace, name: "seen" } });
+
+  own.track("seen", [{ apiVersion: "v1", kind: "ConfigMap", name: "seen" }], namespace);
+  const hidden = await told.get(false)?.promise;
+  assert.deepEqual(hidden?.counts, {
+    desiredReady: 1,
+    ready: 0,
+    notReady: 0,
+    missing: 0,
+    unknown: 1,
+  });
+  assert.match(
+    hidden.notReady[0]?.message ?? "",
+    /^the agent may not list this kind: list configmaps on https:.*: 403 Forbidden: configmaps is forbidden: User "restricted" cannot list/,
+  );
+
+  const role = { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] };
+  const api = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false };
+  const clusterRole = { metadata: { name: user }, rules: [role] };
+  await rest.create({ ...api, kind: "ClusterRole", plural: "clusterroles" }, clusterRole);
+  const binding = {
+    metadata: { name: user },
+    roleRef: { apiGroup: api.group, kind: "ClusterRole", name: user },
+    subjects: [{ apiGroup: api.group, kind: "User", name: user }],
+  };
+  await rest.create({ ...api, kind: "ClusterRoleBinding", plural: "clusterrolebindings" }, binding);
+  assert.equal((await told.get(true)?.promise)?.counts.ready, 1);
 });

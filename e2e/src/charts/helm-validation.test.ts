@@ -44,6 +44,7 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
     digest: "d",
     revision: 1,
     chartPath,
+    chartDigest: `sha256:${"0".repeat(64)}`,
   });
   const result = await runHelm({
     args: isValidating ? args.filter((arg) => arg !== "--disable-openapi-validation") : args,

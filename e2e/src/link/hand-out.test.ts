@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { before, suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import {
   clusterOf,
   connected,
@@ -15,7 +17,11 @@ import {
 } from "./wire-fixture.ts";
 
 const rest = await startHubCluster();
-const first = await startHub(rest);
+// What cannot be compressed takes as many bytes packed as unpacked, and a few more.
+const largest = randomBytes(maxContentBytes + 64 * 1024);
+const first = await startHub(rest, {
+  content: (id) => (id === digest("9") ? largest : Buffer.from(id)),
+});
 const token = await makeToken(rest, first, "token");
 
 suite("an agent that is connected", () => {
@@ -45,6 +51,16 @@ suite("an agent that is connected", () => {
       ],
     );
     assert.deepEqual(agent.withdrawn, [deployment]);
+    await agent.stop();
+  });
+
+  test("is handed a content as large as any may be", async () => {
+    const agent = await startEnrolled(rest, first, token, "large");
+
+    await deploymentsOf(rest, "large").create("web", digest("9"));
+    await agent.until(() => agent.assigned.length === 1, "the deployment");
+
+    assert.ok(largest.equals(agent.assigned[0]?.content ?? Buffer.of()));
     await agent.stop();
   });
 

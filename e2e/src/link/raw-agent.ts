@@ -35,13 +35,21 @@ export async function enrolRaw(
 ): Promise<AgentIdentity> {
   const namespace = `agent-${name}`;
   await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
+  const { log } = testLog();
   const keeper = createIdentityKeeper({
-    store: createIdentityStore(rest, namespace),
+    store: createIdentityStore(rest, namespace, log),
     connectHub: createHubConnector(),
     clock: systemClock,
-    log: testLog().log,
+    log,
   });
-  return keeper.usable(AbortSignal.timeout(20_000));
+  const enrolled = new AbortController();
+  const running = keeper.run(enrolled.signal);
+  try {
+    return await keeper.usable(AbortSignal.timeout(20_000));
+  } finally {
+    enrolled.abort();
+    await running;
+  }
 }
 
 export function openRaw(identity: AgentIdentity): RawStream {

@@ -165,8 +165,8 @@ suite("an agent that reaches another hub", () => {
       intake: {
         holdings: () => [],
         states: () => [],
-        assign: () => Promise.resolve(void touched.push("assign")),
-        withdraw: () => Promise.resolve(void touched.push("withdraw")),
+        assign: () => Promise.resolve(touched.push("assign") > 0),
+        withdraw: () => Promise.resolve(touched.push("withdraw") > 0),
       },
       outbox: createOutbox(),
       clock: systemClock,

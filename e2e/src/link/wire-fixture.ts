@@ -258,7 +258,7 @@ export function startAgent(
   const ending = new AbortController();
   const connectHub = createHubConnector();
   const keeper = createIdentityKeeper({
-    store: createIdentityStore(rest, namespace),
+    store: createIdentityStore(rest, namespace, log),
     connectHub,
     clock,
     log,
@@ -285,7 +285,7 @@ export function startAgent(
       held.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
       assigned.push(assignment);
       watch.changed();
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
     withdraw(deployment) {
       held.delete(deployment.name);
@@ -293,7 +293,7 @@ export function startAgent(
       withdrawn.push(deployment);
       link.outbox.withdrawn(deployment);
       watch.changed();
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
   };
   const running = link.run(intake, ending.signal);

@@ -30,6 +30,8 @@ export interface TestCluster {
   readonly name: string;
   readonly rest: KubeRest;
   readonly plane: ControlPlane;
+  /** The log of its agents, one after the other. */
+  readonly agentLog: string;
   agent(): RunningProcess;
   startAgent(): Promise<void>;
   stopAgent(): Promise<void>;
@@ -39,6 +41,8 @@ export interface TestFleet {
   readonly dir: string;
   readonly helm: string;
   readonly hubPlane: ControlPlane;
+  /** The log of the hub's processes, one after the other. */
+  readonly hubLog: string;
   /** The hub's API server. */
   readonly hub: KubeRest;
   readonly hubPorts: HubPorts;
@@ -46,7 +50,16 @@ export interface TestFleet {
   hubProcess(): RunningProcess;
   startHub(): Promise<void>;
   stopHub(): Promise<void>;
+  /** Ends the hub's API server and etcd and starts them again at the same address, on other data where it is given. */
+  restartHubPlane(options?: PlaneRestart): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface PlaneRestart {
+  /** Done while nothing runs. */
+  readonly meanwhile?: () => Promise<void>;
+  /** The folder with etcd's data; an empty one makes a cluster that knows nothing. */
+  readonly etcdDir?: string;
 }
 
 export interface TestFleetSpec {
@@ -61,14 +74,17 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const reaper = startReaper();
   const environment = { PATH: process.env["PATH"] ?? "", HOME: dir };
   const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
-  const plane = async (name: string, workloads: boolean) => {
-    const started = await startControlPlane({
+  const startPlane = (name: string, workloads: boolean, etcdDir?: string) =>
+    startControlPlane({
       name,
       dir: join(dir, name),
       binaries,
       workloads,
       reaper,
+      ...(etcdDir !== undefined && { etcdDir }),
     });
+  const plane = async (name: string, workloads: boolean) => {
+    const started = await startPlane(name, workloads);
     return {
       plane: started,
       rest: connectKube(await loadKubeconfig({ path: started.kubeconfig })),
@@ -80,13 +96,15 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     ...names.map((name) => plane(name, true)),
   ]);
 
+  let hubPlane = hub.plane;
+  const hubLog = join(dir, "logs", "hub.log");
   await installCrds(hub.rest);
   const hubPorts = await chooseHubPorts();
   const runHub = () =>
     startHub({
       kubeconfig: hub.plane.kubeconfig,
       ports: hubPorts,
-      logFile: join(dir, "logs", "hub.log"),
+      logFile: hubLog,
       environment,
       reaper,
     });
@@ -101,6 +119,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         labels: spec.clusters[index] ?? {},
       });
       const dataDir = join(dir, `${name}-agent`);
+      const agentLog = join(dir, "logs", `${name}-agent.log`);
       await mkdir(dataDir, { recursive: true });
       const runAgent = () =>
         startAgent({
@@ -108,7 +127,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
           kubeconfig: own.kubeconfig,
           dataDir,
           helm: binaries.helm,
-          logFile: join(dir, "logs", `${name}-agent.log`),
+          logFile: agentLog,
           environment,
           reaper,
         });
@@ -118,6 +137,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         name,
         rest,
         plane: own,
+        agentLog,
         agent: () => agent,
         async startAgent() {
           agent = await runAgent();
@@ -130,7 +150,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   return {
     dir,
     helm: binaries.helm,
-    hubPlane: hub.plane,
+    get hubPlane() {
+      return hubPlane;
+    },
+    hubLog,
     hub: hub.rest,
     hubPorts,
     clusters,
@@ -139,6 +162,11 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       hubProcess = await runHub();
     },
     stopHub: () => hubProcess.stop(),
+    async restartHubPlane({ meanwhile, etcdDir } = {}) {
+      await hubPlane.stop();
+      await meanwhile?.();
+      hubPlane = await startPlane("hub", false, etcdDir);
+    },
     async close() {
       await Promise.all(
         clusters.map(async (cluster) => {
@@ -149,7 +177,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await hubProcess.stop();
       await hub.rest.close();
       await Promise.all(
-        [hub.plane, ...members.map((member) => member.plane)].map((each) => each.stop()),
+        [hubPlane, ...members.map((member) => member.plane)].map((each) => each.stop()),
       );
       await reaper.release();
       await rm(dir, { recursive: true, force: true });

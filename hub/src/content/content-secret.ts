@@ -1,6 +1,7 @@
 /** How a content lies in Secrets: named by its digest, immutable, in parts where it is too large for one. Pure. */
 
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
+import { contentParts } from "@flotilla/shared/content/content-parts.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 
 export const contentSecretType = "flotilla.dev/content";
@@ -8,9 +9,6 @@ export const contentSecretType = "flotilla.dev/content";
 export const contentLabel = "flotilla.dev/content";
 const partsAnnotation = "flotilla.dev/parts";
 const dataKey = "content";
-
-/** Bytes of one part. A Secret holds 1 MiB with everything in it. */
-const partBytes = 900 * 1024;
 
 /** The name of the Secret that holds a content's first part (and says how many there are). */
 export function contentSecretName(deploymentId: string, part = 0): string {
@@ -20,9 +18,8 @@ export function contentSecretName(deploymentId: string, part = 0): string {
 
 /** The Secrets of a content. Written from the last to the first, so that the first means all. */
 export function contentSecrets(content: PackedContent, namespace: string): readonly Secret[] {
-  const parts = partCount(content);
-  return Array.from({ length: parts }, (_, part): Secret => {
-    const bytes = content.bytes.subarray(part * partBytes, (part + 1) * partBytes);
+  const parts = contentParts(content.bytes);
+  return parts.map((bytes, part): Secret => {
     return {
       apiVersion: "v1",
       kind: "Secret",
@@ -30,18 +27,13 @@ export function contentSecrets(content: PackedContent, namespace: string): reado
         name: contentSecretName(content.deploymentId, part),
         namespace,
         labels: { [contentLabel]: "true" },
-        annotations: { [partsAnnotation]: String(parts) },
+        annotations: { [partsAnnotation]: String(parts.length) },
       },
       type: contentSecretType,
       immutable: true,
       data: { [dataKey]: Buffer.from(bytes).toString("base64") },
     };
   });
-}
-
-/** How many Secrets a content takes. */
-export function partCount(content: PackedContent): number {
-  return Math.max(1, Math.ceil(content.bytes.length / partBytes));
 }
 
 /** The content that a Secret is a part of; undefined for any other Secret. */

@@ -7,6 +7,7 @@
 import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
+import { partCount } from "@flotilla/shared/content/content-parts.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
@@ -14,13 +15,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { hubErrors } from "../errors.ts";
-import {
-  contentSecretName,
-  contentSecrets,
-  partBytesOf,
-  partCount,
-  partsOf,
-} from "./content-secret.ts";
+import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
 /** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */
 export interface ContentReader {
@@ -87,7 +82,7 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   }
 
   function isStored(content: PackedContent): boolean {
-    return Array.from({ length: partCount(content) }, (_, part) =>
+    return Array.from({ length: partCount(content.bytes) }, (_, part) =>
       keyOf({ namespace, name: contentSecretName(content.deploymentId, part) }),
     ).every((key) => stored.get(key) !== undefined);
   }

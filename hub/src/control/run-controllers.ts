@@ -19,6 +19,7 @@ import { createContentPacker, goesTo } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { clusterKeyOf, tombstoneReconciler } from "../deploy/tombstone.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
@@ -45,6 +46,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   const { rest, caches, clock, log } = deps;
   const outcomes = createOutcomes();
   const tallies = createTallies();
+  const count = countStore(caches.deployments.store, tallies);
   const housed = new Set<ObjectKey>();
   const statuses = createStatusWriters({ rest, caches, outcomes, tallies, housed, clock, log });
 
@@ -79,6 +81,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       groups: caches.groups.store,
       packer: createContentPacker(),
       outcomes,
+      onWritten: count,
       markStatus: statuses.markBundle,
     }),
   );
@@ -119,12 +122,18 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       bundles.enqueue(keyOf(bundle));
   }
 
-  /** Only those that go to the cluster now or went there before: a thousand clusters must not move every Bundle each. */
+  /**
+   * Only those that go to the cluster now or went there before, and those that miss something: a thousand clusters must
+   * not move every Bundle each.
+   */
   function enqueueBundlesFor(namespace: string, { before, after }: Change<Cluster>): void {
     const groups = caches.groups.store.byIndex(byNamespace, namespace);
     const sides = [before, after].filter((cluster) => cluster !== undefined);
     for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace)) {
-      if (sides.some((cluster) => goesTo(bundle, cluster, groups))) bundles.enqueue(keyOf(bundle));
+      const key = keyOf(bundle);
+      const isMissed = outcomes.bundles.get(key)?.missing !== undefined;
+      if (isMissed || sides.some((cluster) => goesTo(bundle, cluster, groups)))
+        bundles.enqueue(key);
     }
   }
 
@@ -155,7 +164,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       if (change.before !== undefined) helmOps.enqueue(change.key);
     }),
     caches.deployments.onChange((change) => {
-      tallies.change(change.before, change.after);
+      count(change.key);
       if (change.before !== undefined) enqueueContentsOf(change.before);
       const deployment = change.after ?? change.before;
       if (deployment === undefined) return;
@@ -188,7 +197,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
 
   // Everything that is there is looked at once; whatever changed while nobody led is found that way.
   for (const deployment of caches.deployments.store.list()) {
-    tallies.change(undefined, deployment);
+    count(keyOf(deployment));
     if (deployment.metadata.deletionTimestamp !== undefined) tombstones.enqueue(keyOf(deployment));
   }
   for (const cluster of caches.clusters.store.list()) clusterLoop.enqueue(keyOf(cluster));

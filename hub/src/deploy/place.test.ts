@@ -128,8 +128,40 @@ describe("placing a Bundle", () => {
 
     await assert.rejects(place(bundle, [paris], [], createContentPacker()), {
       code: "PIN_MISSING",
-      message: /target all of the Bundle .* https:\/\/charts\.example\.com web 1\.0\.0$/,
+      message:
+        /target all of the Bundle .* https:\/\/charts\.example\.com\/ web 1\.0\.0; resolving/,
     });
+  });
+
+  test("shows no secret of a chart that was never resolved", async () => {
+    const bundle = aBundle({
+      helm: { repo: "https://user:secret@charts.example.com/a?token=secret", chart: "web" },
+      targets: [{ clusterSelector: {} }],
+    });
+
+    await assert.rejects(place(bundle, [paris], [], createContentPacker()), (thrown: Error) => {
+      assert.match(thrown.message, /https:\/\/charts\.example\.com\/a\?… web/);
+      assert.doesNotMatch(thrown.message, /secret/);
+      return true;
+    });
+  });
+
+  test("says what its targets ask for that is not there, clusters on their way out included", async () => {
+    const leaving = aCluster("rome", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    const bundle = bundleOf([{ clusterName: "rome" }, { clusterGroup: "europe" }]);
+
+    const { placements, missing } = await place(
+      bundle,
+      [paris, leaving],
+      [],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(placements, []);
+    assert.deepEqual(missing, [
+      "there is no Cluster rome in the namespace fleet-default",
+      "there is no ClusterGroup europe in the namespace fleet-default",
+    ]);
   });
 
   test("finds the pin of an archive, which has no version", async () => {

@@ -3,19 +3,24 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { buildContent } from "../content/build-content.ts";
 import { hubErrors } from "../errors.ts";
-import { type TargetGroup, targetFor } from "../target/match.ts";
+import { type TargetCluster, type TargetGroup, targetFor } from "../target/match.ts";
 import { mergeOptions } from "../target/merge.ts";
+import { missing } from "../target/missing.ts";
 import type { Placement } from "./plan-deployments.ts";
 
 export interface Placements {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
   readonly contents: readonly PackedContent[];
+  /** What its targets ask for that is not there, as sentences. */
+  readonly missing: readonly string[];
 }
 
 /** Packs the content of a Bundle's target once for each spec of the Bundle, however often it is reconciled. */
@@ -41,10 +46,8 @@ export function createContentPacker(): ContentPacker {
 
 /** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
 export function goesTo(bundle: Bundle, cluster: Cluster, groups: readonly ClusterGroup[]): boolean {
-  const { name, labels = {} } = cluster.metadata;
-  return (
-    targetFor({ name, labels }, bundle.spec.targets ?? [], groups.map(toTargetGroup)) !== undefined
-  );
+  const targets = bundle.spec.targets ?? [];
+  return targetFor(toTargetCluster(cluster), targets, groups.map(toTargetGroup)) !== undefined;
 }
 
 export async function place(
@@ -55,22 +58,28 @@ export async function place(
 ): Promise<Placements> {
   const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
+  const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const contents = new Map<string, PackedContent>();
   const placements: Placement[] = [];
-  for (const cluster of clusters) {
-    if (cluster.metadata.deletionTimestamp !== undefined) continue;
-    const target = targetFor(
-      { name: cluster.metadata.name, labels: cluster.metadata.labels ?? {} },
-      targets,
-      targetGroups,
-    );
+  for (const cluster of present) {
+    const target = targetFor(toTargetCluster(cluster), targets, targetGroups);
     if (target === undefined) continue;
     const content = await packer.pack(bundle, target);
     contents.set(content.deploymentId, content);
     const namespace = clusterNamespaceName(cluster.metadata.namespace ?? "", cluster.metadata.name);
     placements.push({ cluster, namespace, deploymentId: content.deploymentId });
   }
-  return { placements, contents: [...contents.values()] };
+  return {
+    placements,
+    contents: [...contents.values()],
+    missing: missing({
+      namespace: bundle.metadata.namespace ?? "",
+      targets,
+      clusters: present.map(toTargetCluster),
+      groups: targetGroups,
+      matchesAny: placements.length > 0,
+    }),
+  };
 }
 
 async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedContent> {
@@ -84,10 +93,9 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedC
       (entry.pin.kind === "tarball" ? "" : entry.pin.version) === (reference.version ?? ""),
   )?.pin;
   if (pin === undefined) {
-    const what = [reference.repo, reference.chart, reference.version].filter(Boolean).join(" ");
     throw new AppError(
       hubErrors.PIN_MISSING,
-      `target ${target.name ?? ""} of the Bundle cannot be deployed, no chart has been resolved for it: ${what}`,
+      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; resolving is what a HelmOp does, make one instead of a Bundle`,
     );
   }
   return await packContent(
@@ -98,6 +106,20 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedC
       insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify ?? false,
     }),
   );
+}
+
+/** What was asked for, without what could be a secret. */
+function describeChart({ repo, chart, version }: HelmOptions): string {
+  const parts = [repo, chart, version].flatMap((part) =>
+    part === undefined || part === null || part === "" ? [] : [part],
+  );
+  return parts.length === 0
+    ? "it names none"
+    : parts.map((part) => (part.includes("://") ? describeUrl(part) : part)).join(" ");
+}
+
+function toTargetCluster({ metadata }: Cluster): TargetCluster {
+  return { name: metadata.name, labels: metadata.labels ?? {} };
 }
 
 function toTargetGroup(group: ClusterGroup): TargetGroup {

@@ -14,9 +14,10 @@ import { isAlreadyExists, isNotFound } from "@flotilla/shared/kube/status-error.
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
-import type { Outcomes } from "../status/intent.ts";
+import type { BundleTargeting, Outcomes } from "../status/intent.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
+import { clusterKeyOf } from "./tombstone.ts";
 
 /** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
 export const byBundle = "bundle";
@@ -34,6 +35,8 @@ export interface DeployDeps {
   readonly contents: ContentStore;
   readonly packer: ContentPacker;
   readonly outcomes: Outcomes;
+  /** Told the key of every BundleDeployment that was written, before any status is told anew. */
+  readonly onWritten: (key: ObjectKey) => void;
   /** Has the statuses that depend on a Bundle told anew. */
   readonly markStatus: (key: ObjectKey) => void;
 }
@@ -58,8 +61,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     const generation = bundle.metadata.generation ?? 0;
     const before = deps.outcomes.bundles.get(key);
     try {
-      const { targets, waiting } = await deploy(bundle, signal);
-      deps.outcomes.bundles.set(key, { generation, targets, waiting });
+      deps.outcomes.bundles.set(key, { generation, ...(await deploy(bundle, signal)) });
     } catch (thrown) {
       const error = AppError.from(thrown);
       deps.outcomes.bundles.set(key, {
@@ -78,9 +80,9 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<{ readonly targets: number; readonly waiting: number }> {
+  ): Promise<Pick<BundleTargeting, "targets" | "waiting" | "missing">> {
     const namespace = bundle.metadata.namespace ?? "";
-    const { placements, contents } = await place(
+    const { placements, contents, missing } = await place(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
       deps.groups.byIndex(byNamespace, namespace),
@@ -90,7 +92,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     const plan = planDeployments(
       bundle,
       placements,
-      deps.deployments.byIndex(byBundle, keyOf(bundle)),
+      deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOfKnownCluster),
     );
     await Promise.all([
       ...plan.create.map((deployment) => limit(() => create(deployment, signal))),
@@ -101,7 +103,19 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       ),
       ...plan.remove.map((deployment) => limit(() => remove(deployment.metadata, signal))),
     ]);
-    return { targets: placements.length, waiting: plan.waiting };
+    return {
+      targets: placements.length,
+      waiting: plan.waiting,
+      ...(missing.length > 0 && { missing }),
+    };
+  }
+
+  /**
+   * What is of a cluster that is gone goes with that cluster's namespace, of which the API server itself was asked. Caches
+   * that are read anew after a backup was restored know of a deployment before they know of its cluster.
+   */
+  function isOfKnownCluster(deployment: BundleDeployment): boolean {
+    return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
   }
 
   async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<void> {
@@ -116,6 +130,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   function written(deployment: BundleDeployment): void {
     deps.deployments.wrote(deployment);
+    deps.onWritten(keyOf(deployment));
   }
 
   async function remove(metadata: ObjectMeta, signal: AbortSignal): Promise<void> {

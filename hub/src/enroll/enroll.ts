@@ -108,7 +108,11 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
       .byIndex(agentKeyIndex, key.fingerprint)
       .find(({ spec }) => spec.clientID === request.clientId);
     if (known?.metadata.namespace !== undefined) return known.metadata.namespace;
-    throw new RpcError(status.UNAUTHENTICATED, enrollErrors.TOKEN_REFUSED, refusalOf(verdict));
+    throw new RpcError(
+      status.UNAUTHENTICATED,
+      enrollErrors.TOKEN_REFUSED,
+      request.token === "" ? keyRefused : refusalOf(verdict),
+    );
   }
 
   async function judge(presented: string): Promise<TokenVerdict> {
@@ -170,12 +174,14 @@ async function checkRequest(request: Uint8Array): Promise<RequestedKey> {
   }
 }
 
+const remedy =
+  "make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret";
+const keyRefused = `no Cluster of this hub is enrolled with the agent's key any more; ${remedy}`;
+
 function refusalOf(verdict: Exclude<TokenVerdict, { kind: "good" }>): string {
-  const remedy =
-    "make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret";
   return verdict.kind === "ended"
     ? `the registration token ${verdict.name} ended at ${verdict.endedAt}; ${remedy}`
-    : `the registration token is not one of this hub; ${remedy}`;
+    : `the registration token is not one of this hub, or it ended and was deleted; ${remedy}`;
 }
 
 function messageFor(thrown: unknown): string {

@@ -24,6 +24,8 @@ export interface AssignmentsDeps {
 export interface Assignments {
   /** The message about a name that is due now; `undefined` when the agent is up to date. */
   next(name: string): Promise<HubMessage | undefined>;
+  /** Whether the agent holds something of that name that is not on its way out. */
+  holds(name: string): boolean;
   /** The agent says that it no longer holds it. */
   released(name: string, uid: string): void;
   close(): void;
@@ -90,6 +92,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
 
   return {
     next,
+    holds: (name) => held.get(name)?.withdrawing === false,
     released(name, uid) {
       if (held.get(name)?.uid === uid) held.delete(name);
     },

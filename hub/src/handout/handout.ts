@@ -46,9 +46,11 @@ export function createHandout(deps: HandoutDeps): Handout {
 
   const stopListening = [
     deployments.onChange(({ key, before, after }) => {
-      if (!concernsAgent(before, after)) return;
       const { namespace = "", name } = refOf(key);
-      byNamespace.get(namespace)?.changed(name);
+      const session = byNamespace.get(namespace);
+      if (session === undefined) return;
+      if (concernsAgent(before, after)) session.changed(name);
+      if (before === undefined || after === undefined) session.cameOrWent(name);
     }),
     clusters.onChange(({ key, after }) => {
       const session = byCluster.get(key);

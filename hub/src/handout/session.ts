@@ -4,6 +4,7 @@
  * Every way in which a stream ends goes through `end`, once, with a status and a sentence for the agent. Nothing here
  * remembers beyond the stream: the next one starts from what the agent then holds.
  */
+import { isDeepStrictEqual } from "node:util";
 import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
 import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
@@ -55,6 +56,8 @@ export interface Session {
   readonly ended: Promise<void>;
   /** A BundleDeployment of the cluster has changed. */
   changed(name: string): void;
+  /** One has come or gone. */
+  cameOrWent(name: string): void;
   end(reason: RpcError, trailers?: Metadata): void;
 }
 
@@ -85,7 +88,10 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     log,
     acknowledge: (name, sequence) =>
       outgoing.put(`ack/${name}`, () => ({ kind: "stateReceived", name, sequence })),
-    released: (name, uid) => assignments?.released(name, uid),
+    released: (name, uid) => {
+      assignments?.released(name, uid);
+      cameOrWent(name);
+    },
     onFull: () => stream.pause(),
     onRoom: () => stream.resume(),
     onFailed: (thrown) => end(RpcError.answerTo(thrown)),
@@ -98,6 +104,8 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     const message = "the agent's certificate has ended; connect again with the renewed one";
     end(new RpcError(status.UNAUTHENTICATED, serveErrors.AGENT_UNKNOWN, message));
   }, options.notAfter - clock.now());
+  /** What the agent holds and the hub does not know, sorted. */
+  let orphans: readonly string[] = [];
   let assignments: Assignments | undefined;
   let hasHello = false;
   let epoch = 0;
@@ -149,11 +157,14 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     await options.previous;
     if (hasEnded()) return;
     const { holdings, agentVersion, agentNamespace } = hello;
-    const { orphans } = planHandout(holdings, options.allWanted());
+    const known = options.allWanted();
+    const { orphans: atFirst } = planHandout(holdings, known);
+    orphans = atFirst;
     epoch = await presence.arrived(cluster, {
       version: agentVersion,
       namespace: agentNamespace,
-      orphans,
+      orphans: atFirst,
+      reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
     });
     if (hasEnded()) return;
     assignments = createAssignments({ ...deps, holdings, wanted, again: changed, log });
@@ -162,8 +173,22 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     // Planned anew: while the arrival was written no change was listened to.
     const plan = planHandout(holdings, options.allWanted());
     for (const { deployment } of plan.steps) changed(deployment.name);
+    setOrphans(plan.orphans);
     outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
     log.info({ epoch, agentVersion, orphans: plan.orphans.length }, "agent connected");
+  }
+
+  function cameOrWent(name: string): void {
+    if (assignments === undefined) return;
+    const others = orphans.filter((orphan) => orphan !== name);
+    const isOrphan = assignments.holds(name) && wanted(name) === undefined;
+    setOrphans(isOrphan ? [...others, name].toSorted() : others);
+  }
+
+  function setOrphans(names: readonly string[]): void {
+    if (isDeepStrictEqual(names, orphans)) return;
+    orphans = names;
+    presence.orphansChanged(cluster, epoch, names);
   }
 
   /** For after an `await`, when what was known before it may no longer hold. */
@@ -220,6 +245,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     changed(name) {
       if (assignments !== undefined) changed(name);
     },
+    cameOrWent,
     end,
   };
 }

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
-import { pinFor, planBundle, wantedBy, wantedCharts } from "./plan-bundle.ts";
+import { entryFor, planBundle, wantedBy, wantedCharts } from "./plan-bundle.ts";
 
 const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };
@@ -41,8 +41,8 @@ describe("the charts that a HelmOp asks for", () => {
   }
 
   test("a pin is that of the very same question", () => {
-    assert.equal(pinFor([ownPin], own), ownPin);
-    assert.equal(pinFor([ownPin], { ...own, version: "~1.3" }), undefined);
+    assert.equal(entryFor([ownPin], own), ownPin);
+    assert.equal(entryFor([ownPin], { ...own, version: "~1.3" }), undefined);
     assert.deepEqual(wantedBy({ repo: null }), { repo: "", chart: "", version: "" });
   });
 });

@@ -44,9 +44,17 @@ export function wantedBy(helm: HelmOptions, base?: WantedChart): WantedChart {
   };
 }
 
-/** The pin for a chart, if there is one. */
-export function pinFor(pins: readonly ChartPin[], wanted: WantedChart): ChartPin | undefined {
-  return pins.find((entry) => isSameChart(entry, wanted));
+/** What is known of a chart, if anything is. */
+export function entryFor<T extends WantedChart>(
+  entries: readonly T[],
+  wanted: WantedChart,
+): T | undefined {
+  return entries.find((entry) => isSameChart(entry, wanted));
+}
+
+/** Whether a Bundle was made for this HelmOp, and not by somebody else under its name. */
+export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
+  return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;
 }
 
 /** The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. */
@@ -98,7 +106,7 @@ function resolved(
   wanted: WantedChart,
   pins: readonly ChartPin[],
 ): HelmOptions {
-  const pin = pinFor(pins, wanted)?.pin;
+  const pin = entryFor(pins, wanted)?.pin;
   const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
   return {
     ...helm,
@@ -108,7 +116,8 @@ function resolved(
   };
 }
 
-function deploys(target: BundleTarget): boolean {
+/** Whether a target may name a chart of its own. */
+export function deploys(target: BundleTarget): boolean {
   return target.doNotDeploy !== true && target.helm !== undefined && target.helm !== null;
 }
 

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { helmOpFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -17,9 +17,11 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { hubErrors } from "../errors.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
-import { pinFor, planBundle, wantedBy } from "./plan-bundle.ts";
-import { type PollHistory, planPoll, pollingIntervalMs } from "./polling.ts";
-import { type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import { isBundleOf, planBundle } from "./plan-bundle.ts";
+import { type PollHistory, planPoll } from "./polling.ts";
+import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { unknownFieldRemarks } from "./unknown-fields.ts";
 import { refusalOf } from "./validate.ts";
 
 export interface HelmOpDeps {
@@ -40,22 +42,23 @@ const longestRetryMs = 5 * 60_000;
 
 export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const failures = new Map<ObjectKey, number>();
+  const notes = new Map<ObjectKey, readonly ChartNote[]>();
 
   return async function reconcile(key, { signal }): Promise<Outcome> {
     const helmOp = deps.helmOps.get(key);
     if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
       failures.delete(key);
+      notes.delete(key);
       deps.outcomes.helmOps.delete(key);
       if (helmOp !== undefined) await finish(deps, helmOp, signal);
       return done();
     }
 
+    const remarks = unknownFieldRemarks(helmOp);
+    warn(deps, helmOp, remarks);
     const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
     if (refusal !== undefined) {
-      tell(deps, helmOp, {
-        generation: generationOf(helmOp),
-        accepted: { ok: false, message: refusal.message },
-      });
+      tell(deps, helmOp, acceptedIntent(helmOp, refusal.message, remarks));
       return done();
     }
 
@@ -64,55 +67,46 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const poll =
       planPoll(helmOp, { lastAt: earlier?.at, failures: failures.get(key) ?? 0 }, deps.clock.now())
         .kind === "due";
-    const attemptedAt = deps.clock.now();
+    const begunAt = timeText(deps.clock.now());
     const [resolution] = await Promise.all([
-      resolveCharts(deps.resolver, { helmOp, known, poll, signal }),
+      resolveCharts(deps.resolver, { helmOp, known, notes: notes.get(key) ?? [], poll, signal }),
       addFinalizer(deps, helmOp, signal),
     ]);
+    notes.set(key, resolution.notes);
     // A first resolution that fails is an attempt like any poll, and is told like one.
-    const attempted = poll || resolution.failure !== undefined;
-    if (attempted)
+    const attemptedAt = poll || resolution.failure !== undefined ? begunAt : undefined;
+    if (attemptedAt !== undefined)
       failures.set(key, resolution.failure === undefined ? 0 : (failures.get(key) ?? 0) + 1);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
       await writeBundle(deps, helmOp, resolution.pins, signal);
-    const lastAt = attempted ? timeText(attemptedAt) : earlier?.at;
     const nextMs = nextAttemptMs(
       helmOp,
       resolution,
-      { lastAt, failures: failures.get(key) ?? 0 },
+      { lastAt: attemptedAt ?? earlier?.at, failures: failures.get(key) ?? 0 },
       deps.clock,
     );
-    const told = intentOf(
-      helmOp,
-      resolution,
-      nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs),
-    );
-    const polled = pollOutcome(
-      helmOp,
-      told.problem,
-      attempted ? { at: timeText(attemptedAt) } : undefined,
-      earlier,
-    );
-    tell(deps, helmOp, { ...told.intent, ...(polled !== undefined && { polled }) });
+    const nextAt = nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs);
+    const attempt = { resolution, remarks, nextAt, attemptedAt, earlier };
+    tell(deps, helmOp, attemptIntent(helmOp, attempt));
     return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
   };
 }
 
 /** A Bundle of this name that is not ours is left alone. */
 function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError | undefined {
-  if (bundle === undefined || bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name)
-    return undefined;
+  if (bundle === undefined || isBundleOf(bundle, helmOp)) return undefined;
+  const { name, namespace = "" } = bundle.metadata;
   return new AppError(
     hubErrors.BUNDLE_NAME_TAKEN,
-    `a Bundle named ${bundle.metadata.name} exists already and belongs to no HelmOp; rename the HelmOp or delete that Bundle`,
+    `a Bundle ${namespace}/${name} exists already that was not made for this HelmOp; make the HelmOp anew under another name, or delete that Bundle`,
   );
 }
 
 /** The Bundle goes first; the HelmOp follows when it is gone. */
 async function finish(deps: HelmOpDeps, helmOp: HelmOp, signal: AbortSignal): Promise<void> {
   const bundle = deps.bundles.get(keyOf(helmOp));
-  if (bundle !== undefined && bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name) {
+  if (bundle !== undefined && isBundleOf(bundle, helmOp)) {
     if (bundle.metadata.deletionTimestamp === undefined) {
       await deps.rest.delete(bundles, bundle.metadata, {
         ...(bundle.metadata.uid !== undefined && { uid: bundle.metadata.uid }),
@@ -200,39 +194,6 @@ function nextAttemptMs(
   }
 }
 
-function intentOf(
-  helmOp: HelmOp,
-  { pins, notes, failure }: ChartResolution,
-  nextAt: string | undefined,
-): { readonly intent: HelmOpIntent; readonly problem: string | undefined } {
-  const own = pinFor(pins, wantedBy(helmOp.spec.helm ?? {}))?.pin;
-  const problem =
-    failure &&
-    `${failure.error.message}${nextAt === undefined ? "" : `; it is tried again at ${nextAt}`}`;
-  const intent: HelmOpIntent = {
-    generation: generationOf(helmOp),
-    accepted:
-      problem !== undefined && failure?.isPinned === false
-        ? { ok: false, message: `could not get a chart version: ${problem}` }
-        : { ok: true, ...(notes.length > 0 && { message: notes.join("; ") }) },
-    ...(own !== undefined && { version: own.kind === "tarball" ? "" : own.version }),
-  };
-  return { intent, problem };
-}
-
-/** The last poll's outcome: this attempt's, or between two polls that of the last one. */
-function pollOutcome(
-  helmOp: HelmOp,
-  problem: string | undefined,
-  attempt: { readonly at: string } | undefined,
-  earlier: PollOutcome | undefined,
-): PollOutcome | undefined {
-  if (pollingIntervalMs(helmOp) === undefined) return undefined;
-  return attempt === undefined
-    ? earlier
-    : { ...attempt, ...(problem !== undefined && { error: problem }) };
-}
-
 /** What is known of the last poll: from memory, or after a restart from the status. */
 function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
   const remembered = deps.outcomes.helmOps.get(keyOf(helmOp))?.polled;
@@ -241,6 +202,21 @@ function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
   if (at === undefined || at === null) return undefined;
   const condition = findCondition(helmOp.status?.conditions, "Polled");
   return { at, ...(condition?.status === "False" && { error: condition.message ?? "" }) };
+}
+
+/** Once for each generation, also when the hub has started anew since. */
+function warn(deps: HelmOpDeps, helmOp: HelmOp, remarks: readonly string[]): void {
+  if (remarks.length === 0) return;
+  const generation = generationOf(helmOp);
+  const told = findCondition(helmOp.status?.conditions, "Accepted")?.observedGeneration;
+  if (told === generation || deps.outcomes.helmOps.get(keyOf(helmOp))?.generation === generation)
+    return;
+  deps.events.record(helmOp, {
+    type: "Warning",
+    reason: "UnknownField",
+    action: "ReadSpec",
+    note: remarks.join("; "),
+  });
 }
 
 function tell(deps: HelmOpDeps, helmOp: HelmOp, intent: HelmOpIntent): void {

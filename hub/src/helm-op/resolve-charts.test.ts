@@ -16,7 +16,10 @@ interface Asked {
 }
 
 /** A repository that answers each version as it was told to. */
-function resolverOf(answers: Readonly<Record<string, Pin | Error>>) {
+function resolverOf(
+  answers: Readonly<Record<string, Pin | Error>>,
+  problems: readonly string[] = [],
+) {
   const asked: Asked[] = [];
   const resolver: Resolver = {
     listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
@@ -25,7 +28,7 @@ function resolverOf(answers: Readonly<Record<string, Pin | Error>>) {
       const answer = answers[wanted];
       return answer === undefined || answer instanceof Error
         ? Promise.reject(answer ?? new Error(`nobody should ask for ${wanted}`))
-        : Promise.resolve({ pin: answer, problems: [] });
+        : Promise.resolve({ pin: answer, problems });
     },
   };
   return { asked, resolver };
@@ -46,6 +49,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp({ ...twoVersions, insecureSkipTLSVerify: true }),
       known: [],
+      notes: [],
       poll: false,
       signal,
     });
@@ -67,6 +71,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(twoVersions),
       known: [ownPin],
+      notes: [],
       poll: false,
       signal,
     });
@@ -82,6 +87,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolverOf({}).resolver, {
       helmOp: aHelmOp(),
       known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
+      notes: [],
       poll: false,
       signal,
     });
@@ -95,6 +101,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
+      notes: [],
       poll: true,
       signal,
     });
@@ -108,18 +115,59 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
+      notes: [],
       poll: true,
       signal,
     });
 
     assert.deepEqual(result.pins, [ownPin]);
-    assert.match(result.notes.join(), /published again/);
+    assert.deepEqual(
+      result.notes.map(({ version, note }) => [version, note.includes("published again")]),
+      [["~1.2", true]],
+    );
+  });
+
+  test("what is wrong with a version that can be used all the same is noted", async () => {
+    const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", null) }, ["1.2.3 has no digest"]);
+
+    const { notes } = await resolveCharts(resolver, {
+      helmOp: aHelmOp(),
+      known: [],
+      notes: [],
+      poll: false,
+      signal,
+    });
+
+    assert.deepEqual(notes, [{ ...own, note: "1.2.3 has no digest" }]);
+  });
+
+  test("what was noted holds until the repository is asked again, and as long as the chart is wanted", async () => {
+    const notes = [
+      { ...own, note: "published again" },
+      { ...other, note: "not wanted any more" },
+    ];
+    const request = { helmOp: aHelmOp(), known: [ownPin], notes, signal };
+
+    const between = await resolveCharts(resolverOf({}).resolver, { ...request, poll: false });
+    const failed = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
+      ...request,
+      poll: true,
+    });
+    const polled = await resolveCharts(resolverOf({ "~1.2": httpPin("1.2.3") }).resolver, {
+      ...request,
+      poll: true,
+    });
+
+    assert.deepEqual(between.notes, notes.slice(0, 1));
+    assert.deepEqual(failed.notes, notes.slice(0, 1));
+    assert.deepEqual(polled.notes, []);
   });
 
   test("a failed poll keeps the pin and tells the failure", async () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
+      notes: [],
       poll: true,
       signal,
     });
@@ -133,6 +181,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable, "^2": second }).resolver, {
       helmOp: aHelmOp(twoVersions),
       known: [ownPin],
+      notes: [],
       poll: true,
       signal,
     });
@@ -147,6 +196,7 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
       known: [ownPin],
+      notes: [],
       poll: false,
       signal,
     });

@@ -6,13 +6,17 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { choosePin } from "./choose-pin.ts";
-import { pinFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
+import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
+
+/** What people should know of a chart although it was resolved. */
+export interface ChartNote extends WantedChart {
+  readonly note: string;
+}
 
 export interface ChartResolution {
   /** One for each wanted chart that has one now. */
   readonly pins: readonly ChartPin[];
-  /** What people should know although it went well. */
-  readonly notes: readonly string[];
+  readonly notes: readonly ChartNote[];
   /** The first failure; `isPinned` when what it was about keeps an earlier pin. */
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
 }
@@ -21,6 +25,8 @@ export interface ResolveRequest {
   readonly helmOp: HelmOp;
   /** Pins that are kept as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
+  /** What was to be known of them; it holds until the repository is asked again. */
+  readonly notes: readonly ChartNote[];
   readonly poll: boolean;
   readonly signal: AbortSignal;
 }
@@ -39,34 +45,43 @@ export async function resolveCharts(
   const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
   return {
     pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),
-    notes: results.flatMap(({ note }) => (note === undefined ? [] : [note])),
+    notes: results.flatMap(({ note, wanted }) => (note === undefined ? [] : [{ ...wanted, note }])),
     ...(failure !== undefined && { failure }),
   };
 }
 
 interface Resolved {
+  readonly wanted: WantedChart;
   readonly pin: ChartPin | undefined;
-  readonly note?: string;
+  readonly note: string | undefined;
   readonly error?: AppError;
 }
 
 async function resolveOne(
   resolver: Resolver,
   wanted: WantedChart,
-  { helmOp, known, poll, signal }: ResolveRequest,
+  { helmOp, known, notes, poll, signal }: ResolveRequest,
 ): Promise<Resolved> {
-  const earlier = pinFor(known, wanted);
-  if (earlier !== undefined && !poll) return { pin: earlier };
+  const earlier = entryFor(known, wanted);
+  const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
+  if (earlier !== undefined && !poll) return unchanged;
   const source = classifySource(wanted);
-  if (source instanceof AppError) return { pin: earlier, error: source };
+  if (source instanceof AppError) return { ...unchanged, error: source };
   try {
     const access = accessTo(source, {
       insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify ?? false,
     });
-    const { pin: fresh } = await resolver.resolvePin(source, wanted.version, access, { signal });
+    const { pin: fresh, problems } = await resolver.resolvePin(source, wanted.version, access, {
+      signal,
+    });
     const { pin, note } = choosePin(earlier?.pin, fresh);
-    return { pin: { ...wanted, pin }, ...(note !== undefined && { note }) };
+    const remarks = note === undefined ? problems : [note, ...problems];
+    return {
+      wanted,
+      pin: { ...wanted, pin },
+      note: remarks.length === 0 ? undefined : remarks.join("; "),
+    };
   } catch (thrown) {
-    return { pin: earlier, error: AppError.from(thrown) };
+    return { ...unchanged, error: AppError.from(thrown) };
   }
 }

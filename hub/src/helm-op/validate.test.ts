@@ -59,6 +59,18 @@ const refused: readonly (readonly [
     /helm\.chart must be empty/,
   ],
   [
+    "a selector that means nothing",
+    { targets: [{}, { clusterSelector: { matchExpressions: [{ key: "env", operator: "In" }] } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.clusterSelector cannot be used: In for the label env has no values/,
+  ],
+  [
+    "a selector of groups that means nothing",
+    { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
+  ],
+  [
     "a Secret",
     { helmSecretName: "login" },
     "NOT_SUPPORTED",

@@ -5,6 +5,8 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors.ts";
+import { selectorProblem } from "../target/selector-problem.ts";
+import { deploys, wantedBy } from "./plan-bundle.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
 const longestName = 63;
@@ -26,6 +28,8 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
   }
   const source = classifySource(spec.helm);
   if (source instanceof AppError) return source;
+  const wrongTarget = targetProblem(helmOp);
+  if (wrongTarget !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongTarget);
 
   const unsupported = [
     ...unsupportedOptions(spec, "spec"),
@@ -41,6 +45,21 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
     hubErrors.NOT_SUPPORTED,
     `${unsupported.join(", ")} ${verb} not carried out by this version of Flotilla; remove ${what} to have the chart installed without`,
   );
+}
+
+function targetProblem({ spec }: HelmOp): string | undefined {
+  const own = wantedBy(spec.helm ?? {});
+  for (const [index, target] of (spec.targets ?? []).entries()) {
+    const source = deploys(target) ? classifySource(wantedBy(target.helm ?? {}, own)) : undefined;
+    if (source instanceof AppError)
+      return `spec.targets[${index}], with what it takes from spec.helm: ${source.message}`;
+    for (const field of ["clusterSelector", "clusterGroupSelector"] as const) {
+      const problem = selectorProblem(target[field] ?? {});
+      if (problem !== undefined)
+        return `spec.targets[${index}].${field} cannot be used: ${problem}`;
+    }
+  }
+  return undefined;
 }
 
 function unsupportedOptions(options: BundleDeploymentOptions, path: string): string[] {

@@ -1,10 +1,11 @@
 /**
  * Which agents this replica holds, and what the Clusters say about it. A Cluster is written only when its agent comes
- * or goes; `status.agent` is this file's alone.
+ * or goes, or its orphans change; `status.agent` and `status.orphans` are this file's alone.
  *
  * The write of an agent that comes gives its stream an epoch, by compare and swap on the Cluster: of two streams of one
  * cluster, whichever replicas they are on, one has the higher epoch, and its reports are the newer ones.
  */
+import { isDeepStrictEqual } from "node:util";
 import { type Cluster, type ClusterAgent, maxOrphans } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -36,11 +37,18 @@ export interface Arrival {
   readonly namespace: string;
   /** What it holds and the hub does not know. */
   readonly orphans: readonly string[];
+  /** The highest epoch that a report of it was stored with. */
+  readonly reportedEpoch: number;
 }
 
 export interface Presence {
-  /** Writes that the agent came; gives the epoch of its stream. */
+  /**
+   * Writes that the agent came; gives the epoch of its stream: above every one before, also when a restored backup has
+   * set back the Cluster and not what was reported since.
+   */
   arrived(cluster: ClusterRef, arrival: Arrival): Promise<number>;
+  /** What the agent holds and the hub does not know is this from now on. Written by `reconcile`. */
+  orphansChanged(cluster: ClusterRef, epoch: number, orphans: readonly string[]): void;
   /** The stream of that epoch has ended. Written by `reconcile`. */
   left(cluster: ClusterRef, epoch: number): void;
   /**
@@ -48,12 +56,17 @@ export interface Presence {
    * they are recorded as stays until whoever answers them next writes it.
    */
   handOver(): void;
-  /** For a controller that is keyed by Cluster: writes that an agent is gone. */
+  /** For a controller that is keyed by Cluster: writes that an agent is gone, and its orphans. */
   readonly reconcile: Reconcile;
   /** Hears of every Cluster that `reconcile` has to look at; gives the function that stops it. */
-  onLeft(listener: (key: ObjectKey) => void): () => void;
+  onChange(listener: (key: ObjectKey) => void): () => void;
   /** The Clusters to look at after a start: those recorded as connected. */
   recorded(): readonly ObjectKey[];
+}
+
+interface OrphanList {
+  readonly epoch: number;
+  readonly names: readonly string[];
 }
 
 const defaultGraceMs = 30_000;
@@ -65,6 +78,8 @@ export function createPresence(deps: PresenceDeps): Presence {
   const startedAt = clock.monotonic();
   const held = new Map<ObjectKey, number>();
   const ended = new Map<ObjectKey, number>();
+  /** Those that are not written yet. */
+  const orphanLists = new Map<ObjectKey, OrphanList>();
   const listeners = new Set<(key: ObjectKey) => void>();
   let isHandedOver = false;
 
@@ -73,7 +88,7 @@ export function createPresence(deps: PresenceDeps): Presence {
     key: ObjectKey,
     change: (
       cluster: Cluster,
-    ) => Pick<NonNullable<Cluster["status"]>, "agent" | "orphans"> | undefined,
+    ) => Partial<Pick<NonNullable<Cluster["status"]>, "agent" | "orphans">> | undefined,
     signal?: AbortSignal,
   ): Promise<Cluster | undefined> {
     let cluster = clusters.get(key);
@@ -103,11 +118,16 @@ export function createPresence(deps: PresenceDeps): Presence {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
     const written = await write(key, (current) => {
       if (current.metadata.uid !== cluster.uid) return undefined;
+      const earlier = [
+        current.status?.agent?.epoch ?? 0,
+        arrival.reportedEpoch,
+        held.get(key) ?? 0,
+      ];
       const agent: ClusterAgent = {
         connected: true,
         lastSeen: now(),
         replica,
-        epoch: (current.status?.agent?.epoch ?? 0) + 1,
+        epoch: Math.max(...earlier) + 1,
         version: arrival.version,
         namespace: arrival.namespace,
       };
@@ -125,16 +145,27 @@ export function createPresence(deps: PresenceDeps): Presence {
     return epoch;
   }
 
+  function orphansChanged(cluster: ClusterRef, epoch: number, names: readonly string[]): void {
+    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
+    orphanLists.set(key, { epoch, names: names.slice(0, maxOrphans) });
+    tell(key);
+  }
+
+  function tell(key: ObjectKey): void {
+    for (const listener of listeners) listener(key);
+  }
+
   function left(cluster: ClusterRef, epoch: number): void {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
     if (isHandedOver || held.get(key) !== epoch) return;
     held.delete(key);
     ended.set(key, epoch);
-    for (const listener of listeners) listener(key);
+    tell(key);
   }
 
   const reconcile: Reconcile = async (key, { signal, log }) => {
     let verdict: PresenceVerdict = { kind: "right" };
+    const list = orphanLists.get(key);
     const cluster = await write(
       key,
       ({ status }) => {
@@ -148,11 +179,20 @@ export function createPresence(deps: PresenceDeps): Presence {
           upForMs: clock.monotonic() - startedAt,
           graceMs,
         });
-        if (verdict.kind !== "gone") return undefined;
-        return { agent: { ...agent, connected: false, lastSeen: now() } };
+        // Of the present stream, or of the last that there was.
+        const orphans = list?.epoch === agent?.epoch ? list?.names : undefined;
+        const isNews = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
+        if (verdict.kind !== "gone" && !isNews) return undefined;
+        return {
+          ...(isNews && { orphans }),
+          ...(verdict.kind === "gone" && {
+            agent: { ...agent, connected: false, lastSeen: now() },
+          }),
+        };
       },
       signal,
     );
+    if (orphanLists.get(key) === list) orphanLists.delete(key);
     if (cluster === undefined) ended.delete(key);
     return outcomeOf(verdict, () => log.info({ cluster: key }, "agent is gone"));
   };
@@ -163,12 +203,13 @@ export function createPresence(deps: PresenceDeps): Presence {
 
   return {
     arrived,
+    orphansChanged,
     left,
     handOver() {
       isHandedOver = true;
     },
     reconcile,
-    onLeft(listener) {
+    onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -48,7 +48,8 @@ const resourceFields = [
   "notReady",
 ] as const;
 
-const nothing: Tally = emptyTally();
+/** That of a Bundle that went nowhere. */
+export const noTally: Tally = emptyTally();
 
 /** The key of the Bundle that a BundleDeployment was made for. */
 export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
@@ -100,8 +101,8 @@ export function createTallies(): Tallies {
         count(clusters, deployment.metadata.namespace ?? "", deployment, by);
       }
     },
-    ofBundle: (key) => bundles.get(key) ?? nothing,
-    ofCluster: (namespace) => clusters.get(namespace) ?? nothing,
+    ofBundle: (key) => bundles.get(key) ?? noTally,
+    ofCluster: (namespace) => clusters.get(namespace) ?? noTally,
   };
 }
 

@@ -11,15 +11,15 @@ import { status } from "@grpc/grpc-js";
 export const serveErrors = defineErrors({
   AGENT_UNKNOWN: {
     retryable: true,
-    help: "The agent showed no certificate, or one that this hub did not issue or that has ended. Delete the Secret flotilla-agent/flotilla-identity in its cluster and let it enrol with a new registration token.",
+    help: "The agent showed no certificate, or one that this hub did not issue or that has ended. Put the content of the Secret of a ClusterRegistrationToken of this hub into the Secret flotilla-agent/flotilla-bootstrap of its cluster: it enrols again by itself.",
   },
   AGENT_REFUSED: {
     retryable: true,
-    help: "The agent's certificate is for a Cluster that does not exist on this hub any more, or for another hub. Enrol the cluster again with a registration token of this hub.",
+    help: "The agent's certificate is for a Cluster that does not exist on this hub any more, or for another hub. Nothing that it installed is touched. To have the cluster back, put the content of the Secret of a new ClusterRegistrationToken into the Secret flotilla-agent/flotilla-bootstrap: its agent enrols again by itself.",
   },
   AGENT_REPLACED: {
     retryable: true,
-    help: "Another agent connected with the same identity, and the newer connection is kept. If this repeats, two agents use a copy of the same Secret flotilla-agent/flotilla-identity: delete one of them and enrol it as a cluster of its own.",
+    help: "Another agent connected with the same identity, and the newer connection is kept. If this repeats, two agents use a copy of the same Secret flotilla-agent/flotilla-identity: delete one of them, start that agent anew and enrol it as a cluster of its own.",
   },
   PROTOCOL_BROKEN: {
     retryable: true,

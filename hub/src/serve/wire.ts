@@ -127,7 +127,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         metrics,
         clock,
       });
-      const stop = presence.onLeft((key) => controller.enqueue(key));
+      const stop = presence.onChange((key) => controller.enqueue(key));
       for (const key of presence.recorded()) controller.enqueue(key);
       await controller.run(signal);
       stop();

@@ -171,7 +171,7 @@ describe("Ready of a HelmOp", () => {
       { intent: refused },
       "True",
       "Ready",
-      /^$/,
+      /^as accepted before; not accepted: no chart$/,
     ],
     [
       "whose Bundle is not made yet",
@@ -200,6 +200,23 @@ describe("Ready of a HelmOp", () => {
       "True",
       "NoTargets",
       /no cluster matches/,
+    ],
+    [
+      "that matches no cluster for want of something",
+      {
+        targeting: { generation: 1, targets: 0, waiting: 0, missing: ["there is no x"] },
+        ...nothing,
+      },
+      "True",
+      "NoTargets",
+      /^no cluster matches any of the targets; there is no x$/,
+    ],
+    [
+      "that is ready, with a target that leads nowhere",
+      { targeting: { generation: 1, targets: 1, waiting: 0, missing: ["there is no x"] } },
+      "True",
+      "Ready",
+      /^there is no x$/,
     ],
     [
       "that leaves its last cluster",

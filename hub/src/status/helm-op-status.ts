@@ -91,5 +91,9 @@ function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInpu
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
       ? targeting
       : undefined;
-  return bundleVerdict(current, summary, "Cluster");
+  const verdict = bundleVerdict(current, summary, "Cluster");
+  // That it is as it should be is true of what was accepted before, and `kubectl get` shows nothing but this message.
+  return intent.accepted.ok || verdict.status !== "True"
+    ? verdict
+    : { ...verdict, message: `as accepted before; not accepted: ${intent.accepted.message}` };
 }

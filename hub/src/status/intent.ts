@@ -27,6 +27,8 @@ export interface BundleTargeting {
   readonly targets: number;
   /** Clusters that wait for an earlier deployment of the same name to be gone. */
   readonly waiting: number;
+  /** What its targets ask for that is not there, as sentences. */
+  readonly missing?: readonly string[];
   /** Why nothing could be handed out; what is deployed stays. */
   readonly error?: string;
 }

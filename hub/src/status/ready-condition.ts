@@ -19,14 +19,16 @@ export function bundleVerdict(
     return { status: "False", reason: "Error", message: targeting.error };
   if (targeting === undefined)
     return { status: "Unknown", reason: "Progressing", message: "choosing the clusters" };
+  const { missing = [] } = targeting;
   if (targeting.targets === 0 && summary.desiredReady === 0) {
     return {
       status: "True",
       reason: "NoTargets",
-      message: "no cluster matches any of the targets",
+      message: ["no cluster matches any of the targets", ...missing].join("; "),
     };
   }
-  return summaryVerdict(summary, kind);
+  const verdict = summaryVerdict(summary, kind);
+  return verdict.status === "True" ? { ...verdict, message: missing.join("; ") } : verdict;
 }
 
 export function summaryVerdict(summary: BundleSummary, kind: "Bundle" | "Cluster"): Verdict {

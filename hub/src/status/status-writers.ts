@@ -9,8 +9,9 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Caches } from "../control/caches.ts";
 import { clusterKeyOf } from "../deploy/tombstone.ts";
+import { isBundleOf } from "../helm-op/plan-bundle.ts";
 import { summarize } from "../rollup/summarize.ts";
-import { bundleKeyOf, type Tallies } from "../rollup/tally.ts";
+import { bundleKeyOf, noTally, type Tallies, type Tally } from "../rollup/tally.ts";
 import { bundleStatus, isBundleNews } from "./bundle-status.ts";
 import { clusterStatus, isClusterNews } from "./cluster-status.ts";
 import { helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";
@@ -51,6 +52,10 @@ export function createStatusWriters({
   function bundleSummary(key: ObjectKey): BundleSummary {
     const tally = tallies.ofBundle(key);
     const pending = Math.max(0, (outcomes.bundles.get(key)?.targets ?? 0) - tally.total);
+    return summaryOf(tally, pending);
+  }
+
+  function summaryOf(tally: Tally, pending: number): BundleSummary {
     return summarize({
       tally,
       pending,
@@ -70,13 +75,17 @@ export function createStatusWriters({
       const key = keyOf(helmOp);
       const intent = outcomes.helmOps.get(key);
       if (intent === undefined) return undefined;
+      const bundle = caches.bundles.store.get(key);
+      // What a Bundle does that somebody else made is none of the HelmOp's.
+      const isForeign = bundle !== undefined && !isBundleOf(bundle, helmOp);
+      const tally = isForeign ? noTally : tallies.ofBundle(key);
       return helmOpStatus({
         helmOp,
         intent,
-        bundle: caches.bundles.store.get(key),
-        targeting: outcomes.bundles.get(key),
-        summary: bundleSummary(key),
-        tally: tallies.ofBundle(key),
+        bundle: isForeign ? undefined : bundle,
+        targeting: isForeign ? undefined : outcomes.bundles.get(key),
+        summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key),
+        tally,
         now: now(),
       });
     },

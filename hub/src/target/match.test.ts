@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type TargetCluster, type TargetCriteria, type TargetGroup, targetFor } from "./match.ts";
 
+// A CRD of Fleet's lets any operator through.
+const unheardOf = "Like" as "In";
+
 const cluster: TargetCluster = {
   name: "paris",
   labels: { env: "prod", region: "eu", "management.cattle.io/cluster-display-name": "Paris 1" },
@@ -59,7 +62,7 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
   ],
   [
     "an operator that does not exist",
-    { clusterSelector: { matchExpressions: [{ key: "region", operator: "Like" }] } },
+    { clusterSelector: { matchExpressions: [{ key: "region", operator: unheardOf }] } },
     false,
   ],
   ["a group that it is in", { clusterGroup: "prod" }, true],

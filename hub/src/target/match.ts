@@ -43,12 +43,10 @@ function matches(
   groups: readonly TargetGroup[],
 ): boolean {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
-  const asksName = isGiven(clusterName);
   const asksGroup = isGiven(clusterGroup) || isGiven(clusterGroupSelector);
-  if (!asksName && !asksGroup && !isGiven(clusterSelector)) return false;
+  if (!isGiven(clusterName) && !asksGroup && !isGiven(clusterSelector)) return false;
 
-  if (asksName && cluster.name !== clusterName && cluster.labels[displayNameLabel] !== clusterName)
-    return false;
+  if (isGiven(clusterName) && !isCalled(cluster, clusterName)) return false;
   if (isGiven(clusterSelector) && !selects(clusterSelector, cluster.labels)) return false;
   // What is asked of groups must hold for one and the same group.
   return !asksGroup || groups.some((group) => groupMatches(cluster, group, target));
@@ -61,11 +59,17 @@ function groupMatches(cluster: TargetCluster, group: TargetGroup, target: Target
   return isMember(cluster, group);
 }
 
+/** By its own name or by the one that Rancher shows. */
+export function isCalled(cluster: TargetCluster, name: string): boolean {
+  return cluster.name === name || cluster.labels[displayNameLabel] === name;
+}
+
 /** A group without a selector has no members. */
 export function isMember(cluster: TargetCluster, group: TargetGroup): boolean {
   return group.selector !== undefined && selects(group.selector, cluster.labels);
 }
 
-function isGiven<V>(value: V | null | undefined): value is V {
+/** Nulls and empty texts ask for nothing. */
+export function isGiven<V>(value: V | null | undefined): value is V {
   return value !== undefined && value !== null && value !== "";
 }

@@ -25,6 +25,7 @@ function meets(requirement: LabelRequirement, labels: Labels): boolean {
     case "DoesNotExist":
       return value === undefined;
     default:
+      // A CRD of Fleet's lets any text through; that it is none of these is said elsewhere.
       return false;
   }
 }

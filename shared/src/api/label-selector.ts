@@ -4,7 +4,10 @@ import { described, fields, list, type Typed, texts } from "./field.ts";
 
 const requirement = fields({
   key: described(z.string(), "The label's name."),
-  operator: described(z.string(), "`In`, `NotIn`, `Exists` or `DoesNotExist`."),
+  operator: described(
+    z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
+    "How the label is compared: `In` and `NotIn` with `values`, `Exists` and `DoesNotExist` with nothing.",
+  ),
   values: list("The values that `In` and `NotIn` compare with."),
 });
 

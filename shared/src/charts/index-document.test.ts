@@ -71,6 +71,11 @@ describe("an index", () => {
     ["tabs for spaces", "apiVersion: v1\nentries:\n\tx:\n\t- name: x", /it is not YAML: /],
     ["a quote without its end", 'apiVersion: v1\nentries:\n  x: "abc', /it is not YAML: /],
     ["half of JSON", '{"apiVersion": "v1", "entries": {"x": [', /it is not YAML: /],
+    [
+      "a line that stops in the middle, which is not quoted",
+      "apiVersion: v1\nentries:\n  x:\n  - token: hidden\n    vers",
+      /^Error: it is not YAML: can not read an implicit mapping pair; a colon is missed in line 5$/,
+    ],
   ];
   for (const [name, text, message] of refused) {
     it(`is not ${name}`, () => assert.throws(() => versions(text), message));

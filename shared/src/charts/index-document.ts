@@ -2,7 +2,7 @@
  * The text of an index, parsed. YAML is read with every scalar left as text: `version: 1.10` must not become the
  * number 1.1. Helm takes JSON too. Later keys win over equal earlier ones.
  */
-import { FAILSAFE_SCHEMA, load } from "js-yaml";
+import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
 import { messageOf } from "../errors/app-error.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
@@ -62,7 +62,8 @@ function parseText(text: string): unknown {
     return load(text, { schema: FAILSAFE_SCHEMA, json: true });
   } catch (thrown) {
     if (text.trimStart().startsWith("<")) return text;
-    throw new Error(`it is not YAML: ${firstLine(messageOf(thrown))}`, { cause: thrown });
+    // The cause is left out: it quotes the text over several lines.
+    throw new Error(`it is not YAML: ${describeYamlFailure(thrown)}`);
   }
 }
 
@@ -77,8 +78,9 @@ function describeRoot(text: string, root: unknown): string {
   return Array.isArray(root) ? "a list" : "a piece of text";
 }
 
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
+function describeYamlFailure(thrown: unknown): string {
+  if (!(thrown instanceof YAMLException)) return messageOf(thrown);
+  return `${thrown.reason} in line ${thrown.mark.line + 1}`;
 }
 
 function isMap(value: unknown): value is { readonly [key: string]: unknown } {

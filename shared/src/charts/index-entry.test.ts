@@ -64,8 +64,11 @@ describe("the entries of a chart", () => {
     ]);
 
     assert.deepEqual(
-      entries.map(({ digest }) => digest),
-      [undefined, undefined],
+      entries.map(({ digest, problem }) => [digest, problem !== undefined]),
+      [
+        [undefined, true],
+        [undefined, false],
+      ],
     );
     assert.equal(problems.length, 1);
   });

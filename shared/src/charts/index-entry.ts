@@ -15,6 +15,8 @@ export interface ChartEntry {
   readonly created?: string;
   readonly deprecated?: boolean;
   readonly appVersion?: string;
+  /** What is wrong with it although it can be used: `has a digest that …`. */
+  readonly problem?: string;
 }
 
 export interface ChartEntries {
@@ -76,7 +78,8 @@ function readEntry(raw: unknown): { readonly entry?: ChartEntry; readonly proble
     ...(appVersion === undefined ? {} : { appVersion }),
   };
   if (digest !== "unreadable") return { entry };
-  return { entry, problem: "has a digest that is not a sha256 and is ignored" };
+  const problem = "has a digest that is not a sha256 and is ignored";
+  return { entry: { ...entry, problem }, problem };
 }
 
 function readUrls(value: unknown): readonly string[] {

@@ -157,7 +157,7 @@ describe("what a registry answers", () => {
       "only names",
       registryOf({ latest: testChart("x") }),
       "CHART_VERSION_NOT_FOUND",
-      /lists 1 tags, none of which is a version/,
+      /lists one tag, which is no version/,
     ],
     [
       "an image",

@@ -20,7 +20,7 @@ export interface ResolveOptions {
 
 export interface Resolution {
   readonly pin: Pin;
-  /** What the repository has that could not be used, for a message. None of it kept the version from being chosen. */
+  /** What is wrong with what was chosen, as sentences. None of it keeps it from being used. */
   readonly problems: readonly string[];
 }
 
@@ -103,7 +103,10 @@ export function createResolver(deps: ResolverDeps): Resolver {
         if (entry === undefined) throw noSuchChart(source, index);
         return {
           pin: await pinEntry(source, entry, index, access, options),
-          problems: index.chart?.problems ?? [],
+          problems:
+            entry.problem === undefined
+              ? []
+              : [`${entry.version} of ${source.chart} ${entry.problem}`],
         };
       }
       default:

@@ -6,6 +6,7 @@
  * everything else is parsed as always.
  */
 import { AppError, commonErrors } from "../errors/app-error.ts";
+import { hasEscapedKey, nameKeys, shieldKeys } from "./escaped-keys.ts";
 
 /** A number as it stood in the text: `JSON.rawJSON`. */
 export interface RawNumber {
@@ -32,8 +33,14 @@ const suspect = /[:,[\s]-?\d{16}/;
 const onlyNumber = /^-?\d/;
 const integer = /^-?\d+$/;
 
-/** As `JSON.parse`, numbers exact: an integer that is not safe is a `RawNumber`. */
+/** As `JSON.parse`, numbers exact: an integer that is not safe is a `RawNumber`. Keys exact, too (escaped-keys.ts). */
 export function parseExact(text: string): unknown {
+  return hasEscapedKey(text)
+    ? nameKeys(parseNumbers(shieldKeys(text)), isRawNumber)
+    : parseNumbers(text);
+}
+
+function parseNumbers(text: string): unknown {
   return suspect.test(text) || onlyNumber.test(text)
     ? json.parse(text, keepDigits)
     : JSON.parse(text);

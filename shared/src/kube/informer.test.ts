@@ -24,6 +24,8 @@ interface Followed {
   readonly clock: FakeClock;
   readonly informer: Informer<ConfigMap>;
   readonly changes: readonly Change<ConfigMap>[];
+  /** What came of each list. */
+  readonly listings: readonly string[];
   /** Resolves when this many changes were told. */
   untilChanges(count: number): Promise<void>;
 }
@@ -40,6 +42,7 @@ async function follow(t: TestContext, options: FollowOptions = {}): Promise<Foll
   const clock = createFakeClock();
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
   const { labelSelector } = options;
+  const listings: string[] = [];
   const informer = createInformer({
     rest,
     resource: configMaps,
@@ -48,6 +51,7 @@ async function follow(t: TestContext, options: FollowOptions = {}): Promise<Foll
     clock,
     random: () => 0.5,
     freeze: true,
+    onListed: (failure) => void listings.push(failure?.message ?? "complete"),
     ...(labelSelector === undefined ? {} : { labelSelector }),
   });
   const changes: Change<ConfigMap>[] = [];
@@ -72,6 +76,7 @@ async function follow(t: TestContext, options: FollowOptions = {}): Promise<Foll
     clock,
     informer,
     changes,
+    listings,
     untilChanges: (count) =>
       new Promise((resolve) => {
         if (changes.length >= count) resolve();
@@ -183,6 +188,24 @@ describe("listing", () => {
     clock.advanceNow(17_000);
 
     await informer.synced;
+  });
+});
+
+describe("what came of a list", () => {
+  it("is told each time, with the reason when it failed", async (t) => {
+    const { informer, server, clock, listings } = await follow(t, {
+      prepare: (prepared) => prepared.next("list", answersStatus(403, "Forbidden")),
+    });
+    await server.arrival("list");
+    clock.advanceNow(await nextDelay(clock));
+
+    await informer.synced;
+
+    await server.opened();
+    assert.deepEqual(listings, [
+      `list configmaps on ${server.url}: 403 Forbidden: told to say Forbidden`,
+      "complete",
+    ]);
   });
 });
 

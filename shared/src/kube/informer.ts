@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../clock/clock.ts";
 import { AppError, commonErrors } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
-import type { KubeObject, Resource } from "./object.ts";
+import type { KubeObject, ObjectKey, Resource } from "./object.ts";
 import { runReflector } from "./reflector.ts";
 import { describeKind } from "./request-path.ts";
 import type { KubeRest } from "./rest.ts";
@@ -20,6 +20,8 @@ export interface InformerOptions<T extends KubeObject> {
   /** Applied to every object on entry; default `dropBulk` (transform.ts). */
   readonly transform?: (object: T) => T;
   readonly indexers?: Indexers<T>;
+  /** Told what came of each list: nothing when it is complete and its changes were told, else why it failed. */
+  readonly onListed?: (failure?: AppError) => void;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;
   readonly clock?: Clock;
@@ -68,15 +70,18 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
 
   function tell(change: Change<T> | undefined): void {
     if (change === undefined) return;
-    for (const listener of listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        log.error(
-          { err: AppError.from(error), kind: describeKind(resource), key: change.key },
-          "change listener failed",
-        );
-      }
+    for (const listener of listeners) guard(() => listener(change), change.key);
+  }
+
+  /** A listener that fails does not end the watch. */
+  function guard(listener: () => void, key?: ObjectKey): void {
+    try {
+      listener();
+    } catch (error) {
+      log.error(
+        { err: AppError.from(error), kind: describeKind(resource), key },
+        "change listener failed",
+      );
     }
   }
 
@@ -109,7 +114,9 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
               for (const change of store.replaceAll(objects)) tell(change);
               hasSynced = true;
               resolve();
+              guard(() => options.onListed?.());
             },
+            onListFailed: (failure) => guard(() => options.onListed?.(failure)),
             onEvent: ({ type, object }) =>
               tell(type === "DELETED" ? store.remove(object) : store.set(object)),
           },

@@ -263,6 +263,21 @@ describe("a leader", () => {
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /thief holds it now/ });
   });
 
+  it("stops when the lease is its own of an earlier time: its server was restored from a backup", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected, ended } = challenge("one");
+    await elected;
+    const backup = leaseOn(server);
+    clock.advanceNow(5_000);
+    await clock.timer((delayMs) => delayMs === 5_000);
+    assert.notEqual(leaseOn(server).spec?.renewTime, backup.spec?.renewTime);
+
+    server.put(backup);
+    await clock.advance(5_000);
+
+    await assert.rejects(ended, /lead by lease system\/leader: .* restored from an earlier backup/);
+  });
+
   it("stops when the lease is deleted", async (t) => {
     const { server, challenge } = await openArena(t);
     const one = challenge("one");

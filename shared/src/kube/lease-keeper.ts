@@ -5,7 +5,7 @@ import { AppError } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import { type Lease, leases } from "./core-resources.ts";
 import type { LeaseTimes, Term } from "./leadership.ts";
-import { holderOf, releasedLease, renewedLease } from "./lease-record.ts";
+import { holderOf, isRenewedBefore, releasedLease, renewedLease } from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 import type { ObjectRef } from "./object.ts";
 import type { KubeRest } from "./rest.ts";
@@ -98,8 +98,14 @@ export async function keepLease(
       });
       const holder = holderOf(found);
       if (found !== undefined && holder === identity) {
-        current = found;
-        return true;
+        if (!isRenewedBefore(found, current)) {
+          current = found;
+          return true;
+        }
+        term.lose(
+          `it is as it was at ${found.spec?.renewTime ?? ""}, so the API server was restored from an earlier backup, and what is known of it holds no more`,
+        );
+        return false;
       }
       term.lose(found === undefined ? "it was deleted" : `${holder ?? "nobody"} holds it now`);
     } catch (error) {

@@ -50,6 +50,11 @@ export function renewedLease(lease: Lease, nowMs: number): Lease {
   return { ...lease, spec: { ...lease.spec, renewTime: microTime(nowMs) } };
 }
 
+/** Both written by the same holder. */
+export function isRenewedBefore(lease: Lease, other: Lease): boolean {
+  return Date.parse(lease.spec?.renewTime ?? "") < Date.parse(other.spec?.renewTime ?? "");
+}
+
 /** Nobody's: the next one need not wait. */
 export function releasedLease(lease: Lease, nowMs: number): Lease {
   return {

@@ -20,6 +20,8 @@ import { isGone, KubeStatusError } from "./status-error.ts";
 export interface ReflectorSink<T> {
   /** Everything there is. */
   onList(objects: readonly T[]): void;
+  /** It could not be listed, which is tried again. */
+  onListFailed(failure: AppError): void;
   onEvent(event: Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>): void;
 }
 
@@ -92,6 +94,7 @@ export async function runReflector<T extends KubeObject>(
       version = undefined;
       waitMs = waitAfter(error, backoff);
       log.warn({ err: error, waitMs: Math.round(waitMs) }, "list failed");
+      sink.onListFailed(error);
     }
     if (waitMs > 0) await delay(clock, waitMs, signal);
   }

@@ -60,6 +60,11 @@ export function isAlreadyExists(error: unknown): boolean {
   );
 }
 
+/** Whoever asked may not. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof KubeStatusError && error.status === 403;
+}
+
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 404;
 }

@@ -43,7 +43,11 @@ export function parseHelmYaml(source: string, { name }: { readonly name: string 
   }
 }
 
-/** Writes a value for `helm -f`: JSON, which is YAML too, with nothing in it that a YAML reader would take otherwise. */
+/**
+ * Writes a value for `helm -f`: JSON, which is YAML too, with nothing in it that a YAML reader would take otherwise.
+ * Numbers keep their digits; Helm makes a float64 of each, as it does of the same number in a values file of its user's, so
+ * that 9007199254740993 is 9.007199254740992e+15 to a template. Who needs the digits writes a string.
+ */
 export function toHelmJson(value: unknown): string {
   const text = canonicalJson(value).replace(unsafeInYaml, (character) => `\\u${hex(character)}`);
   // Half a character comes escaped from JSON.stringify; Go's YAML refuses that, and Go's JSON writes a replacement.

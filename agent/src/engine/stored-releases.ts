@@ -1,0 +1,96 @@
+/** Releases as Helm has printed or stored them, and the one change that is made to a record without Helm: unlocking it. */
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { agentErrors } from "../errors.ts";
+import {
+  decodeRecord,
+  failedRecord,
+  type HelmRelease,
+  isLocked,
+  parseRelease,
+  type ReleaseRecord,
+  recordOf,
+  recordSecretName,
+} from "../helm/release-record.ts";
+import type { Releases } from "../helm/releases.ts";
+
+type Place = Pick<ReleaseRecord, "namespace" | "name">;
+
+export interface StoredReleases {
+  /** What Helm has just printed, so that it has not to be read. */
+  printed(release: HelmRelease): void;
+  forget(release: Place): void;
+  /** The release behind a record. Throws RELEASE_UNREADABLE. */
+  read(record: ReleaseRecord): Promise<HelmRelease>;
+  /** The record of one revision as it is now; undefined when there is none. */
+  recordAt(release: Place, revision: number): Promise<ReleaseRecord | undefined>;
+  /** Marks a revision as failed that nobody works on any more. */
+  unlock(record: ReleaseRecord): Promise<void>;
+}
+
+export interface StoredReleasesDeps {
+  readonly rest: KubeRest;
+  readonly releases: Releases;
+  readonly log: Log;
+}
+
+export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
+  const { rest, releases, log } = deps;
+  /** By release. */
+  const lastPrinted = new Map<string, HelmRelease>();
+
+  function secretOf({ namespace, name }: Place, revision: number): Promise<Secret | undefined> {
+    return rest.get(secrets, { namespace, name: recordSecretName({ name, revision }) });
+  }
+
+  function printed(release: HelmRelease): void {
+    lastPrinted.set(keyOf(release), release);
+  }
+
+  return {
+    printed,
+    forget: (release) => void lastPrinted.delete(keyOf(release)),
+    async read(record) {
+      const known = lastPrinted.get(keyOf(record));
+      if (known?.revision === record.revision) return known;
+      const what = `Helm's record ${record.namespace}/${recordSecretName(record)}`;
+      const secret = await secretOf(record, record.revision);
+      if (secret === undefined) {
+        throw new AppError(
+          agentErrors.RELEASE_UNREADABLE,
+          `read ${what}: it is not there any more`,
+        );
+      }
+      const release = parseRelease(await decodeRecord(secret), what);
+      printed(release);
+      return release;
+    },
+    async recordAt(release, revision) {
+      const secret = await secretOf(release, revision);
+      return secret === undefined ? undefined : recordOf(secret);
+    },
+    async unlock(record) {
+      const secret = await secretOf(record, record.revision);
+      if (secret === undefined) return;
+      const current = recordOf(secret);
+      // The watch is behind: whoever had it was through.
+      if (current !== undefined && !isLocked(current)) {
+        releases.ran(current);
+        return;
+      }
+      const why = "the agent that ran Helm was ended before Helm was through";
+      await rest.replace(secrets, await failedRecord(secret, why));
+      releases.ran({ ...record, status: "failed" });
+      log.warn(
+        { release: record.name, namespace: record.namespace, revision: record.revision },
+        "release was locked by a run that was cut off, unlocked",
+      );
+    },
+  };
+}
+
+function keyOf({ namespace, name }: Place): string {
+  return `${namespace}/${name}`;
+}

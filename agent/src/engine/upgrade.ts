@@ -1,0 +1,182 @@
+/** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
+import {
+  type AccessSettings,
+  accessTo,
+  type RepositoryAccess,
+} from "@flotilla/shared/charts/access.ts";
+import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
+import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import type { Assignments } from "../assignment/assignments.ts";
+import { agentErrors } from "../errors.ts";
+import { upgradeArgs } from "../helm/commands.ts";
+import { isLocked, parseRelease } from "../helm/release-record.ts";
+import type { Releases } from "../helm/releases.ts";
+import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import type { Desired } from "../release/next-action.ts";
+import { ensureNamespace } from "./ensure-namespace.ts";
+import type { RunNotes } from "./run-notes.ts";
+import type { StoredReleases } from "./stored-releases.ts";
+
+export interface UpgradeDeps {
+  readonly rest: KubeRest;
+  readonly assignments: Assignments;
+  readonly releases: Releases;
+  readonly stored: StoredReleases;
+  readonly charts: ChartCache;
+  readonly runHelm: RunHelm;
+  readonly notes: RunNotes;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a run that waits for nothing may go on once it is superseded; default 10 s. */
+  readonly patienceMs?: number;
+}
+
+/** Such a run is over in a moment, unless one of the chart's hooks holds it up. */
+const usualPatienceMs = 10_000;
+
+export interface DeployUntil {
+  /** The process ends. */
+  readonly signal: AbortSignal;
+  /** Something else is wanted by now: Helm is not waited for. */
+  readonly superseded: AbortSignal;
+}
+
+/** Makes this revision. Throws HELM_FAILED in Helm's words. */
+export type Upgrade = (
+  desired: Desired,
+  content: DeploymentContent,
+  revision: number,
+  until: DeployUntil,
+) => Promise<void>;
+
+export function createUpgrade(deps: UpgradeDeps): Upgrade {
+  const { rest, assignments, releases, stored, charts, runHelm, notes, log } = deps;
+  const { clock, patienceMs = usualPatienceMs } = deps;
+
+  /** Where the records cannot be read the watch will tell them. */
+  async function learnFailure(
+    { owner, ...release }: Desired,
+    { helm }: DeploymentContent,
+    revision: number,
+  ): Promise<void> {
+    // With `atomic` Helm has made another one, by which it went back.
+    const revisions = helm.atomic ? [revision, revision + 1] : [revision];
+    const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
+      () => undefined,
+    );
+    const latest = found?.findLast((record) => record !== undefined);
+    // A withdrawal, or another content, that comes at once must not overlook it.
+    if (latest !== undefined) releases.ran(latest);
+    // A lock that it has left is told to be ours by the note.
+    if (found !== undefined && (latest === undefined || !isLocked(latest)))
+      await notes.end(owner.name);
+  }
+
+  return async function upgrade(desired, content, revision, { signal, superseded }) {
+    const { owner, namespace, name, digest } = desired;
+    const until = AbortSignal.any([signal, superseded]);
+    const chart = await charts.fetch(content.pin, accessOf(content), { signal: until });
+    // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
+    await assignments.stored(owner.name);
+    refuseWhenOver(until);
+    await notes.begin({
+      deployment: owner.name,
+      namespace,
+      release: name,
+      revision,
+      rollsBack: content.helm.atomic,
+    });
+    if (content.createNamespace && revision === 1) await ensureNamespace(rest, namespace, signal);
+    let noted: Promise<void> = Promise.resolve();
+    const late = abortLater(superseded, content.helm.timeoutSeconds > 0 ? 0 : patienceMs, clock);
+    const result = await runHelm({
+      args: upgradeArgs({
+        content,
+        owner,
+        digest,
+        revision,
+        chartPath: chart.path,
+        chartDigest: chart.digest,
+      }),
+      // With `atomic` Helm goes back first, and where that gets nowhere it is cut off.
+      signal: AbortSignal.any([signal, late.signal]),
+      ...(content.values !== undefined && { stdin: toHelmJson(content.values) }),
+      onStart: (pid) => {
+        noted = notes.started(owner.name, pid);
+        // It is awaited when Helm has ended.
+        noted.catch(() => undefined);
+      },
+    }).finally(late.cancel);
+    await noted;
+    if (result.code !== 0) {
+      await learnFailure(desired, content, revision);
+      throw new AppError(
+        agentErrors.HELM_FAILED,
+        `helm upgrade --install of release ${namespace}/${name}: ${complaintOf(result)}`,
+      );
+    }
+    const release = parseRelease(result.stdout, `what helm printed of ${namespace}/${name}`);
+    stored.printed(release);
+    const { status } = release;
+    releases.ran({
+      namespace: release.namespace,
+      name: release.name,
+      revision: release.revision,
+      status,
+      owner,
+      digest,
+      chartDigest: chart.digest,
+      isOurs: true,
+    });
+    await notes.end(owner.name);
+    log.info(
+      { deployment: owner.name, release: name, namespace, revision: release.revision },
+      "release installed",
+    );
+  };
+}
+
+/** Aborts this long after `signal` has, unless it is cancelled before. */
+function abortLater(
+  signal: AbortSignal,
+  delayMs: number,
+  clock: Clock,
+): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const late = new AbortController();
+  let timer: Timer | undefined;
+  const wind = (): void => {
+    if (delayMs === 0) late.abort();
+    else timer = clock.setTimeout(() => late.abort(), delayMs);
+  };
+  if (signal.aborted) wind();
+  else signal.addEventListener("abort", wind, { once: true });
+  return {
+    signal: late.signal,
+    cancel: () => {
+      signal.removeEventListener("abort", wind);
+      timer?.cancel();
+    },
+  };
+}
+
+/** Throws CANCELLED when nobody wants it any more. */
+export function refuseWhenOver(until: AbortSignal): void {
+  if (!until.aborted) return;
+  throw new AppError(commonErrors.CANCELLED, "given up: something else is wanted by now");
+}
+
+/** Credentials come apart from the content; what is in it is how certificates are checked. */
+function accessOf({ pin, access }: DeploymentContent): RepositoryAccess {
+  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify };
+  const source: ChartSource =
+    pin.kind === "oci"
+      ? { kind: "oci", repository: pin.repository }
+      : { kind: "tarball", url: pin.url };
+  return accessTo(source, settings);
+}

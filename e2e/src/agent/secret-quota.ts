@@ -1,0 +1,23 @@
+/** A cluster that takes no more Secrets in the agent's namespace. */
+import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+export const resourceQuotas: Resource<KubeObject> = {
+  group: "",
+  version: "v1",
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  namespaced: true,
+};
+
+/** A quota counts, and ceases to count, some moments after it was written. */
+export async function untilSecretsAre(rest: KubeRest, wanted: "taken" | "refused"): Promise<void> {
+  const probe = { metadata: { namespace: agentNamespace, name: "probe" } };
+  for (let found = ""; found !== wanted; )
+    found = await rest.create(secrets, probe, { dryRun: true }).then(
+      () => "taken",
+      () => "refused",
+    );
+}

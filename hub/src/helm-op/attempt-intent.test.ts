@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { chartErrors } from "@flotilla/shared/charts/errors.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { aHelmOp, httpPin, now } from "../testing/objects.ts";
+import { type Attempt, acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+
+const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const pins = [{ ...own, pin: httpPin("1.2.3") }];
+const error = new AppError(chartErrors.INDEX_FETCH, "GET x: refused");
+const later = "2026-01-01T00:05:00Z";
+
+const good: Attempt = {
+  resolution: { pins, notes: [] },
+  remarks: [],
+  nextAt: undefined,
+  attemptedAt: undefined,
+  earlier: undefined,
+};
+const unpinned: Attempt = {
+  ...good,
+  resolution: { pins: [], notes: [], failure: { error, isPinned: false } },
+  attemptedAt: now,
+};
+const polled = aHelmOp({ pollingInterval: "5m" });
+
+describe("what is told of an attempt", () => {
+  test("that went well is the version, and nothing else", () => {
+    assert.deepEqual(attemptIntent(aHelmOp(), good), {
+      generation: 1,
+      accepted: { ok: true },
+      version: "1.2.3",
+    });
+  });
+
+  test("of an archive is that there is no version", () => {
+    const chart = "https://x.example/a.tgz";
+    const pin = { kind: "tarball", url: chart } as const;
+    const resolution = { pins: [{ repo: "", chart, version: "", pin }], notes: [] };
+
+    assert.equal(attemptIntent(aHelmOp({ helm: { chart } }), { ...good, resolution }).version, "");
+  });
+
+  test("that led to no chart is why, when it is tried again, and what else is to be known", () => {
+    const intent = attemptIntent(aHelmOp(), {
+      ...unpinned,
+      nextAt: later,
+      remarks: ["unknown field x"],
+    });
+
+    assert.deepEqual(intent, {
+      generation: 1,
+      accepted: {
+        ok: false,
+        message: `could not get a chart version: GET x: refused; it is tried again at ${later}; unknown field x`,
+      },
+    });
+  });
+
+  test("that is not tried again makes no such promise", () => {
+    const { accepted } = attemptIntent(aHelmOp(), unpinned);
+
+    assert.equal(accepted.message, "could not get a chart version: GET x: refused");
+  });
+
+  test("to poll what is pinned leaves it accepted, and is told as a poll", () => {
+    const resolution = { pins, notes: [], failure: { error, isPinned: true } };
+
+    const intent = attemptIntent(polled, { ...good, resolution, attemptedAt: now, nextAt: later });
+
+    assert.deepEqual(intent, {
+      generation: 1,
+      accepted: { ok: true },
+      version: "1.2.3",
+      polled: { at: now, error: `GET x: refused; it is tried again at ${later}` },
+    });
+  });
+
+  test("between two polls is what came of the last one", () => {
+    const earlier = { at: now, error: "refused" };
+
+    assert.deepEqual(attemptIntent(polled, { ...good, earlier }).polled, earlier);
+    assert.equal(attemptIntent(aHelmOp(), { ...good, earlier }).polled, undefined);
+  });
+
+  test("that went well is what was noted, before other remarks", () => {
+    const resolution = { pins, notes: [{ ...own, note: "published again" }] };
+
+    const { accepted } = attemptIntent(aHelmOp(), { ...good, resolution, remarks: ["and this"] });
+
+    assert.deepEqual(accepted, { ok: true, message: "published again; and this" });
+  });
+});
+
+test("a refusal comes before other remarks", () => {
+  assert.deepEqual(acceptedIntent(aHelmOp(), "no chart", ["unknown field x"]).accepted, {
+    ok: false,
+    message: "no chart; unknown field x",
+  });
+});

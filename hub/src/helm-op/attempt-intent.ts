@@ -1,0 +1,63 @@
+/** What is told of an attempt to resolve what a HelmOp asks for. Pure. */
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOpIntent, PollOutcome } from "../status/intent.ts";
+import { entryFor, wantedBy } from "./plan-bundle.ts";
+import { pollingIntervalMs } from "./polling.ts";
+import type { ChartResolution } from "./resolve-charts.ts";
+
+export interface Attempt {
+  readonly resolution: ChartResolution;
+  /** What else is to be known of the HelmOp, as sentences. */
+  readonly remarks: readonly string[];
+  /** RFC 3339: when repositories are asked again, if they are. */
+  readonly nextAt: string | undefined;
+  /** RFC 3339: when they were asked; undefined when they were not. */
+  readonly attemptedAt: string | undefined;
+  /** The last poll before this. */
+  readonly earlier: PollOutcome | undefined;
+}
+
+export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
+  const { pins, notes, failure } = attempt.resolution;
+  const own = entryFor(pins, wantedBy(helmOp.spec.helm ?? {}))?.pin;
+  const problem = failure && `${failure.error.message}${nextText(attempt.nextAt)}`;
+  const refusal =
+    failure?.isPinned === false ? `could not get a chart version: ${problem}` : undefined;
+  const polled = pollOutcome(helmOp, problem, attempt);
+  return {
+    ...acceptedIntent(helmOp, refusal, [...notes.map(({ note }) => note), ...attempt.remarks]),
+    ...(own !== undefined && { version: own.kind === "tarball" ? "" : own.version }),
+    ...(polled !== undefined && { polled }),
+  };
+}
+
+/** `refusal`: why it is not carried out; undefined when it is. */
+export function acceptedIntent(
+  helmOp: HelmOp,
+  refusal: string | undefined,
+  remarks: readonly string[],
+): HelmOpIntent {
+  const generation = helmOp.metadata.generation ?? 0;
+  if (refusal !== undefined)
+    return { generation, accepted: { ok: false, message: [refusal, ...remarks].join("; ") } };
+  return {
+    generation,
+    accepted: { ok: true, ...(remarks.length > 0 && { message: remarks.join("; ") }) },
+  };
+}
+
+function nextText(nextAt: string | undefined): string {
+  return nextAt === undefined ? "" : `; it is tried again at ${nextAt}`;
+}
+
+/** The last poll's outcome: this attempt's, or between two polls that of the last one. */
+function pollOutcome(
+  helmOp: HelmOp,
+  problem: string | undefined,
+  { attemptedAt, earlier }: Attempt,
+): PollOutcome | undefined {
+  if (pollingIntervalMs(helmOp) === undefined) return undefined;
+  return attemptedAt === undefined
+    ? earlier
+    : { at: attemptedAt, ...(problem !== undefined && { error: problem }) };
+}

@@ -1,0 +1,23 @@
+/**
+ * Keeps the tallies equal to a store of BundleDeployments, our own writes included: a status that is told between a
+ * write and what the watch says of it must not count the BundleDeployment as the one before, which was ready.
+ */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Tallies } from "./tally.ts";
+
+/** Gives what is to be called with the key of whatever was written or has changed. Level-triggered. */
+export function countStore(
+  store: Store<BundleDeployment>,
+  tallies: Tallies,
+): (key: ObjectKey) => void {
+  /** As they were counted last. */
+  const counted = new Map<ObjectKey, BundleDeployment>();
+  return (key) => {
+    const after = store.get(key);
+    tallies.change(counted.get(key), after);
+    if (after === undefined) counted.delete(key);
+    else counted.set(key, after);
+  };
+}

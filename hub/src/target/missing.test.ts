@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TargetCriteria, TargetGroup } from "./match.ts";
+import { missing } from "./missing.ts";
+
+const paris = { name: "paris", labels: { env: "prod" } };
+const groups: readonly TargetGroup[] = [
+  { name: "prod", labels: {}, selector: { matchLabels: { env: "prod" } } },
+  { name: "trial", labels: {}, selector: { matchLabels: { env: "trial" } } },
+  { name: "bare", labels: {}, selector: undefined },
+  { name: "broken", labels: {}, selector: { matchExpressions: [{ key: "a", operator: "In" }] } },
+];
+
+function hintsFor(
+  targets: readonly TargetCriteria[],
+  { clusters = [paris], matchesAny = false } = {},
+): readonly string[] {
+  return missing({ namespace: "shop", targets, clusters, groups, matchesAny });
+}
+
+const cases: readonly (readonly [
+  what: string,
+  targets: readonly TargetCriteria[],
+  hints: readonly string[],
+])[] = [
+  ["a selector that nothing matches", [{ clusterSelector: { matchLabels: { env: "x" } } }], []],
+  ["a group that has members", [{ clusterGroup: "prod" }], []],
+  ["no targets", [], ["it has no targets"]],
+  [
+    "a group that there is not",
+    [{ clusterGroup: "europe" }],
+    ["there is no ClusterGroup europe in the namespace shop"],
+  ],
+  [
+    "a group without members",
+    [{ clusterGroup: "trial" }],
+    ["no cluster belongs to ClusterGroup trial"],
+  ],
+  [
+    "a group without a selector",
+    [{ clusterGroup: "bare" }],
+    ["ClusterGroup bare has no selector, so no cluster belongs to it"],
+  ],
+  [
+    "a group whose selector means nothing",
+    [{ clusterGroup: "broken" }],
+    [
+      "the selector of ClusterGroup broken cannot be used: In for the label a has no values to compare with",
+    ],
+  ],
+  [
+    "a cluster that there is not",
+    [{ clusterName: "pairs" }],
+    ["there is no Cluster pairs in the namespace shop"],
+  ],
+  [
+    "a target that asks for nothing",
+    [{ clusterName: "", clusterSelector: null }],
+    ["a target that asks for nothing matches nothing: {clusterSelector: {}} means every cluster"],
+  ],
+  [
+    "the same thing in several targets, once",
+    [{ clusterGroup: "europe" }, { clusterGroup: "europe" }],
+    ["there is no ClusterGroup europe in the namespace shop"],
+  ],
+];
+for (const [what, targets, hints] of cases) {
+  test(`${what}: ${hints.join() || "nothing to say"}`, () => {
+    assert.deepEqual(hintsFor(targets), hints);
+  });
+}
+
+test("without clusters that comes first, and not which of them are missing", () => {
+  assert.deepEqual(
+    hintsFor([{ clusterName: "paris" }, { clusterGroup: "prod" }], { clusters: [] }),
+    [
+    "there are no Clusters in the namespace shop, and those of other namespaces are not looked at",
+  ],
+  );
+});
+
+test("a group without members is nothing to speak of where other targets match", () => {
+  const targets = [{ clusterGroup: "trial" }, { clusterGroup: "europe" }];
+
+  assert.deepEqual(hintsFor(targets, { matchesAny: true }), [
+    "there is no ClusterGroup europe in the namespace shop",
+  ]);
+});
+
+test("a long list is cut", () => {
+  const targets = Array.from({ length: 50 }, (_, at) => ({ clusterGroup: `g${at}` }));
+
+  assert.equal(hintsFor(targets).length, 3);
+});

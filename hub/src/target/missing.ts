@@ -1,0 +1,79 @@
+/** What targets ask for that is not there: most often a slip of the pen, sometimes something that comes later. Pure. */
+import {
+  isCalled,
+  isGiven,
+  isMember,
+  type TargetCluster,
+  type TargetCriteria,
+  type TargetGroup,
+} from "./match.ts";
+import { selectorProblem } from "./selector-problem.ts";
+
+export interface MissingQuery {
+  readonly namespace: string;
+  readonly targets: readonly TargetCriteria[];
+  readonly clusters: readonly TargetCluster[];
+  readonly groups: readonly TargetGroup[];
+  /** Whether any cluster matches: then a group without members is nothing to speak of. */
+  readonly matchesAny: boolean;
+}
+
+/** More would not be read. */
+const mostShown = 3;
+
+/** Sentences for a person, the most telling first. */
+export function missing(query: MissingQuery): readonly string[] {
+  const { namespace, targets, clusters, matchesAny } = query;
+  if (targets.length === 0) return ["it has no targets"];
+  const found = targets.flatMap((target) => missingOf(target, query));
+  const all =
+    clusters.length === 0 && !matchesAny
+      ? [
+          `there are no Clusters in the namespace ${namespace}, and those of other namespaces are not looked at`,
+          ...found,
+        ]
+      : found;
+  return [...new Set(all)].slice(0, mostShown);
+}
+
+function missingOf(target: TargetCriteria, query: MissingQuery): readonly string[] {
+  const { namespace, clusters, groups, matchesAny } = query;
+  const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
+  if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven)) {
+    return [
+      "a target that asks for nothing matches nothing: {clusterSelector: {}} means every cluster",
+    ];
+  }
+  const hints: string[] = [];
+  if (
+    isGiven(clusterName) &&
+    clusters.length > 0 &&
+    !clusters.some((cluster) => isCalled(cluster, clusterName))
+  )
+    hints.push(`there is no Cluster ${clusterName} in the namespace ${namespace}`);
+  if (isGiven(clusterGroup)) {
+    const group = groups.find(({ name }) => name === clusterGroup);
+    const why =
+      group === undefined
+        ? `there is no ClusterGroup ${clusterGroup} in the namespace ${namespace}`
+        : whyWithoutMembers(group, clusters, matchesAny);
+    if (why !== undefined) hints.push(why);
+  }
+  return hints;
+}
+
+function whyWithoutMembers(
+  group: TargetGroup,
+  clusters: readonly TargetCluster[],
+  matchesAny: boolean,
+): string | undefined {
+  if (group.selector === undefined)
+    return `ClusterGroup ${group.name} has no selector, so no cluster belongs to it`;
+  const problem = selectorProblem(group.selector);
+  if (problem !== undefined)
+    return `the selector of ClusterGroup ${group.name} cannot be used: ${problem}`;
+  if (matchesAny || clusters.length === 0) return undefined;
+  return clusters.some((cluster) => isMember(cluster, group))
+    ? undefined
+    : `no cluster belongs to ClusterGroup ${group.name}`;
+}
