@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { aHelmOp } from "../testing/objects.ts";
 import { unknownFieldRemarks } from "./unknown-fields.ts";
 
