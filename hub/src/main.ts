@@ -101,31 +101,38 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       { replica: config.replica, agents: `${host}:${agentPort}`, health: health.address },
       "hub is ready",
     );
-    await runAsLeader({
-      rest,
-      namespace: hubNamespace,
-      name: "flotilla-hub",
-      identity: `${config.replica}_${randomUUID()}`,
-      log,
-      signal: end,
-      onElected: async (leading, leadership) => {
-        const guarded = guardWrites(rest, leadership);
-        await prepareWorkspaces(guarded);
-        const control = {
-          rest: guarded,
-          caches,
-          contents,
-          resolver: charts,
-          events,
-          clock,
-          log,
-          metrics,
-        };
-        await Promise.all([runControllers(control, leading), wire.runTokens(advertised, leading)]);
-      },
-    });
-    notReady = "the hub is ending";
-    await wire.close(closeGraceMs);
+    try {
+      await runAsLeader({
+        rest,
+        namespace: hubNamespace,
+        name: "flotilla-hub",
+        identity: `${config.replica}_${randomUUID()}`,
+        log,
+        signal: end,
+        onElected: async (leading, leadership) => {
+          const guarded = guardWrites(rest, leadership);
+          await prepareWorkspaces(guarded);
+          const control = {
+            rest: guarded,
+            caches,
+            contents,
+            resolver: charts,
+            events,
+            clock,
+            log,
+            metrics,
+          };
+          await Promise.all([
+            runControllers(control, leading),
+            wire.runTokens(advertised, leading),
+          ]);
+        },
+      });
+    } finally {
+      // Also when the leadership was lost: the agents come back at once, to another replica or to the next process.
+      notReady = "the hub is ending";
+      await wire.close(closeGraceMs);
+    }
   } finally {
     await reports.flush();
     await events.flush();

@@ -89,6 +89,7 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
       unknown: count,
     }),
     chartDigest: named,
+    code: named,
   },
   {
     requiredKeys: [

@@ -242,6 +242,7 @@ function stateToWire(sequence: number, state: DeploymentState): WireState {
       .map((resource) => ({ ...resource, message: cut(resource.message) })),
     counts: state.counts,
     chartDigest: state.chartDigest ?? "",
+    code: state.code ?? "",
   };
 }
 
@@ -254,6 +255,7 @@ function stateFromWire(wire: DeploymentState__Output): DeploymentState {
   atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
   const retryAt = text(wire.retryAt, "state.retry_at");
   const chartDigest = text(wire.chartDigest, "state.chart_digest");
+  const code = text(wire.code, "state.code");
   return {
     ...key(wire, "state"),
     deploymentId: text(wire.deploymentId, "state.deployment_id"),
@@ -283,6 +285,7 @@ function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     }),
     counts: wire.counts ?? noTally,
     ...(chartDigest !== "" && { chartDigest }),
+    ...(code !== "" && { code }),
   };
 }
 

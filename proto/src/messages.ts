@@ -77,6 +77,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly counts: ResourceTally;
   /** `sha256:` and hex, of the chart archive that was installed. */
   readonly chartDigest?: string;
+  /** Which failure `message` tells of, from the catalogue of errors. */
+  readonly code?: string;
 }
 
 export interface ReleaseInfo {

@@ -125,6 +125,9 @@ export function createDeployer(deps: DeployerDeps): Deployer {
           agentErrors.RELEASE_TAKEN,
           `release ${content.namespace}/${content.releaseName} belongs to the deployment ${action.holder.name} already; give one of the two another releaseName or namespace`,
         );
+      case "adopt":
+        await stored.adopt(action.record, desired.owner);
+        return undefined;
       case "unlock":
         await stored.unlock(action.record);
         return undefined;

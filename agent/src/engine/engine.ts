@@ -16,6 +16,7 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { agentErrors } from "../errors.ts";
 import type { Releases } from "../helm/releases.ts";
 import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
@@ -108,13 +109,15 @@ export function createEngine(deps: EngineDeps): Engine {
       const retryAtMs = clock.now() + retryDelayMs(count);
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
       const message = describe(thrown, retryAtMs);
+      const { code } = AppError.from(thrown);
       own.outcome = {
         kind: "failed",
         deploymentId: held.deploymentId,
         message,
+        code,
         retryAt: timeText(retryAtMs),
       };
-      log.warn({ deployment: name, err: message }, "deployment failed");
+      log.warn({ deployment: name, code, err: message }, "deployment failed");
       tell(name);
       return requeueAfter(retryDelayMs(count), "failed");
     } finally {
@@ -183,7 +186,18 @@ export function createEngine(deps: EngineDeps): Engine {
     progress.delete(name);
     outbox.withdrawn(held.owner);
     log.info({ deployment: name }, "deployment uninstalled");
+    wakeRefused();
     return done();
+  }
+
+  /** Whoever was refused a release that another deployment had need not wait out its time: it may be free now. */
+  function wakeRefused(): void {
+    for (const [name, own] of progress) {
+      if (own.outcome.kind !== "failed" || own.outcome.code !== agentErrors.RELEASE_TAKEN.code)
+        continue;
+      delete own.failure;
+      controller.enqueue(name);
+    }
   }
 
   function settled(held: HeldAssignment, own: Progress, found: InSync): void {

@@ -1,4 +1,5 @@
-/** Releases as Helm has printed or stored them, and the one change that is made to a record without Helm: unlocking it. */
+/** Releases as Helm has printed or stored them, and what is changed in a record without Helm: unlocking it, and whose it is. */
+import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
@@ -13,6 +14,7 @@ import {
   type ReleaseRecord,
   recordOf,
   recordSecretName,
+  releaseLabels,
 } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 
@@ -26,6 +28,8 @@ export interface StoredReleases {
   read(record: ReleaseRecord): Promise<HelmRelease>;
   /** The record of one revision as it is now; undefined when there is none. */
   recordAt(release: Place, revision: number): Promise<ReleaseRecord | undefined>;
+  /** Marks it as made for a deployment. */
+  adopt(record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
   /** Marks a revision as failed that nobody works on any more. */
   unlock(record: ReleaseRecord): Promise<void>;
 }
@@ -70,6 +74,18 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
     async recordAt(release, revision) {
       const secret = await secretOf(release, revision);
       return secret === undefined ? undefined : recordOf(secret);
+    },
+    async adopt(record, owner) {
+      const { namespace } = record;
+      const labels = { [releaseLabels.deployment]: owner.name, [releaseLabels.uid]: owner.uid };
+      const body = { metadata: { labels } };
+      await rest.patch(
+        secrets,
+        { namespace, name: recordSecretName(record) },
+        { type: "merge", body },
+      );
+      releases.ran({ ...record, owner });
+      log.info({ release: record.name, namespace, deployment: owner.name }, "release adopted");
     },
     async unlock(record) {
       const secret = await secretOf(record, record.revision);

@@ -132,7 +132,12 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       const isTold = informer.store
         .byIndex(byRelease, key)
         .flatMap((secret) => recordOf(secret) ?? [])
-        .some(({ revision, status }) => revision === release.revision && status === release.status);
+        .some(
+          ({ revision, status, owner }) =>
+            revision === release.revision &&
+            status === release.status &&
+            owner?.uid === release.owner?.uid,
+        );
       if (isTold) {
         ahead.delete(key);
         return;

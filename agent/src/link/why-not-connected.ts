@@ -10,8 +10,9 @@ const untrusted =
 
 export function whyNotConnected(
   address: string,
-  { code, message, livedMs }: Pick<ConnectionEnd, "code" | "message" | "livedMs">,
+  { code, message: told, livedMs }: Pick<ConnectionEnd, "code" | "message" | "livedMs">,
 ): string {
+  const message = cause(told);
   const tried =
     livedMs > 0
       ? `the connection to the hub at ${address} ended`
@@ -24,6 +25,12 @@ export function whyNotConnected(
     code === "UNAUTHENTICATED" ||
     code === linkErrors.WRONG_HUB.code;
   return isRefused ? `${tried}: ${message}; ${wayBack}` : `${tried}: ${message}`;
+}
+
+/** What grpc-js says around an error of the connection tells nobody anything. */
+function cause(message: string): string {
+  const [, error] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note: /s.exec(message) ?? [];
+  return error ?? message;
 }
 
 const wayBack = `to enrol this cluster there, put the content of the Secret of a new ClusterRegistrationToken of that hub into the Secret ${agentNamespace}/${bootstrapSecretName}`;

@@ -62,8 +62,13 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "a release of an earlier deployment of that name is taken over",
-    { latest: record({ owner: { name: "web", uid: "0" } }) },
+    { latest: record({ owner: { name: "web", uid: "0" }, digest: "other" }) },
     { kind: "upgrade", revision: 5 },
+  ],
+  [
+    "a release of an earlier deployment of that name that is as wanted is marked as this one's",
+    { latest: record({ owner: { name: "web", uid: "0" } }) },
+    { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
   ],
   [
     "a release that nobody of ours made is taken over",
@@ -72,8 +77,13 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "a release of a deployment that is held by no one any more is taken over",
-    { latest: record({ owner: other }) },
+    { latest: record({ owner: other, digest: "other" }) },
     { kind: "upgrade", revision: 5 },
+  ],
+  [
+    "a release of a deployment that is held by no one any more and is as wanted is marked as this one's",
+    { latest: record({ owner: other }) },
+    { kind: "adopt", record: record({ owner: other }) },
   ],
   [
     "a release that another held deployment has is refused",

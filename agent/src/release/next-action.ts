@@ -40,6 +40,8 @@ export type Action =
   | { readonly kind: "none"; readonly record: ReleaseRecord }
   /** Absent or out of sync. */
   | { readonly kind: "upgrade"; readonly revision: number }
+  /** In sync, but made for a deployment that nobody holds any more: it is marked as this one's, without a run of Helm. */
+  | { readonly kind: "adopt"; readonly record: ReleaseRecord }
   /** Locked by a run of ours that was cut off: it is marked as failed. */
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
   /** A release under an earlier name or in an earlier namespace, or one whose removal was cut off. */
@@ -73,7 +75,10 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   );
   if (moved !== undefined) return { kind: "uninstall", record: moved };
   if (latest?.status === "uninstalling") return { kind: "uninstall", record: latest };
-  if (latest !== undefined && isInSync(latest, desired)) return { kind: "none", record: latest };
+  if (latest !== undefined && isAsWanted(latest, desired)) {
+    // Such as one whose hub lost what it knew, and was told the same anew.
+    return { kind: isSame(latest.owner, desired.owner) ? "none" : "adopt", record: latest };
+  }
   if (observed.retryAtMs !== undefined && observed.retryAtMs > nowMs) {
     return { kind: "wait", untilMs: observed.retryAtMs, why: "failed" };
   }
@@ -81,12 +86,12 @@ export function nextAction(desired: Desired, observed: Observed): Action {
 }
 
 export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
-  return (
-    record.status === "deployed" &&
-    record.isOurs &&
-    record.digest === desired.digest &&
-    isSame(record.owner, desired.owner)
-  );
+  return isAsWanted(record, desired) && isSame(record.owner, desired.owner);
+}
+
+/** Whoever it was made for. */
+function isAsWanted(record: ReleaseRecord, desired: Desired): boolean {
+  return record.status === "deployed" && record.isOurs && record.digest === desired.digest;
 }
 
 /** Whether the run of Helm that holds the release is our own, which nobody carries on. */

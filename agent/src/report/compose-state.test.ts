@@ -51,10 +51,17 @@ suite("what is reported", () => {
     assert.deepEqual(
       composeState(
         held,
-        { kind: "failed", deploymentId: "sha256:old", message: "no", retryAt },
+        { kind: "failed", deploymentId: "sha256:old", message: "no", code: "HELM_FAILED", retryAt },
         undefined,
       ),
-      { ...nothing, deploymentId: "sha256:old", phase: "failed", message: "no", retryAt },
+      {
+        ...nothing,
+        deploymentId: "sha256:old",
+        phase: "failed",
+        message: "no",
+        code: "HELM_FAILED",
+        retryAt,
+      },
     );
   });
 

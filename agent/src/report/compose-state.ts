@@ -17,6 +17,8 @@ export type Outcome =
       readonly kind: "failed";
       readonly deploymentId: string;
       readonly message: string;
+      /** From the catalogue of errors. */
+      readonly code: string;
       readonly retryAt?: string;
     }
   /** Being uninstalled; `message` says what holds it up. */
@@ -57,6 +59,7 @@ export function composeState(
         deploymentId: outcome.deploymentId,
         phase: "failed",
         message: outcome.message,
+        code: outcome.code,
         ...(outcome.retryAt !== undefined && { retryAt: outcome.retryAt }),
       };
     case "deployed":

@@ -75,7 +75,7 @@ export async function prepareAgent(
     await cluster.create(secrets, secret);
   } catch (thrown) {
     if (!isAlreadyExists(thrown)) throw thrown;
-    await cluster.replace(secrets, secret);
+    await cluster.patch(secrets, secret.metadata, { type: "merge", body: { data: secret.data } });
   }
 }
 

@@ -18,15 +18,15 @@ export interface Workbench {
   readonly cluster: TestCluster;
   /** Resolves when the chart of 1.0.0 is Ready, in a namespace of the same name. */
   install(name: string): Promise<HelmOp>;
-  create(name: string): Promise<HelmOp>;
+  create(name: string, helm?: HelmOp["spec"]["helm"]): Promise<HelmOp>;
   change(name: string, helm: HelmOp["spec"]["helm"]): Promise<void>;
   ready(name: string, version?: string): Promise<HelmOp>;
   /** `revision status` of each of Helm's records of a release, the first one first. */
   records(name: string): Promise<readonly string[]>;
   /** Waits for a record of Helm. */
   record(name: string, revision: number, status: string): Promise<void>;
-  /** The chart version in the ConfigMap that a release has made. */
-  installed(name: string): Promise<string | undefined>;
+  /** The ConfigMap that a release has made; it has the chart's version. What was never uninstalled keeps its UID. */
+  installed(name: string): Promise<{ readonly version?: string; readonly uid?: string }>;
   /** The release is gone, all by itself: somebody has removed it by hand. */
   uninstallByHand(name: string): Promise<void>;
   /** The Cluster on the hub, once it is as wanted. */
@@ -47,7 +47,7 @@ export async function startWorkbench(): Promise<Workbench> {
   if (cluster === undefined) throw new Error("the fleet has no cluster");
   const { rest } = cluster;
 
-  const create = (name: string) =>
+  const create = (name: string, helm: HelmOp["spec"]["helm"] = {}) =>
     fleet.hub.create(helmOps, {
       apiVersion,
       kind: "HelmOp",
@@ -55,7 +55,7 @@ export async function startWorkbench(): Promise<Workbench> {
       spec: {
         namespace: name,
         targets: [{ clusterSelector: {} }],
-        helm: { repo: charts.url, chart: "app", version: "1.0.0" },
+        helm: { repo: charts.url, chart: "app", version: "1.0.0", ...helm },
       },
     });
   const ready = (name: string, version = "1.0.0") =>
@@ -91,7 +91,9 @@ export async function startWorkbench(): Promise<Workbench> {
     },
     async installed(name) {
       const found = await rest.get(configMaps, { namespace: name, name: `${name}-config` });
-      return found?.data?.["version"];
+      const version = found?.data?.["version"];
+      const uid = found?.metadata.uid;
+      return { ...(version !== undefined && { version }), ...(uid !== undefined && { uid }) };
     },
     async uninstallByHand(name) {
       await run(fleet.helm, ["uninstall", name, `--namespace=${name}`], {

@@ -34,6 +34,12 @@ async function refusalOf(agent: TestAgent): Promise<string> {
   return agent.log.lines.find(isRefusal) ?? "";
 }
 
+/** As somebody does who has it from the hub. */
+async function giveToken(namespace: string, data: Readonly<Record<string, string>>): Promise<void> {
+  const ref = { namespace, name: "flotilla-bootstrap" };
+  await rest.patch(secrets, ref, { type: "merge", body: { data } });
+}
+
 suite("a cluster that enrols", () => {
   test("becomes a Cluster with the name and the labels that it asks for, but for reserved ones", async () => {
     const labels = JSON.stringify({ env: "prod", "fleet.cattle.io/mine": "no" });
@@ -220,6 +226,57 @@ suite("a cluster that is turned away", () => {
       /^PERMISSION_DENIED: Cluster fleet-default\/foreign does not exist/,
     );
     for (const raw of [forged, good, late]) raw.close();
+    await next.stop();
+  });
+});
+
+suite("an agent that is given another token", () => {
+  test("comes back with it after its Cluster was deleted, and until then asks less and less often", async () => {
+    const next = await startHub(rest);
+    const clock = createFakeClock(Date.now());
+    const first = await makeToken(rest, next, "before-deletion");
+    await bootstrap(rest, "agent-deleted", first, { clusterName: "deleted", clientID: "deleted" });
+    const agent = startAgent(rest, "agent-deleted", { clock });
+    await connected(next, "deleted");
+    const uid = clusterOf(next, "deleted")?.metadata.uid;
+
+    await rest.delete(clusters, { namespace: workspace, name: "deleted" });
+    for (const waitMs of [250, 500, 1_000, 2_000]) {
+      await clock.timer((delayMs) => delayMs === waitMs);
+      clock.advanceNow(waitMs);
+    }
+    await clock.timer((delayMs) => delayMs === 4_000);
+    const refusals = agent.log.lines.filter((line) => line.includes("not connected to the hub"));
+    assert.equal(refusals.length, 5);
+    assert.match(refusals[0] ?? "", /was deleted on the hub; to enrol .*flotilla-bootstrap/);
+    assert.match(refusals[1] ?? "", /Cluster fleet-default\/deleted does not exist on this hub/);
+    assert.equal(refusals.filter((line) => line.includes('"level":40')).length, 2);
+    assert.equal(clusterOf(next, "deleted"), undefined, "its first token opens nothing any more");
+
+    await giveToken("agent-deleted", await makeToken(rest, next, "after-deletion"));
+    await connected(next, "deleted");
+
+    assert.notEqual(clusterOf(next, "deleted")?.metadata.uid, uid);
+    await agent.stop();
+    await next.stop();
+  });
+
+  test("of a hub that is not to be reached goes on as who it is, and says so", async () => {
+    const next = await startHub(rest);
+    const agent = await startEnrolled(rest, next, await makeToken(rest, next, "good"), "steady");
+
+    const { certificatePem } = await createAuthority(Date.now());
+    await giveToken("agent-steady", encoded({ token: "made.up", "ca.crt": certificatePem }));
+    const isRefusal = (line: string) => line.includes("not enrolled anew, the identity of before");
+    await agent.log.until(() => agent.log.lines.some(isRefusal), "the refusal");
+
+    assert.match(
+      agent.log.lines.find(isRefusal) ?? "",
+      /could not enrol with the hub at .*certificate/,
+    );
+    assert.ok(agent.link.isConnected);
+    assert.equal(clusterOf(next, "steady")?.status?.agent?.epoch, 1);
+    await agent.stop();
     await next.stop();
   });
 });

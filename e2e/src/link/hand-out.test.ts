@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, suite, test } from "node:test";
+import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import {
@@ -95,6 +96,38 @@ suite("an agent that is connected", () => {
 
     const epoch = clusterOf(first, "four")?.status?.agent?.epoch;
     assert.ok(reports().every(({ place }) => place.epoch === epoch && place.sequence > 0));
+    await agent.stop();
+  });
+
+  test("has its orphans shown on its Cluster as they come and go", async () => {
+    const agent = await startEnrolled(rest, first, token, "orphaned");
+    const deployments = deploymentsOf(rest, "orphaned");
+    const orphans = () => clusterOf(first, "orphaned")?.status?.orphans;
+    await deployments.create("web", digest("1"));
+    await agent.until(() => agent.assigned.length === 1, "the deployment");
+
+    await deployments.lose("web");
+    await first.until(() => orphans()?.join() === "web", "the orphan");
+    assert.deepEqual(agent.withdrawn, []);
+    const again = await deployments.create("web", digest("1"));
+    await first.until(() => orphans()?.length === 0, "it is none any more");
+    await agent.until(() => agent.assigned.length === 2, "the deployment again");
+
+    assert.equal(agent.assigned[1]?.deployment.uid, again.metadata.uid);
+    assert.deepEqual(agent.withdrawn, []);
+    await agent.stop();
+  });
+
+  test("hears nothing of what is for an earlier Cluster of its name", async () => {
+    const agent = await startEnrolled(rest, first, token, "second");
+    const deployments = deploymentsOf(rest, "second");
+    await deployments.create("old", digest("1"), { [clusterUidLabel]: "earlier" });
+    await deployments.delete("old");
+    await deployments.create("new", digest("1"));
+    await agent.until(() => agent.assigned.length === 1, "the deployment");
+
+    assert.equal(agent.assigned[0]?.deployment.name, "new");
+    assert.deepEqual(agent.withdrawn, []);
     await agent.stop();
   });
 

@@ -384,16 +384,26 @@ export function digest(text: string): string {
 export function deploymentsOf(rest: KubeRest, cluster: string) {
   const namespace = clusterNamespaceName(workspace, cluster);
   return {
-    async create(name: string, deploymentId: string): Promise<BundleDeployment> {
+    async create(
+      name: string,
+      deploymentId: string,
+      labels: Readonly<Record<string, string>> = {},
+    ): Promise<BundleDeployment> {
       return rest.create(bundleDeployments, {
         apiVersion,
         kind: "BundleDeployment",
-        metadata: { name, namespace, finalizers: [deploymentFinalizer] },
+        metadata: { name, namespace, labels, finalizers: [deploymentFinalizer] },
         spec: { deploymentID: deploymentId, stagedDeploymentID: deploymentId },
       });
     },
     async change(name: string, spec: Partial<BundleDeployment["spec"]>): Promise<void> {
       await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body: { spec } });
+    },
+    /** It is gone all at once, as from a hub that was restored from a backup without it. */
+    async lose(name: string): Promise<void> {
+      const body = { metadata: { finalizers: null } };
+      await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body });
+      await rest.delete(bundleDeployments, { namespace, name });
     },
     async delete(name: string): Promise<void> {
       await rest.delete(bundleDeployments, { namespace, name });

@@ -1,9 +1,12 @@
 /** What of a change matters to whom. Pure. */
 
 import { isDeepStrictEqual } from "node:util";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
+import { chartNotFetched } from "../status/deployment-status.ts";
 
 /** Whether more than the status changed: it is new, gone, on its way out, or its spec, labels or annotations differ. */
 export function isIntentChange({ before, after }: Change<KubeObject>): boolean {
@@ -27,6 +30,14 @@ export function isTargetingChange({ before, after }: Change<Cluster>): boolean {
       ...(after !== undefined && { after }),
     }) || before?.status?.namespace !== after?.status?.namespace
   );
+}
+
+/** Whether an agent tells anew that it could not fetch the chart as it was pinned. */
+export function isFetchFailure({ before, after }: Change<BundleDeployment>): boolean {
+  const [earlier, now] = [before, after].map((deployment) =>
+    findCondition(deployment?.status?.conditions, "Deployed"),
+  );
+  return now?.reason === chartNotFetched && now.message !== earlier?.message;
 }
 
 /** Whether the agent of a cluster came, went, or is another one. */

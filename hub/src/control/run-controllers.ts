@@ -15,16 +15,18 @@ import type { Registry } from "prom-client";
 import { clusterKeyOfNamespace, clusterReconciler } from "../cluster/reconcile.ts";
 import { byContent, collectReconciler, contentsNamedBy } from "../content/collect.ts";
 import type { ContentStore } from "../content/content-store.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createContentPacker, goesTo } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
-import { clusterKeyOf, tombstoneReconciler } from "../deploy/tombstone.ts";
+import { tombstoneReconciler } from "../deploy/tombstone.ts";
+import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
 import type { Caches } from "./caches.ts";
-import { isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
+import { isFetchFailure, isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
 
 export interface ControlDeps {
   /** Refuses writes once the leadership is lost. */
@@ -59,6 +61,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       metrics: deps.metrics,
       clock,
     });
+  const doubts = createDoubts(clock);
   const helmOps = controller(
     "helmop",
     32,
@@ -66,6 +69,8 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       ...deps,
       helmOps: caches.helmOps.store,
       bundles: caches.bundles.store,
+      deployments: caches.deployments.store,
+      doubts,
       outcomes,
       markStatus: statuses.markHelmOp,
     }),
@@ -171,6 +176,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       const bundleKey = bundleKeyOf(deployment);
       statuses.markBundle(bundleKey);
       statuses.markCluster(clusterKeyOf(deployment));
+      if (isFetchFailure(change) && doubts.raise(bundleKey)) helmOps.enqueue(bundleKey);
       if (change.before === undefined || !isIntentChange(change)) return;
       bundles.enqueue(bundleKey);
       tombstones.enqueue(change.key);

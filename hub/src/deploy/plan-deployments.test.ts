@@ -70,6 +70,22 @@ describe("the deployments of a Bundle", () => {
     ]);
   });
 
+  test("say which Cluster of that name they are for, and go when it is another one by now", () => {
+    const first = placed(aCluster("paris", { metadata: { uid: "first" } }));
+    const [created] = planDeployments(bundle, [first], []).create;
+    assert.ok(created !== undefined);
+    assert.equal(created.metadata.labels?.["flotilla.dev/cluster-uid"], "first");
+    const second = placed(aCluster("paris", { metadata: { uid: "second" } }));
+
+    assert.deepEqual(planDeployments(bundle, [first], [created]).remove, []);
+    assert.deepEqual(planDeployments(bundle, [second], [created]), {
+      create: [],
+      replace: [],
+      remove: [created],
+      waiting: 1,
+    });
+  });
+
   test("are left alone when they are as they should be", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris"))], [settled("paris")]);
 

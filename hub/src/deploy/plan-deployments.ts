@@ -10,9 +10,11 @@ import {
   bundleNamespaceLabel,
   clusterLabel,
   clusterNamespaceLabel,
+  clusterUidLabel,
   managedLabel,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { isForCluster } from "./deployment-cluster.ts";
 
 /** A cluster that the Bundle goes to, and the content that it is to run. */
 export interface Placement {
@@ -41,6 +43,7 @@ export function planDeployments(
   );
   const create: BundleDeployment[] = [];
   const replace: BundleDeployment[] = [];
+  const outlived: BundleDeployment[] = [];
   let waiting = 0;
 
   for (const placement of placements) {
@@ -51,12 +54,15 @@ export function planDeployments(
       if (placement.cluster.status?.namespace !== undefined)
         create.push(newDeployment(bundle, placement));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
-    else {
+    else if (!isForCluster(current, placement.cluster.metadata.uid)) {
+      outlived.push(current);
+      waiting += 1;
+    } else {
       const wanted = updated(current, bundle, placement);
       if (wanted !== current) replace.push(wanted);
     }
   }
-  const remove = [...byNamespace.values()].filter(
+  const remove = [...outlived, ...byNamespace.values()].filter(
     (deployment) => deployment.metadata.deletionTimestamp === undefined,
   );
   return { create, replace, remove, waiting };
@@ -117,5 +123,6 @@ function labelsFor(bundle: Bundle, cluster: Cluster): Record<string, string> {
     [bundleNamespaceLabel]: bundle.metadata.namespace ?? "",
     [clusterLabel]: cluster.metadata.name,
     [clusterNamespaceLabel]: cluster.metadata.namespace ?? "",
+    ...(cluster.metadata.uid !== undefined && { [clusterUidLabel]: cluster.metadata.uid }),
   };
 }

@@ -15,9 +15,9 @@ import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import type { BundleTargeting, Outcomes } from "../status/intent.ts";
+import { clusterKeyOf } from "./deployment-cluster.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
-import { clusterKeyOf } from "./tombstone.ts";
 
 /** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
 export const byBundle = "bundle";

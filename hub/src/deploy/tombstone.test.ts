@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names.ts";
+import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOf, hasNobodyToConfirm, release, tombstoneReconciler } from "./tombstone.ts";
+import { clusterKeyOf } from "./deployment-cluster.ts";
+import { hasNobodyToConfirm, release, tombstoneReconciler } from "./tombstone.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
@@ -36,6 +37,17 @@ const cases: readonly (readonly [
   ],
   ["of a cluster that never connected goes", leaving, aCluster("paris"), true],
   ["of a cluster that is gone goes", leaving, undefined, true],
+  [
+    "of an earlier cluster of that name goes",
+    aDeployment("paris", {
+      metadata: {
+        deletionTimestamp,
+        labels: { ...leaving.metadata.labels, [clusterUidLabel]: "earlier" },
+      },
+    }),
+    { ...connected, metadata: { ...connected.metadata, uid: "present" } },
+    true,
+  ],
 ];
 for (const [what, deployment, cluster, goes] of cases) {
   test(`a deployment ${what}`, async () => {

@@ -4,18 +4,14 @@
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import {
-  bundleDeploymentFinalizer,
-  clusterLabel,
-  clusterNamespaceLabel,
-} from "@flotilla/shared/api/names.ts";
+import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
+import { clusterKeyOf, isForCluster } from "./deployment-cluster.ts";
 
 /** Whether nobody has to confirm that the deployment is gone. Pure. */
 export function hasNobodyToConfirm(
@@ -23,16 +19,9 @@ export function hasNobodyToConfirm(
   cluster: Cluster | undefined,
 ): boolean {
   if (deployment.metadata.deletionTimestamp === undefined) return false;
-  return cluster === undefined || cluster.status?.agent?.epoch === undefined;
-}
-
-/** The key of the Cluster that a BundleDeployment is for. */
-export function clusterKeyOf(deployment: BundleDeployment): ObjectKey {
-  const labels = deployment.metadata.labels ?? {};
-  return keyOf({
-    namespace: labels[clusterNamespaceLabel] ?? "",
-    name: labels[clusterLabel] ?? "",
-  });
+  return (
+    cluster?.status?.agent?.epoch === undefined || !isForCluster(deployment, cluster.metadata.uid)
+  );
 }
 
 export interface TombstoneDeps {

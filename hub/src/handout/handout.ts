@@ -8,6 +8,7 @@ import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { status } from "@grpc/grpc-js";
+import { isForCluster } from "../deploy/deployment-cluster.ts";
 import type { AgentCertificate } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
@@ -49,8 +50,10 @@ export function createHandout(deps: HandoutDeps): Handout {
       const { namespace = "", name } = refOf(key);
       const session = byNamespace.get(namespace);
       if (session === undefined) return;
-      if (concernsAgent(before, after)) session.changed(name);
-      if (before === undefined || after === undefined) session.cameOrWent(name);
+      const was = ofCluster(before, session.cluster.uid);
+      const is = ofCluster(after, session.cluster.uid);
+      if (concernsAgent(was, is)) session.changed(name);
+      if (was === undefined || is === undefined) session.cameOrWent(name);
     }),
     clusters.onChange(({ key, after }) => {
       const session = byCluster.get(key);
@@ -76,8 +79,14 @@ export function createHandout(deps: HandoutDeps): Handout {
       cluster: { namespace, name, uid, deploymentsNamespace },
       notAfter,
       wanted: (wanted) =>
-        deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: wanted })),
-      allWanted: () => deployments.store.byIndex(namespaceIndex, deploymentsNamespace),
+        ofCluster(
+          deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: wanted })),
+          uid,
+        ),
+      allWanted: () =>
+        deployments.store
+          .byIndex(namespaceIndex, deploymentsNamespace)
+          .filter((deployment) => isForCluster(deployment, uid)),
       previous: previous?.ended ?? Promise.resolve(),
     });
     byCluster.set(key, session);
@@ -115,6 +124,13 @@ export function createHandout(deps: HandoutDeps): Handout {
       for (const session of byCluster.values()) handOver(session);
     },
   };
+}
+
+function ofCluster(
+  deployment: BundleDeployment | undefined,
+  uid: string,
+): BundleDeployment | undefined {
+  return deployment !== undefined && isForCluster(deployment, uid) ? deployment : undefined;
 }
 
 function handOver(session: Session): void {

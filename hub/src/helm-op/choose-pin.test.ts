@@ -89,3 +89,10 @@ for (const [what, known, fresh, chosen, note] of cases) {
     else assert.match(choice.note ?? "", note);
   });
 }
+
+test("what cannot be fetched and what no cluster runs is let go, for other bytes and for an older version", () => {
+  const known = httpPin("1.2.3");
+  for (const fresh of [httpPin("1.2.3", digestB), httpPin("1.2.2")]) {
+    assert.deepEqual(choosePin(known, fresh, true), { pin: fresh });
+  }
+});

@@ -2,9 +2,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
+import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
@@ -15,9 +17,11 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
+import { byBundle } from "../deploy/reconcile.ts";
 import { hubErrors } from "../errors.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import type { Doubts } from "./doubts.ts";
 import { isBundleOf, planBundle } from "./plan-bundle.ts";
 import { type PollHistory, planPoll } from "./polling.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
@@ -28,6 +32,10 @@ export interface HelmOpDeps {
   readonly rest: KubeRest;
   readonly helmOps: Store<HelmOp>;
   readonly bundles: Store<Bundle>;
+  /** Indexed `byBundle`. */
+  readonly deployments: Store<BundleDeployment>;
+  /** Of its pins, raised by what agents report. */
+  readonly doubts: Doubts;
   readonly resolver: Resolver;
   readonly outcomes: Outcomes;
   /** Has the status of a HelmOp told anew. */
@@ -49,6 +57,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
       failures.delete(key);
       notes.delete(key);
+      deps.doubts.forget(key);
       deps.outcomes.helmOps.delete(key);
       if (helmOp !== undefined) await finish(deps, helmOp, signal);
       return done();
@@ -64,15 +73,24 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
 
     const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
     const earlier = lastPoll(deps, helmOp);
+    const isDoubted = deps.doubts.take(key);
     const poll =
       planPoll(helmOp, { lastAt: earlier?.at, failures: failures.get(key) ?? 0 }, deps.clock.now())
         .kind === "due";
     const begunAt = timeText(deps.clock.now());
     const [resolution] = await Promise.all([
-      resolveCharts(deps.resolver, { helmOp, known, notes: notes.get(key) ?? [], poll, signal }),
+      resolveCharts(deps.resolver, {
+        helmOp,
+        known,
+        notes: notes.get(key) ?? [],
+        poll,
+        ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(deps, key, pin) }),
+        signal,
+      }),
       addFinalizer(deps, helmOp, signal),
     ]);
     notes.set(key, resolution.notes);
+    if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
     // A first resolution that fails is an attempt like any poll, and is told like one.
     const attemptedAt = poll || resolution.failure !== undefined ? begunAt : undefined;
     if (attemptedAt !== undefined)
@@ -91,6 +109,15 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     tell(deps, helmOp, attemptIntent(helmOp, attempt));
     return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
   };
+}
+
+/** Whether some cluster has installed this very archive, or may have. */
+function isRunning({ deployments }: HelmOpDeps, key: ObjectKey, pin: Pin): boolean {
+  const digest = archiveDigest(pin);
+  return (
+    digest === undefined ||
+    deployments.byIndex(byBundle, key).some(({ status }) => status?.chartDigest === digest)
+  );
 }
 
 /** A Bundle of this name that is not ours is left alone. */

@@ -127,6 +127,22 @@ describe("resolving what a HelmOp asks for", () => {
     );
   });
 
+  test("a pin in doubt has its own version looked up, and is let go when it is useless", async () => {
+    const { asked, resolver } = resolverOf({ "1.2.3": httpPin("1.2.3", digestB) });
+    const request = { helmOp: aHelmOp(), known: [ownPin], notes: [], poll: false, signal };
+
+    const useless = await resolveCharts(resolver, { ...request, isUseless: () => true });
+    const running = await resolveCharts(resolver, { ...request, isUseless: () => false });
+
+    assert.deepEqual(useless, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }], notes: [] });
+    assert.deepEqual(running.pins, [ownPin]);
+    assert.match(running.notes[0]?.note ?? "", /published again/);
+    assert.deepEqual(
+      asked.map(({ wanted }) => wanted),
+      ["1.2.3", "1.2.3"],
+    );
+  });
+
   test("what is wrong with a version that can be used all the same is noted", async () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", null) }, ["1.2.3 has no digest"]);
 

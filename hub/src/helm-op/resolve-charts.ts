@@ -2,6 +2,7 @@
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { accessTo } from "@flotilla/shared/charts/access.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -28,6 +29,11 @@ export interface ResolveRequest {
   /** What was to be known of them; it holds until the repository is asked again. */
   readonly notes: readonly ChartNote[];
   readonly poll: boolean;
+  /**
+   * Present when pins are in doubt, because an agent could not fetch one: the versions that they have are looked up once
+   * more, and no others. Says of a pin whether no cluster runs it either.
+   */
+  readonly isUseless?: (pin: Pin) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -60,21 +66,27 @@ interface Resolved {
 async function resolveOne(
   resolver: Resolver,
   wanted: WantedChart,
-  { helmOp, known, notes, poll, signal }: ResolveRequest,
+  { helmOp, known, notes, poll, isUseless, signal }: ResolveRequest,
 ): Promise<Resolved> {
   const earlier = entryFor(known, wanted);
   const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
-  if (earlier !== undefined && !poll) return unchanged;
+  if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
+  const version =
+    poll || earlier === undefined || earlier.pin.kind === "tarball"
+      ? wanted.version
+      : earlier.pin.version;
   const source = classifySource(wanted);
   if (source instanceof AppError) return { ...unchanged, error: source };
   try {
     const access = accessTo(source, {
       insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify ?? false,
     });
-    const { pin: fresh, problems } = await resolver.resolvePin(source, wanted.version, access, {
-      signal,
-    });
-    const { pin, note } = choosePin(earlier?.pin, fresh);
+    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, { signal });
+    const { pin, note } = choosePin(
+      earlier?.pin,
+      fresh,
+      earlier !== undefined && isUseless?.(earlier.pin),
+    );
     const remarks = note === undefined ? problems : [note, ...problems];
     return {
       wanted,

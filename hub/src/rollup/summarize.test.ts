@@ -6,7 +6,7 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { clusterKeyOf } from "../deploy/tombstone.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";
 import { createTallies } from "./tally.ts";

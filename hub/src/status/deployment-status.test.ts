@@ -196,6 +196,22 @@ describe("the status of a deployment", () => {
     assert.equal(findCondition(after.conditions, "Installed")?.status, "True");
   });
 
+  const codes: readonly (readonly [code: string | undefined, reason: string])[] = [
+    ["CHART_DIGEST_MISMATCH", "ChartNotFetched"],
+    ["CHART_DOWNLOAD", "ChartNotFetched"],
+    ["HELM_FAILED", "Error"],
+    [undefined, "Error"],
+  ];
+  for (const [code, reason] of codes) {
+    test(`that failed with ${code ?? "no code"} has the reason ${reason}`, () => {
+      const after = told(
+        deployed({ phase: "failed", ready: false, ...(code !== undefined && { code }) }),
+      );
+
+      assert.equal(findCondition(after.conditions, "Deployed")?.reason, reason);
+    });
+  }
+
   test("recovers from a failure", () => {
     const failed = told(deployed({ phase: "failed", ready: false, message: "no chart" }));
 

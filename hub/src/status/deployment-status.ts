@@ -5,9 +5,18 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
+import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { stateOf } from "../rollup/deployment-state.ts";
 import { isNews } from "./news.ts";
+
+/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the pin is in doubt. */
+export const chartNotFetched = "ChartNotFetched";
+
+const fetchFailures: ReadonlySet<string> = new Set([
+  chartErrors.CHART_DOWNLOAD.code,
+  chartErrors.CHART_DIGEST_MISMATCH.code,
+]);
 
 /** A report, and where it stands among the reports of its cluster. */
 export interface PlacedReport {
@@ -91,7 +100,12 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       return [condition("Ready", "False", "WaitApplied", message)];
     case "failed":
       return [
-        condition("Deployed", "False", "Error", message),
+        condition(
+          "Deployed",
+          "False",
+          fetchFailures.has(state.code ?? "") ? chartNotFetched : "Error",
+          message,
+        ),
         condition("Ready", "False", "ErrApplied", message),
       ];
     case "withdrawing":

@@ -8,7 +8,7 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Caches } from "../control/caches.ts";
-import { clusterKeyOf } from "../deploy/tombstone.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { isBundleOf } from "../helm-op/plan-bundle.ts";
 import { summarize } from "../rollup/summarize.ts";
 import { bundleKeyOf, noTally, type Tallies, type Tally } from "../rollup/tally.ts";

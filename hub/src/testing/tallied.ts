@@ -2,7 +2,7 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { clusterKeyOf } from "../deploy/tombstone.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { summarize } from "../rollup/summarize.ts";
 import { createTallies, type Tally } from "../rollup/tally.ts";
 import { workspace } from "./objects.ts";

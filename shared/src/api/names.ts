@@ -12,6 +12,8 @@ export const clusterLabel = "fleet.cattle.io/cluster";
 export const clusterNamespaceLabel = "fleet.cattle.io/cluster-namespace";
 export const clusterAnnotation = "fleet.cattle.io/cluster";
 export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
+/** On a BundleDeployment: which of several Clusters that had this name one after the other. */
+export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On everything that the hub makes. */
 export const managedLabel = "fleet.cattle.io/managed";
 

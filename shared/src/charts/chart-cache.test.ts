@@ -182,7 +182,7 @@ describe("a chart that is not what it has to be", () => {
       (_, r) => send(r, 200, gzipSync("other")),
       "CHART_DIGEST_MISMATCH",
       new RegExp(
-        `x.tgz: the chart has to be ${digest}, but what came is sha256:[0-9a-f]{64} \\(.* bytes\\); it was not kept`,
+        `x.tgz: what came is sha256:[0-9a-f]{64} \\(.* bytes\\), but the index of the repository says ${digest}; it was not kept`,
       ),
     ],
     [

@@ -101,10 +101,19 @@ async function receive(answer: Exchange, pin: Pin, target: ChartFileTarget) {
   if (expected !== undefined && digest !== expected) {
     throw new AppError(
       chartErrors.CHART_DIGEST_MISMATCH,
-      `${answer.asked}: the chart has to be ${expected}, but what came is ${digest} (${describeBytes(sizeBytes)}); it was not kept`,
+      `${answer.asked}: what came is ${digest} (${describeBytes(sizeBytes)}), but ${toldBy(pin)} says ${expected}; it was not kept${remedy(pin)}`,
     );
   }
   return { digest, sizeBytes };
+}
+
+/** Who said which digest the archive has. */
+function toldBy(pin: Pin): string {
+  return pin.kind === "oci" ? "the manifest" : "the index of the repository";
+}
+
+function remedy(pin: Pin): string {
+  return pin.kind === "oci" ? "" : ": correct the index, or publish the chart anew";
 }
 
 function tooLong(answer: Exchange, pin: Pin, limit: number): AppError {

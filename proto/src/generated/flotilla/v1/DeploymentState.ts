@@ -42,6 +42,7 @@ export interface DeploymentState {
   'notReady'?: (_flotilla_v1_ResourceState)[];
   'counts'?: (_flotilla_v1_ResourceCounts | null);
   'chartDigest'?: (string);
+  'code'?: (string);
 }
 
 export interface DeploymentState__Output {
@@ -57,4 +58,5 @@ export interface DeploymentState__Output {
   'notReady': (_flotilla_v1_ResourceState__Output)[];
   'counts': (_flotilla_v1_ResourceCounts__Output | null);
   'chartDigest': (string);
+  'code': (string);
 }

@@ -1,0 +1,143 @@
+/** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
+import { startHub } from "@flotilla/cli/fleet/hub.ts";
+import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import { authoritySecretName } from "@flotilla/hub/identity/authority-secret.ts";
+import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
+import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { clusters } from "@flotilla/shared/api/resources.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
+import { startWorkbench } from "./workbench.ts";
+
+const [bench, otherPlane] = await Promise.all([
+  startWorkbench(),
+  startTestControlPlane({ after }, { workloads: false }),
+]);
+const { fleet, cluster } = bench;
+const other = connectKube(await loadKubeconfig({ path: otherPlane.kubeconfig }));
+after(() => other.close());
+await Promise.all([installCrds(other), bench.install("web")]);
+
+/** Another hub, at the address that the agent knows. */
+function startOtherHub() {
+  return startHub({
+    kubeconfig: otherPlane.kubeconfig,
+    ports: fleet.hubPorts,
+    logFile: join(fleet.dir, "logs", "other-hub.log"),
+    environment: { PATH: process.env["PATH"] ?? "", HOME: fleet.dir },
+  });
+}
+
+async function authorityOf(hub: KubeRest): Promise<Secret> {
+  const found = await hub.get(secrets, { namespace: hubNamespace, name: authoritySecretName });
+  assert.ok(found !== undefined);
+  return found;
+}
+
+async function giveNewToken(name: string): Promise<void> {
+  const registration = await registrationData(fleet.hub, workspaceNamespace, name);
+  await prepareAgent(cluster.rest, registration, { clusterName: cluster.name, labels: {} });
+}
+
+/** A line of the agent's log that a person would be warned by. */
+const warns = (pattern: RegExp) => new RegExp(`"level":"warn".*${pattern.source}`);
+
+test("an agent whose Cluster was deleted says so, keeps what it has, and comes back with a new token alone", async () => {
+  const { uid } = (await bench.clusterThat("there", () => true)).metadata;
+  const from = await endOfLog(cluster.agentLog);
+
+  await fleet.hub.delete(clusters, { namespace: workspaceNamespace, name: cluster.name });
+  await lineInLog(cluster.agentLog, from, warns(/Cluster fleet-default\/cluster-1 was deleted/));
+  await lineInLog(
+    cluster.agentLog,
+    from,
+    warns(
+      /cluster-1 does not exist on this hub.*ClusterRegistrationToken of that hub into the Secret flotilla-agent\/flotilla-bootstrap/,
+    ),
+  );
+  await bench.uninstallByHand("web");
+  await bench.record("web", 1, "deployed");
+  const before = await bench.installed("web");
+  await giveNewToken("again");
+  await bench.clusterThat(
+    "enrolled anew",
+    ({ metadata, status }) => metadata.uid !== uid && status?.agent?.connected === true,
+  );
+  // One that the connection ended and one that there is none, and no more of what was tried since.
+  const lines = await logLines(cluster.agentLog, from);
+  assert.equal(lines.filter((line) => /"warn".*not connected/.test(line)).length, 2);
+
+  // What was made for the Cluster of before goes with its namespace, some seconds later, and means nothing to the new one.
+  await bench.change("web", { version: "1.1.0" });
+  await bench.ready("web", "1.1.0");
+  await bench.clusterThat("without orphans", ({ status }) => (status?.orphans ?? []).length === 0);
+  assert.deepEqual(await bench.installed("web"), { ...before, version: "1.1.0" });
+  assert.deepEqual(await bench.records("web"), ["1 superseded", "2 deployed"]);
+});
+
+test("another hub at the address is refused, with an authority of its own and with the same one, and nothing is touched", async () => {
+  const { data = {} } = await authorityOf(fleet.hub);
+  const before = await bench.installed("web");
+  await fleet.stopHub();
+  let from = await endOfLog(cluster.agentLog);
+
+  const stranger = await startOtherHub();
+  await lineInLog(
+    cluster.agentLog,
+    from,
+    warns(
+      /connect to the hub at 127\.0\.0\.1:\d+: its certificate is not from the authority .*another hub answers there.*what is installed stays/,
+    ),
+  );
+  await stranger.stop();
+  await other.replace(secrets, { ...(await authorityOf(other)), data });
+  from = await endOfLog(cluster.agentLog);
+  const twin = await startOtherHub();
+  await lineInLog(
+    cluster.agentLog,
+    from,
+    warns(/connect to the hub at 127\.0\.0\.1:\d+: .*certificate is for hub .*, this is hub /),
+  );
+  await twin.stop();
+
+  await fleet.startHub();
+  await bench.change("web", { values: { greeting: "back" } });
+  await bench.record("web", 3, "deployed");
+  await bench.ready("web", "1.1.0");
+  assert.deepEqual(await bench.installed("web"), before);
+});
+
+test("an empty hub changes nothing in a cluster, whose agent goes on with what it was assigned, also when it starts anew", async () => {
+  await fleet.stopHub();
+  const from = await endOfLog(cluster.agentLog);
+  await fleet.restartHubPlane({ etcdDir: join(fleet.dir, "empty") });
+  await installCrds(fleet.hub);
+  await fleet.startHub();
+
+  await lineInLog(cluster.agentLog, from, warns(/or the hub has lost its authority/));
+  await cluster.stopAgent();
+  await bench.uninstallByHand("web");
+  await cluster.startAgent();
+  await bench.record("web", 1, "deployed");
+  assert.equal((await bench.installed("web")).version, "1.1.0");
+  assert.equal(cluster.agent().exit(), undefined);
+});
+
+test("a new token brings the agent to the empty hub, where what it has are orphans until they are applied again", async () => {
+  await giveNewToken("after-the-loss");
+
+  await bench.clusterThat("showing the orphan", ({ status }) => status?.orphans?.join() === "web");
+  assert.deepEqual(await bench.records("web"), ["1 deployed"]);
+
+  await bench.create("web", { version: "1.1.0", values: { greeting: "back" } });
+  await bench.ready("web", "1.1.0");
+  await bench.clusterThat("without orphans", ({ status }) => status?.orphans?.join() === "");
+  assert.deepEqual(await bench.records("web"), ["1 deployed"]);
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { aDeployment } from "../testing/objects.ts";
+import { isFetchFailure } from "./changes.ts";
+
+function failed(reason: string, message: string): BundleDeployment {
+  return aDeployment("paris", {
+    status: { conditions: [{ type: "Deployed", status: "False", reason, message }] },
+  });
+}
+
+describe("that a chart could not be fetched", () => {
+  const first = failed("ChartNotFetched", "404; it is tried again at 10:00");
+  const cases: readonly (readonly [
+    what: string,
+    before: BundleDeployment | undefined,
+    after: BundleDeployment | undefined,
+    isTold: boolean,
+  ])[] = [
+    ["for the first time", aDeployment("paris"), first, true],
+    ["by a deployment that is seen for the first time", undefined, first, true],
+    ["once more", first, failed("ChartNotFetched", "404; it is tried again at 10:05"), true],
+    ["after another failure", failed("Error", "no"), first, true],
+    ["in a change of something else", first, { ...first, spec: { ...first.spec } }, false],
+    ["no more", first, aDeployment("paris"), false],
+    ["by what failed otherwise", aDeployment("paris"), failed("Error", "no"), false],
+    ["by what is gone", first, undefined, false],
+  ];
+  for (const [what, before, after, isTold] of cases) {
+    test(`${what} is ${isTold ? "" : "not "}told`, () => {
+      const change = { key: "x/web", ...(before && { before }), ...(after && { after }) };
+
+      assert.equal(isFetchFailure(change), isTold);
+    });
+  }
+});
