@@ -1,5 +1,4 @@
 /** The hub: serves agents, runs the controllers while it leads, and answers for its health. */
-import { randomUUID } from "node:crypto";
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
@@ -8,19 +7,17 @@ import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
-import { runControllers } from "./control/run-controllers.ts";
+import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
 import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
-import { prepareHubNamespace, prepareWorkspaces } from "./workspace/prepare-workspaces.ts";
+import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
 const closeGraceMs = 2_000;
@@ -102,32 +99,21 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       "hub is ready",
     );
     try {
-      await runAsLeader({
-        rest,
-        namespace: hubNamespace,
-        name: "flotilla-hub",
-        identity: `${config.replica}_${randomUUID()}`,
-        log,
-        signal: end,
-        onElected: async (leading, leadership) => {
-          const guarded = guardWrites(rest, leadership);
-          await prepareWorkspaces(guarded);
-          const control = {
-            rest: guarded,
-            caches,
-            contents,
-            resolver: charts,
-            events,
-            clock,
-            log,
-            metrics,
-          };
-          await Promise.all([
-            runControllers(control, leading),
-            wire.runTokens(advertised, leading),
-          ]);
+      await lead(
+        {
+          rest,
+          caches,
+          contents,
+          resolver: charts,
+          events,
+          clock,
+          log,
+          metrics,
+          replica: config.replica,
+          runTokens: (leading) => wire.runTokens(advertised, leading),
         },
-      });
+        end,
+      );
     } finally {
       // Also when the leadership was lost: the agents come back at once, to another replica or to the next process.
       notReady = "the hub is ending";

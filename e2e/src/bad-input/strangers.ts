@@ -14,7 +14,7 @@ import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { objectThat } from "../testing/expect.ts";
-import { logLine } from "./log-line.ts";
+import { lineInLog } from "../testing/log-file.ts";
 import type { World } from "./world.ts";
 
 /** A workspace of its own: what the fleet runs does not go there. */
@@ -84,10 +84,10 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       await prepareAgent(rest, wrong, { clusterName: name, labels: {} });
       await start();
 
-      const refusal = await logLine(agentLog, /"warn"/, /no identity yet, it is tried again/);
+      const refusal = await lineInLog(agentLog, 0, /"warn"/, /no identity yet, it is tried again/);
       assert.match(refusal, /"ENROLMENT_FAILED".*registration token is not one of this hub/);
       assert.match(refusal, remedy);
-      const told = await logLine(hubLog, /enrolment was refused/, /"wrong-one"/);
+      const told = await lineInLog(hubLog, 0, /enrolment was refused/, /"wrong-one"/);
       assert.match(told, /"warn".*"peer":"127\.0\.0\.1".*"TOKEN_REFUSED".*is not one of this hub/);
       assert.doesNotMatch(refusal + told, /made\.up/);
 
@@ -100,12 +100,12 @@ export function strangersAreTurnedAway({ fleet }: World): void {
         (found) => found === undefined,
       );
       await give(ended, "late-one");
-      const late = await logLine(hubLog, /enrolment was refused/, /"late-one"/);
+      const late = await lineInLog(hubLog, 0, /enrolment was refused/, /"late-one"/);
       assert.match(late, /"TOKEN_REFUSED".*(ended at|or it ended and was deleted)/);
 
       await give(good, "stranger");
       await agentConnected(rest, workspace, name, connectTimeoutMs);
-      await logLine(hubLog, /cluster enrolled/, /strangers\/stranger/);
+      await lineInLog(hubLog, 0, /cluster enrolled/, /strangers\/stranger/);
     });
 
     test("with a certificate of another authority is told so on both sides, and is back once it has its own", async () => {
@@ -119,9 +119,9 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       });
       await start();
 
-      const refusal = await logLine(agentLog, /"UNAUTHENTICATED"/, /no certificate was shown/);
+      const refusal = await lineInLog(agentLog, 0, /"UNAUTHENTICATED"/, /no certificate was shown/);
       assert.match(refusal, /"warn".*that this hub issued.*enrol with a registration token/);
-      const told = await logLine(hubLog, /agent was turned away/, /"AGENT_UNKNOWN"/);
+      const told = await lineInLog(hubLog, 0, /agent was turned away/, /"AGENT_UNKNOWN"/);
       assert.match(told, /"warn".*"peer":"127\.0\.0\.1:\d+".*no certificate was shown/);
 
       await agent?.stop();

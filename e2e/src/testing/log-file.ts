@@ -14,8 +14,12 @@ export async function logLines(file: string, from: number): Promise<readonly str
   return (await readFile(file, "utf8")).slice(from).split("\n");
 }
 
-/** Resolves with the first line behind `from` that matches, as soon as it is written. */
-export async function lineInLog(file: string, from: number, pattern: RegExp): Promise<string> {
+/** Resolves with the first line behind `from` that matches all patterns, as soon as it is written. */
+export async function lineInLog(
+  file: string,
+  from: number,
+  ...patterns: readonly RegExp[]
+): Promise<string> {
   let look = (): void => undefined;
   // Watched before it is read, so that nothing is written in between unseen.
   const watcher = watch(file, () => look());
@@ -27,10 +31,10 @@ export async function lineInLog(file: string, from: number, pattern: RegExp): Pr
         look = resolve;
       });
       const lines = await logLines(file, from);
-      const found = lines.find((line) => pattern.test(line));
+      const found = lines.find((line) => patterns.every((pattern) => pattern.test(line)));
       if (found !== undefined) return found;
       if (giveUp.aborted) {
-        const waited = `waited ${patienceMs / 1000} s for ${String(pattern)} in ${file}`;
+        const waited = `waited ${patienceMs / 1000} s for ${patterns.join(" ")} in ${file}`;
         throw new Error(`${waited}:\n${lines.slice(-20).join("\n")}`);
       }
       await changed;

@@ -1,0 +1,100 @@
+/** An informer that follows an unruly server of its own. */
+import type { TestContext } from "node:test";
+import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
+import { silentLog } from "../../log/log.ts";
+import { connectKube } from "../connect.ts";
+import { type ConfigMap, configMaps } from "../core-resources.ts";
+import { createInformer, type Informer } from "../informer.ts";
+import type { Change } from "../store.ts";
+import { type Misbehaviour, startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
+
+/** How long a request may take, which is no delay of the informer's own. */
+const requestTimeoutMs = 10_000;
+
+export interface Followed {
+  readonly server: UnrulyServer;
+  readonly clock: FakeClock;
+  readonly informer: Informer<ConfigMap>;
+  readonly changes: readonly Change<ConfigMap>[];
+  /** What came of each list. */
+  readonly listings: readonly string[];
+  /** Resolves when this many changes were told. */
+  untilChanges(count: number): Promise<void>;
+}
+
+export interface FollowOptions {
+  readonly objects?: readonly string[];
+  readonly prepare?: (server: UnrulyServer) => void;
+  readonly labelSelector?: string;
+}
+
+/** An informer that follows a server of its own; time stands still, and jitter is in the middle. */
+export async function follow(t: TestContext, options: FollowOptions = {}): Promise<Followed> {
+  const server = await startUnrulyServer();
+  const clock = createFakeClock();
+  const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
+  const { labelSelector } = options;
+  const listings: string[] = [];
+  const informer = createInformer({
+    rest,
+    resource: configMaps,
+    namespace: "default",
+    log: silentLog(),
+    clock,
+    random: () => 0.5,
+    freeze: true,
+    onListed: (failure) => void listings.push(failure?.message ?? "complete"),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  });
+  const changes: Change<ConfigMap>[] = [];
+  let waiting: { readonly count: number; resolve(): void }[] = [];
+  informer.onChange((change) => {
+    changes.push(change);
+    for (const { count, resolve } of waiting) if (changes.length >= count) resolve();
+    waiting = waiting.filter(({ count }) => changes.length < count);
+  });
+  for (const name of options.objects ?? []) server.put(configMap(name));
+  options.prepare?.(server);
+  const stop = new AbortController();
+  const running = informer.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+    await rest.close();
+    await server.close();
+  });
+  return {
+    server,
+    clock,
+    informer,
+    changes,
+    listings,
+    untilChanges: (count) =>
+      new Promise((resolve) => {
+        if (changes.length >= count) resolve();
+        else waiting.push({ count, resolve });
+      }),
+  };
+}
+
+export function configMap(name: string, data: Readonly<Record<string, string>> = {}): ConfigMap {
+  return { metadata: { name, namespace: "default" }, data };
+}
+
+export function namesIn(informer: Informer<ConfigMap>): readonly string[] {
+  return informer.store
+    .list()
+    .map((object) => object.metadata.name)
+    .sort();
+}
+
+/** How long the informer waits before its next try. The timers of requests that are open are longer. */
+export function nextDelay(clock: FakeClock): Promise<number> {
+  return clock.timer((delayMs) => delayMs !== requestTimeoutMs && delayMs <= 30_000);
+}
+
+export function answersJson(body: unknown): Misbehaviour {
+  return (response) => {
+    response.end(JSON.stringify(body));
+  };
+}
