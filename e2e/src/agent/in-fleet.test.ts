@@ -23,10 +23,10 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json/exact.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
+import { appChart } from "./app-chart.ts";
 import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
 const run = promisify(execFile);
@@ -38,44 +38,6 @@ const [cluster] = fleet.clusters;
 assert.ok(cluster !== undefined);
 const { rest } = cluster;
 
-/** Refuses to be rendered when it is greeted rudely, and never gets ready where no node fits. */
-function appChart(version: string) {
-  return chartArchive({
-    name: "app",
-    version,
-    values: "greeting: hello\nbig: 0\n",
-    templates: {
-      "config.yaml": [
-        '{{- if eq .Values.greeting "rude" }}{{ fail "greeting must be polite" }}{{ end }}',
-        "apiVersion: v1",
-        "kind: ConfigMap",
-        "metadata:",
-        "  name: {{ .Release.Name }}-config",
-        "data:",
-        "  version: {{ .Chart.Version | quote }}",
-        "  greeting: {{ .Values.greeting | quote }}",
-        "  big: {{ .Values.big | quote }}",
-        "",
-      ].join("\n"),
-      "deployment.yaml": [
-        "{{- if .Values.node }}",
-        "apiVersion: apps/v1",
-        "kind: Deployment",
-        "metadata:",
-        "  name: {{ .Release.Name }}",
-        "spec:",
-        "  selector: {matchLabels: {app: {{ .Release.Name }}}}",
-        "  template:",
-        "    metadata: {labels: {app: {{ .Release.Name }}}}",
-        "    spec:",
-        "      nodeSelector: {kubernetes.io/hostname: {{ .Values.node }}}",
-        '      containers: [{name: main, image: "example.com/main:1"}]',
-        "{{- end }}",
-        "",
-      ].join("\n"),
-    },
-  });
-}
 charts.publish(await appChart("1.0.0"), await appChart("1.1.0"));
 
 type Spec = Partial<HelmOp["spec"]>;

@@ -12,6 +12,7 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
+import { testLog } from "./watched.ts";
 import {
   createNamespace,
   deploymentsOf,
@@ -19,7 +20,6 @@ import {
   makeToken,
   startHub,
   startHubCluster,
-  testLog,
   workspace,
 } from "./wire-fixture.ts";
 
