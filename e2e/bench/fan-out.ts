@@ -19,20 +19,19 @@ const bareWorkspace = "bench-bare";
 export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]> {
   const { fleet } = bench;
   const ours: number[] = [];
+  const withoutStatus: number[] = [];
   const bare: number[] = [];
-  const bareStatus: number[] = [];
   await fleet.stopHub();
   await fleet.hub.create(namespaces, { metadata: { name: bareWorkspace } });
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(
-      await timed(async () => {
-        await createClusters(bench, bareWorkspace, round);
-        await inParallel(many, atATime, (index) =>
-          fleet.hub.create(namespaces, { metadata: { name: `bench-bare-${round}-${index}` } }),
-        );
-      }),
-    );
-    bareStatus.push(await timed(() => writeStatuses(bench, bareWorkspace, round)));
+    const created = await timed(async () => {
+      await createClusters(bench, bareWorkspace, round);
+      await inParallel(many, atATime, (index) =>
+        fleet.hub.create(namespaces, { metadata: { name: `bench-bare-${round}-${index}` } }),
+      );
+    });
+    withoutStatus.push(created);
+    bare.push(created + (await timed(() => writeStatuses(bench, bareWorkspace, round))));
     // The hub would find a namespace for each when it starts.
     await inParallel(many, atATime, (index) =>
       fleet.hub.delete(clusters, { namespace: bareWorkspace, name: clusterName(round, index) }),
@@ -58,9 +57,10 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       what: `${many} Clusters added until all have their namespace`,
       unit: "ms",
       value: median(ours),
-      baseline: { what: `${many} bare Clusters and ${many} Namespaces`, value: baseline },
-      bar: 2 * baseline,
-      detail: `${many} bare writes of such a status besides: ${median(bareStatus).toFixed(0)} ms`,
+      baseline: { what: `${many} bare Clusters, Namespaces and statuses`, value: baseline },
+      // Of the three writes that a cluster costs, see ADR 8.
+      bar: 1.5 * baseline,
+      detail: `of the baseline, without statuses: ${median(withoutStatus).toFixed(0)} ms`,
     },
   ];
 }
