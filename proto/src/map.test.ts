@@ -105,23 +105,45 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
   },
 );
 
+const bytes = fc
+  .uint8Array({ minLength: 1, maxLength: 100 })
+  .map((content) => Buffer.from(content));
+const supplyRef = { kind: fc.constantFrom("Secret", "ConfigMap"), name: named };
+
 const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
-  fc.record({
-    kind: fc.constant("hello" as const),
-    protocolVersion: count,
-    hubId: text,
-    agentVersion: text,
-    agentNamespace: text,
-    holdings: fc.array(
-      fc.record({
-        name: named,
-        uid: named,
-        deploymentId: text,
-        paused: fc.boolean(),
-        withdrawing: fc.boolean(),
-      }),
-    ),
-  }),
+  fc.record(
+    {
+      kind: fc.constant("hello" as const),
+      protocolVersion: count,
+      hubId: text,
+      agentVersion: text,
+      agentNamespace: text,
+      holdings: fc.array(
+        fc.record({
+          name: named,
+          uid: named,
+          deploymentId: text,
+          paused: fc.boolean(),
+          withdrawing: fc.boolean(),
+        }),
+      ),
+      factsDigest: named,
+      supplies: fc.array(
+        fc.record({ ...supplyRef, digest: named }, { requiredKeys: ["kind", "name"] }),
+      ),
+    },
+    {
+      requiredKeys: [
+        "kind",
+        "protocolVersion",
+        "hubId",
+        "agentVersion",
+        "agentNamespace",
+        "holdings",
+        "supplies",
+      ],
+    },
+  ),
   fc.record(
     { kind: fc.constant("received" as const), deployment: key, deploymentId: named },
     { requiredKeys: ["kind", "deployment"] },
@@ -144,13 +166,22 @@ const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
       deployment: key,
       deploymentId: text,
       paused: fc.boolean(),
-      content: fc.uint8Array({ minLength: 1, maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
+      content: bytes,
     },
     { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },
   ),
   fc.record({ kind: fc.constant("withdrawal" as const), deployment: key }),
   fc.record({ kind: fc.constant("synced" as const), orphans: fc.array(text) }),
   fc.record({ kind: fc.constant("stateReceived" as const), name: text, sequence }),
+  fc.record({ kind: fc.constant("facts" as const), digest: named, content: bytes }),
+  fc.record({
+    kind: fc.constant("supply" as const),
+    supply: fc.record(
+      { ...supplyRef, packed: fc.record({ digest: named, content: bytes }) },
+      { requiredKeys: ["kind", "name"] },
+    ),
+  }),
+  fc.record({ kind: fc.constant("supplyWithdrawal" as const), supply: fc.record(supplyRef) }),
 );
 
 /** Prototypes differ between what protobuf reads and what we write; what is said does not. */
@@ -235,14 +266,15 @@ describe("what is too long to be sent is cut by the sender", () => {
 
 describe("what the contract does not allow is refused", () => {
   const tooLong = "x".repeat(wireLimits.nameChars + 1);
-  const hello: AgentMessage = {
+  const hello = {
     kind: "hello",
     protocolVersion: 1,
     hubId: "h",
     agentVersion: "1",
     agentNamespace: "flotilla-agent",
     holdings: [],
-  };
+    supplies: [],
+  } as const satisfies AgentMessage;
   const held = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
   const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
@@ -268,6 +300,28 @@ describe("what the contract does not allow is refused", () => {
           holdings: Array.from({ length: wireLimits.holdings + 1 }, () => held),
         }),
       /hello\.holdings is 10001 long/,
+    ],
+    [
+      "more supplies than a cluster can have",
+      () =>
+        sent.agent({
+          ...hello,
+          supplies: Array.from({ length: wireLimits.supplies + 1 }, () => ({
+            kind: "Secret" as const,
+            name: "a",
+          })),
+        }),
+      /hello\.supplies is 10001 long/,
+    ],
+    [
+      "a supply of another kind",
+      () =>
+        hubMessageFromWire(
+          connect.responseDeserialize(
+            connect.responseSerialize({ supply: { kind: "Pod", name: "a" } }),
+          ),
+        ),
+      /supply\.kind is Pod, which is no Secret and no ConfigMap/,
     ],
     [
       "a sequence that a number cannot hold",

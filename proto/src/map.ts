@@ -34,6 +34,7 @@ import type {
   HubMessage,
   IssuedCertificate,
   ResourceTally,
+  SupplyRef,
 } from "./messages.ts";
 
 /** A message that the contract does not allow. The stream that carried it ends. */
@@ -47,6 +48,7 @@ export const wireLimits = {
   nameChars: 512,
   messageChars: 16_384,
   holdings: 10_000,
+  supplies: 10_000,
   notReady: 10,
   labels: 200,
 } as const;
@@ -71,7 +73,9 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
   switch (message.kind) {
     case "hello": {
       const { kind: _, ...hello } = message;
-      return { hello: { ...hello, holdings: [...hello.holdings] } };
+      return {
+        hello: { ...hello, holdings: [...hello.holdings], supplies: [...hello.supplies] },
+      };
     }
     case "received":
       return { received: { ...message.deployment, deploymentId: message.deploymentId ?? "" } };
@@ -86,6 +90,8 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
   if (wire.hello) {
     const { hello } = wire;
     atMost(hello.holdings.length, wireLimits.holdings, "hello.holdings");
+    atMost(hello.supplies.length, wireLimits.supplies, "hello.supplies");
+    const factsDigest = text(hello.factsDigest, "hello.facts_digest");
     return {
       kind: "hello",
       protocolVersion: hello.protocolVersion,
@@ -98,6 +104,11 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
         paused: held.paused,
         withdrawing: held.withdrawing,
       })),
+      ...(factsDigest !== "" && { factsDigest }),
+      supplies: hello.supplies.map((held) => {
+        const digest = text(held.digest, "held_supply.digest");
+        return { ...supplyRef(held, "held_supply"), ...(digest !== "" && { digest }) };
+      }),
     };
   }
   if (wire.received) {
@@ -140,6 +151,14 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
       return { synced: { orphans: [...message.orphans] } };
     case "stateReceived":
       return { stateReceived: { name: message.name, sequence: message.sequence } };
+    case "facts":
+      return { facts: { digest: message.digest, content: message.content } };
+    case "supply": {
+      const { packed, ...ref } = message.supply;
+      return { supply: { ...ref, ...packed } };
+    }
+    case "supplyWithdrawal":
+      return { supplyWithdrawal: { ...message.supply } };
   }
 }
 
@@ -175,6 +194,27 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       kind: "stateReceived",
       name: text(wire.stateReceived.name, "state_received.name"),
       sequence: whole(wire.stateReceived.sequence, "state_received.sequence"),
+    };
+  }
+  if (wire.facts) {
+    const { facts } = wire;
+    return { kind: "facts", digest: present(facts.digest, "facts.digest"), content: facts.content };
+  }
+  if (wire.supply) {
+    const { supply } = wire;
+    const digest = text(supply.digest, "supply.digest");
+    return {
+      kind: "supply",
+      supply: {
+        ...supplyRef(supply, "supply"),
+        ...(digest !== "" && { packed: { digest, content: supply.content } }),
+      },
+    };
+  }
+  if (wire.supplyWithdrawal) {
+    return {
+      kind: "supplyWithdrawal",
+      supply: supplyRef(wire.supplyWithdrawal, "supply_withdrawal"),
     };
   }
   throw new WireError("the hub sent a message of a kind that this agent does not know");
@@ -291,6 +331,18 @@ function stateFromWire(wire: DeploymentState__Output): DeploymentState {
 
 function key(wire: { readonly name: string; readonly uid: string }, where: string): DeploymentKey {
   return { name: present(wire.name, `${where}.name`), uid: present(wire.uid, `${where}.uid`) };
+}
+
+function supplyRef(
+  wire: { readonly kind: string; readonly name: string },
+  where: string,
+): SupplyRef {
+  const { kind } = wire;
+  if (kind !== "Secret" && kind !== "ConfigMap")
+    throw new WireError(
+      `${where}.kind is ${text(kind, where)}, which is no Secret and no ConfigMap`,
+    );
+  return { kind, name: present(wire.name, `${where}.name`) };
 }
 
 function present(value: string, field: string): string {

@@ -19,6 +19,19 @@ export interface Holding extends DeploymentKey {
   readonly withdrawing: boolean;
 }
 
+/** What the hub may hand out besides deployments, by what it is called in the cluster's workspace. */
+export interface SupplyRef {
+  readonly kind: SupplyKind;
+  readonly name: string;
+}
+
+export type SupplyKind = "Secret" | "ConfigMap";
+
+export interface HeldSupply extends SupplyRef {
+  /** Absent: the hub had no such object when it was last asked. */
+  readonly digest?: string;
+}
+
 export type AgentMessage =
   | {
       readonly kind: "hello";
@@ -27,6 +40,9 @@ export type AgentMessage =
       readonly agentVersion: string;
       readonly agentNamespace: string;
       readonly holdings: readonly Holding[];
+      /** Of the facts that it holds. */
+      readonly factsDigest?: string;
+      readonly supplies: readonly HeldSupply[];
     }
   | {
       readonly kind: "received";
@@ -56,7 +72,18 @@ export type HubMessage =
     }
   | { readonly kind: "withdrawal"; readonly deployment: DeploymentKey }
   | { readonly kind: "synced"; readonly orphans: readonly string[] }
-  | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number };
+  | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number }
+  | { readonly kind: "facts"; readonly digest: string; readonly content: Uint8Array }
+  | { readonly kind: "supply"; readonly supply: Supply }
+  | { readonly kind: "supplyWithdrawal"; readonly supply: SupplyRef };
+
+/** A Secret or ConfigMap of the workspace; `packed` is absent where the hub has no such object. */
+export interface Supply extends SupplyRef {
+  readonly packed?: {
+    readonly digest: string /** gzip of canonical JSON. */;
+    readonly content: Uint8Array;
+  };
+}
 
 /** `pending`: nothing came of it yet. `failed`: the last try did not succeed, what was installed before stays. */
 export type DeploymentPhase = "pending" | "deployed" | "failed" | "withdrawing";

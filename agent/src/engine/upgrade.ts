@@ -173,7 +173,7 @@ export function refuseWhenOver(until: AbortSignal): void {
 
 /** Credentials come apart from the content; what is in it is how certificates are checked. */
 function accessOf({ pin, access }: DeploymentContent): RepositoryAccess {
-  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify };
+  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify ?? false };
   const source: ChartSource =
     pin.kind === "oci"
       ? { kind: "oci", repository: pin.repository }

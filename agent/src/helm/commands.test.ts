@@ -9,6 +9,7 @@ const content: DeploymentContent = {
   releaseName: "web",
   namespace: "apps",
   createNamespace: false,
+  valuesAreTemplates: true,
   helm: {
     timeoutSeconds: 0,
     atomic: false,

@@ -96,6 +96,7 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     agentVersion: options.agentVersion,
     agentNamespace: options.agentNamespace,
     holdings: intake.holdings(),
+    supplies: [],
   }));
 
   const ended = await over.promise;
@@ -147,6 +148,11 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
         return;
       case "stateReceived":
         outbox.acknowledged(message.name, message.sequence);
+        return;
+      // This agent asks for none and holds none.
+      case "facts":
+      case "supply":
+      case "supplyWithdrawal":
         return;
     }
   }

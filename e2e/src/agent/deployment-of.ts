@@ -34,6 +34,7 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
     releaseName: wanted.release ?? name,
     namespace: wanted.namespace ?? name,
     createNamespace: true,
+    valuesAreTemplates: true,
     ...(values !== undefined && { values }),
     helm: {
       timeoutSeconds: 0,

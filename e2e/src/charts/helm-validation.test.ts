@@ -27,6 +27,7 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
       releaseName: isValidating ? "one" : "two",
       namespace: "default",
       createNamespace: false,
+      valuesAreTemplates: true,
       helm: {
         timeoutSeconds: 0,
         atomic: false,

@@ -94,5 +94,6 @@ export function hello(identity: AgentIdentity, hubId = identity.hubId): AgentMes
     agentVersion: "test",
     agentNamespace: "test",
     holdings: [],
+    supplies: [],
   };
 }

@@ -8,14 +8,13 @@ import {
 } from "@flotilla/shared/content/content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
 import { httpPin } from "../testing/objects.ts";
-import { buildContent } from "./build-content.ts";
+import { buildContent, suppliesOf } from "./build-content.ts";
 
 function build(options: BundleDeploymentOptions): DeploymentContent {
   return buildContent({
     bundleName: "web",
     options,
     pin: httpPin("1.2.3"),
-    insecureSkipVerify: false,
   });
 }
 
@@ -29,6 +28,7 @@ describe("the content of a deployment", () => {
       releaseName: "web",
       namespace: "default",
       createNamespace: true,
+      valuesAreTemplates: true,
       helm: {
         timeoutSeconds: 0,
         atomic: false,
@@ -39,7 +39,7 @@ describe("the content of a deployment", () => {
         skipSchemaValidation: false,
         maxHistory: 2,
       },
-      access: { insecureSkipVerify: false },
+      access: {},
       keepResources: false,
     });
   });
@@ -63,6 +63,57 @@ describe("the content of a deployment", () => {
     ["empty values, which are none", { helm: { values: {} } }, {}],
     ["null values, which are none", { helm: { values: null } }, {}],
     ["keepResources", { keepResources: true }, { keepResources: true }],
+    [
+      "template values",
+      { helm: { templateValues: { region: "eu" } } },
+      { templateValues: { region: "eu" } },
+    ],
+    [
+      "values that are no templates",
+      { helm: { disablePreProcess: true } },
+      { valuesAreTemplates: false },
+    ],
+    [
+      "values from objects of the cluster, in their order",
+      {
+        helm: {
+          valuesFrom: [
+            { secretKeyRef: { name: "late", namespace: "shop", key: "a.yaml" } },
+            { configMapKeyRef: { name: "early" } },
+            { secretKeyRef: { name: "over" }, configMapKeyRef: { name: "under", key: "" } },
+          ],
+        },
+      },
+      {
+        valuesFrom: [
+          { kind: "Secret", name: "late", namespace: "shop", key: "a.yaml" },
+          { kind: "ConfigMap", name: "early", key: "values.yaml" },
+          { kind: "ConfigMap", name: "under", key: "values.yaml" },
+          { kind: "Secret", name: "over", key: "values.yaml" },
+        ],
+      },
+    ],
+    [
+      "what is to be copied, however its kind is written",
+      {
+        downstreamResources: [
+          { kind: "secret", name: "a" },
+          { kind: "ConfigMap", name: "b" },
+        ],
+      },
+      {
+        copies: [
+          { kind: "Secret", name: "a" },
+          { kind: "ConfigMap", name: "b" },
+        ],
+      },
+    ],
+    ["a service account", { serviceAccount: "deployer" }, { serviceAccount: "deployer" }],
+    [
+      "labels and annotations of the namespace",
+      { namespaceLabels: { a: "b" }, namespaceAnnotations: { c: "d" } },
+      { namespaceLabels: { a: "b" }, namespaceAnnotations: { c: "d" } },
+    ],
     [
       "a timeout",
       { helm: { timeoutSeconds: 60 } },
@@ -100,11 +151,37 @@ describe("the content of a deployment", () => {
       bundleName: "a".repeat(60),
       options: {},
       pin: httpPin("1.2.3"),
-      insecureSkipVerify: true,
     });
 
     assert.equal(releaseName.length, 53);
     assert.match(releaseName, /^a{47}-[0-9a-f]{5}$/);
+  });
+
+  test("says how the chart's source is accessed", () => {
+    const source = { bundleName: "web", options: {}, pin: httpPin("1.2.3") };
+    const access = (own: { insecureSkipVerify?: boolean; accessSecret?: string | null }) =>
+      buildContent({ ...source, ...own }).access;
+
+    assert.deepEqual(access({ insecureSkipVerify: false }), { insecureSkipVerify: false });
+    assert.deepEqual(access({ accessSecret: "source" }), { secret: "source" });
+    assert.deepEqual(access({ accessSecret: "" }), {});
+    assert.deepEqual(access({ accessSecret: null }), {});
+  });
+
+  test("is supplied with its credentials and with what is copied, once each", () => {
+    const content = buildContent({
+      bundleName: "web",
+      options: {
+        downstreamResources: [
+          { kind: "Secret", name: "source" },
+          { kind: "ConfigMap", name: "defaults" },
+        ],
+      },
+      pin: httpPin("1.2.3"),
+      accessSecret: "source",
+    });
+
+    assert.deepEqual(suppliesOf(content), ["ConfigMap/defaults", "Secret/source"]);
   });
 
   test("keeps every digit of a number in values", async () => {

@@ -1,8 +1,10 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { helmReleaseName } from "@flotilla/shared/api/names.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
+import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -10,11 +12,19 @@ const namespaceOfLastResort = "default";
 /** Fleet's own default, less than Helm's ten: every release record is a Secret in the cluster's etcd. */
 const defaultMaxHistory = 2;
 
+const defaultValuesKey = "values.yaml";
+
+type ValuesReference = NonNullable<HelmOptions["valuesFrom"]>[number];
+type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
+
 export interface ContentSource {
   readonly bundleName: string;
   readonly options: BundleDeploymentOptions;
   readonly pin: Pin;
-  readonly insecureSkipVerify: boolean;
+  /** The HelmOp's own switch, where it has one. */
+  readonly insecureSkipVerify?: boolean | undefined;
+  /** The Secret with the credentials for the chart's source. */
+  readonly accessSecret?: string | null | undefined;
 }
 
 export function buildContent({
@@ -22,6 +32,7 @@ export function buildContent({
   options,
   pin,
   insecureSkipVerify,
+  accessSecret,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -32,7 +43,16 @@ export function buildContent({
     releaseName: orElse(helm.releaseName, helmReleaseName(bundleName)),
     namespace: orElse(options.namespace, orElse(options.defaultNamespace, namespaceOfLastResort)),
     createNamespace: options.createNamespace ?? true,
-    ...(values !== undefined && Object.keys(values).length > 0 && { values }),
+    ...(hasAny(values) && { values }),
+    ...(hasAny(helm.templateValues) && { templateValues: helm.templateValues }),
+    valuesAreTemplates: helm.disablePreProcess !== true,
+    ...listed("valuesFrom", (helm.valuesFrom ?? []).flatMap(valuesSources)),
+    ...listed("copies", copiesOf(options)),
+    ...given("serviceAccount", options.serviceAccount),
+    ...(hasAny(options.namespaceLabels) && { namespaceLabels: options.namespaceLabels }),
+    ...(hasAny(options.namespaceAnnotations) && {
+      namespaceAnnotations: options.namespaceAnnotations,
+    }),
     helm: {
       timeoutSeconds: Math.max(0, helm.timeoutSeconds ?? 0),
       atomic: helm.atomic ?? false,
@@ -43,9 +63,66 @@ export function buildContent({
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
       maxHistory: maxHistory > 0 ? maxHistory : defaultMaxHistory,
     },
-    access: { insecureSkipVerify },
+    access: {
+      ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
+      ...given("secret", accessSecret),
+    },
     keepResources: options.keepResources ?? false,
   };
+}
+
+/** The Secrets and ConfigMaps of the workspace that a content names, in a stable order, once each. */
+export function suppliesOf({ access, copies = [] }: DeploymentContent): readonly string[] {
+  const refs: readonly SupplyRef[] = [
+    ...(access.secret === undefined ? [] : [{ kind: "Secret" as const, name: access.secret }]),
+    ...copies,
+  ];
+  return [...new Set(refs.map(supplyKey))].toSorted();
+}
+
+/** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */
+function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly SupplyRef[] {
+  return (downstreamResources ?? []).flatMap(({ kind = "", name = "" }) => {
+    const known = (["Secret", "ConfigMap"] as const).find(
+      (candidate) => candidate.toLowerCase() === kind.toLowerCase(),
+    );
+    return known === undefined || name === "" ? [] : [{ kind: known, name }];
+  });
+}
+
+/** An entry may name both; the Secret wins over the ConfigMap, as in Fleet. */
+function valuesSources({
+  configMapKeyRef,
+  secretKeyRef,
+}: ValuesReference): readonly ValuesSource[] {
+  return [
+    ...(configMapKeyRef ? [valuesSource("ConfigMap", configMapKeyRef)] : []),
+    ...(secretKeyRef ? [valuesSource("Secret", secretKeyRef)] : []),
+  ];
+}
+
+function valuesSource(
+  kind: ValuesSource["kind"],
+  { name = "", namespace, key }: KeyReference,
+): ValuesSource {
+  return { kind, name, ...given("namespace", namespace), key: orElse(key, defaultValuesKey) };
+}
+
+function hasAny<T extends object>(map: T | null | undefined): map is T {
+  return map !== undefined && map !== null && Object.keys(map).length > 0;
+}
+
+function given<K extends string>(
+  field: K,
+  text: string | null | undefined,
+): { readonly [F in K]?: string } {
+  return text === undefined || text === null || text === ""
+    ? {}
+    : ({ [field]: text } as { readonly [F in K]: string });
+}
+
+function listed<K extends string, T>(field: K, entries: readonly T[]): { readonly [F in K]?: T[] } {
+  return entries.length === 0 ? {} : ({ [field]: [...entries] } as { readonly [F in K]: T[] });
 }
 
 function orElse(text: string | null | undefined, fallback: string): string {

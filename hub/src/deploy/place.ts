@@ -8,7 +8,7 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { buildContent } from "../content/build-content.ts";
+import { buildContent, suppliesOf } from "../content/build-content.ts";
 import { hubErrors } from "../errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../target/match.ts";
 import { mergeOptions } from "../target/merge.ts";
@@ -23,17 +23,22 @@ export interface Placements {
   readonly missing: readonly string[];
 }
 
+/** A target's content, and what it is supplied with. */
+export interface PackedTarget extends PackedContent {
+  readonly supplies: readonly string[];
+}
+
 /** Packs the content of a Bundle's target once for each spec of the Bundle, however often it is reconciled. */
 export interface ContentPacker {
-  pack(bundle: Bundle, target: BundleTarget): Promise<PackedContent>;
+  pack(bundle: Bundle, target: BundleTarget): Promise<PackedTarget>;
 }
 
 export function createContentPacker(): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
-  const packed = new WeakMap<Bundle["spec"], Map<BundleTarget, Promise<PackedContent>>>();
+  const packed = new WeakMap<Bundle["spec"], Map<BundleTarget, Promise<PackedTarget>>>();
   return {
     pack(bundle, target) {
-      const ofBundle = packed.get(bundle.spec) ?? new Map<BundleTarget, Promise<PackedContent>>();
+      const ofBundle = packed.get(bundle.spec) ?? new Map<BundleTarget, Promise<PackedTarget>>();
       packed.set(bundle.spec, ofBundle);
       const known = ofBundle.get(target);
       if (known !== undefined) return known;
@@ -67,7 +72,8 @@ export async function place(
     const content = await packer.pack(bundle, target);
     contents.set(content.deploymentId, content);
     const namespace = clusterNamespaceName(cluster.metadata.namespace ?? "", cluster.metadata.name);
-    placements.push({ cluster, namespace, deploymentId: content.deploymentId });
+    const { deploymentId, supplies } = content;
+    placements.push({ cluster, namespace, deploymentId, supplies });
   }
   return {
     placements,
@@ -82,7 +88,7 @@ export async function place(
   };
 }
 
-async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedContent> {
+async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedTarget> {
   const options = mergeOptions(bundle.spec, target);
   const helmOpOptions = bundle.spec.helmOpOptions ?? {};
   const reference = options.helm ?? {};
@@ -98,14 +104,14 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedC
       `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; resolving is what a HelmOp does, make one instead of a Bundle`,
     );
   }
-  return await packContent(
-    buildContent({
-      bundleName: bundle.metadata.name,
-      options,
-      pin,
-      insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify ?? false,
-    }),
-  );
+  const content = buildContent({
+    bundleName: bundle.metadata.name,
+    options,
+    pin,
+    insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
+    accessSecret: helmOpOptions.helmOpSecretName,
+  });
+  return { ...(await packContent(content)), supplies: suppliesOf(content) };
 }
 
 /** What was asked for, without what could be a secret. */

@@ -9,9 +9,13 @@ import { type Placement, planDeployments } from "./plan-deployments.ts";
 const bundle = aBundle();
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
-function placed(cluster: Cluster, deploymentId = digestA): Placement {
+function placed(
+  cluster: Cluster,
+  deploymentId = digestA,
+  supplies: readonly string[] = [],
+): Placement {
   const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
-  return { cluster, namespace, deploymentId };
+  return { cluster, namespace, deploymentId, supplies };
 }
 
 /** As the plan leaves one, so that nothing is to be changed. */
@@ -103,6 +107,20 @@ describe("the deployments of a Bundle", () => {
     assert.deepEqual(replace, [
       { ...current, spec: { deploymentID: digestB, stagedDeploymentID: digestB } },
     ]);
+  });
+
+  test("are supplied with what their content names, and while they are paused with what still runs needs", () => {
+    const needy = placed(aCluster("paris"), digestA, ["Secret/a"]);
+    const [created] = planDeployments(bundle, [needy], []).create;
+    assert.ok(created !== undefined);
+    assert.deepEqual(created.spec.supplies, ["Secret/a"]);
+    const next = placed(aCluster("paris"), digestB, ["ConfigMap/b"]);
+
+    const [changed] = planDeployments(bundle, [next], [created]).replace;
+    const [waiting] = planDeployments(aBundle({ paused: true }), [next], [created]).replace;
+
+    assert.deepEqual(changed?.spec.supplies, ["ConfigMap/b"]);
+    assert.deepEqual(waiting?.spec.supplies, ["ConfigMap/b", "Secret/a"]);
   });
 
   test("get the Bundle's labels when these change", () => {

@@ -22,6 +22,8 @@ export interface Placement {
   /** The cluster's own namespace on the hub, whether it is there yet or not. */
   readonly namespace: string;
   readonly deploymentId: string;
+  /** What that content is supplied with, as in `BundleDeployment.spec.supplies`. */
+  readonly supplies: readonly string[];
 }
 
 export interface DeploymentPlan {
@@ -102,10 +104,14 @@ function specFor(
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
+  // What still runs goes on needing what it was supplied with.
+  const outgoing = promoted === placement.deploymentId ? [] : (current?.supplies ?? []);
+  const supplies = [...new Set([...placement.supplies, ...outgoing])].toSorted();
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
     ...(paused && { paused: true }),
+    ...(supplies.length > 0 && { supplies }),
   };
 }
 

@@ -62,7 +62,7 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
   const {
     labels,
     pollingInterval: _p,
-    helmSecretName: _s,
+    helmSecretName,
     insecureSkipTLSVerify,
     suspend: _u,
     resources: _r,
@@ -92,7 +92,13 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
             helm: resolved(target.helm, wantedBy(target.helm, own), pins),
           }),
       })),
-      helmOpOptions: { helmOpInsecureSkipTLSVerify: insecureSkipTLSVerify ?? false, pins },
+      helmOpOptions: {
+        ...(helmSecretName && { helmOpSecretName: helmSecretName }),
+        ...(insecureSkipTLSVerify !== undefined && {
+          helmOpInsecureSkipTLSVerify: insecureSkipTLSVerify,
+        }),
+        pins,
+      },
     },
   };
 }

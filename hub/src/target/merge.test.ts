@@ -14,6 +14,14 @@ describe("options of a target over those of the Bundle", () => {
     createNamespace: true,
     forceSyncGeneration: 3,
     correctDrift: { enabled: true },
+    namespaceLabels: { owner: "a", team: "a" },
+    downstreamResources: [{ kind: "Secret", name: "a" }],
+    diff: {
+      comparePatches: [
+        { kind: "Deployment", name: "web" },
+        { kind: "Service", name: "web" },
+      ],
+    },
   };
   const cases: readonly (readonly [
     what: string,
@@ -32,7 +40,52 @@ describe("options of a target over those of the Bundle", () => {
       { correctDrift: { force: true } },
       { correctDrift: { force: true } },
     ],
-    ["what a target alone may say is left out", { deleteNamespace: true }, {}],
+    [
+      "deleteNamespace counts in a target too",
+      { deleteNamespace: true },
+      { deleteNamespace: true },
+    ],
+    [
+      "labels of the namespace are merged by name",
+      { namespaceLabels: { team: "b", tier: "gold" } },
+      { namespaceLabels: { owner: "a", team: "b", tier: "gold" } },
+    ],
+    [
+      "annotations of the namespace come where the Bundle has none",
+      { namespaceAnnotations: { team: "b" } },
+      { namespaceAnnotations: { team: "b" } },
+    ],
+    [
+      "what is copied is merged by kind and name",
+      {
+        downstreamResources: [
+          { kind: "secret", name: "a" },
+          { kind: "ConfigMap", name: "a" },
+        ],
+      },
+      {
+        downstreamResources: [
+          { kind: "secret", name: "a" },
+          { kind: "ConfigMap", name: "a" },
+        ],
+      },
+    ],
+    [
+      "patches of the comparison are merged by object",
+      {
+        diff: {
+          comparePatches: [{ kind: "Deployment", name: "web", jsonPointers: ["/spec/replicas"] }],
+        },
+      },
+      {
+        diff: {
+          comparePatches: [
+            { kind: "Deployment", name: "web", jsonPointers: ["/spec/replicas"] },
+            { kind: "Service", name: "web" },
+          ],
+        },
+      },
+    ],
     [
       "Helm options come where the Bundle has none",
       { helm: { chart: "web" } },
@@ -87,7 +140,21 @@ describe("Helm options of a target over those of the Bundle", () => {
     ["a timeout of 0 does not replace", { timeoutSeconds: 0 }, {}],
     ["a timeout below 0 takes the Bundle's away", { timeoutSeconds: -1 }, { timeoutSeconds: 0 }],
     ["values are merged", { values: { b: 2 } }, { values: { a: 1, b: 2 } }],
-    ["maxHistory and skipSchemaValidation stay", { maxHistory: 9, skipSchemaValidation: true }, {}],
+    [
+      "maxHistory and skipSchemaValidation count in a target too",
+      { maxHistory: 9, skipSchemaValidation: true },
+      { maxHistory: 9, skipSchemaValidation: true },
+    ],
+    [
+      "template values are merged by name",
+      { templateValues: { region: "eu" } },
+      { templateValues: { region: "eu" } },
+    ],
+    [
+      "values from objects are added once each",
+      { valuesFrom: [{ secretKeyRef: { name: "a" } }, { secretKeyRef: { name: "a" } }] },
+      { valuesFrom: [{ secretKeyRef: { name: "a" } }, { secretKeyRef: { name: "a" } }] },
+    ],
     ...(
       [
         "force",

@@ -1,6 +1,8 @@
 /**
  * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
- * Fleet's: a scalar of the target wins when it is not empty, switches are ORed, values are merged deeply.
+ * Fleet's: a scalar of the target wins when it is not empty, switches are ORed, values are merged deeply, lists of things
+ * with a name are merged by that name. What Fleet leaves out of a target without a word (`maxHistory`,
+ * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) counts here like the rest.
  */
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
@@ -23,7 +25,18 @@ export function mergeOptions(
       forceSyncGeneration: over.forceSyncGeneration,
       correctDrift: over.correctDrift,
       keepResources: either(base.keepResources, over.keepResources),
+      deleteNamespace: either(base.deleteNamespace, over.deleteNamespace),
+      deleteCRDResources: either(base.deleteCRDResources, over.deleteCRDResources),
+      namespaceLabels: mergeTexts(base.namespaceLabels, over.namespaceLabels),
+      namespaceAnnotations: mergeTexts(base.namespaceAnnotations, over.namespaceAnnotations),
+      downstreamResources: mergeLists(
+        base.downstreamResources,
+        over.downstreamResources,
+        ({ kind = "", name = "" }) => `${kind.toLowerCase()}/${name}`,
+      ),
+      ignore: over.ignore,
     }),
+    ...mergeDiff(base.diff, over.diff),
     ...(helm !== undefined && { helm }),
   };
 }
@@ -51,10 +64,45 @@ function mergeHelm(
       atomic: either(base.atomic, over.atomic),
       disablePreProcess: either(base.disablePreProcess, over.disablePreProcess),
       disableDNS: either(base.disableDNS, over.disableDNS),
+      skipSchemaValidation: either(base.skipSchemaValidation, over.skipSchemaValidation),
+      maxHistory: over.maxHistory,
       values,
+      templateValues: mergeTexts(base.templateValues, over.templateValues),
+      valuesFrom: mergeLists(base.valuesFrom, over.valuesFrom, JSON.stringify),
     }),
     ...(timeoutSeconds !== undefined && timeoutSeconds < 0 && { timeoutSeconds: 0 }),
   };
+}
+
+function mergeDiff(
+  base: BundleDeploymentOptions["diff"],
+  over: BundleDeploymentOptions["diff"],
+): Pick<BundleDeploymentOptions, "diff"> {
+  const comparePatches = mergeLists(
+    base?.comparePatches,
+    over?.comparePatches,
+    ({ apiVersion, kind, namespace, name }) => JSON.stringify([apiVersion, kind, namespace, name]),
+  );
+  return comparePatches === undefined ? {} : { diff: { comparePatches } };
+}
+
+function mergeTexts(
+  base: Readonly<Record<string, string>> | null | undefined,
+  over: Readonly<Record<string, string>> | null | undefined,
+): Readonly<Record<string, string>> | undefined {
+  return base && over ? { ...base, ...over } : (over ?? base ?? undefined);
+}
+
+/** Entries of the same identity are replaced where they stand, others follow. */
+function mergeLists<T>(
+  base: readonly T[] | null | undefined,
+  over: readonly T[] | null | undefined,
+  identity: (entry: T) => string,
+): readonly T[] | undefined {
+  if (!base || !over) return over ?? base ?? undefined;
+  const merged = new Map(base.map((entry) => [identity(entry), entry]));
+  for (const entry of over) merged.set(identity(entry), entry);
+  return [...merged.values()];
 }
 
 /** Maps are merged, everything else of `over` replaces; a null in `over` stays, Helm reads it as "remove". */

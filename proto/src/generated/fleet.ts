@@ -7,7 +7,9 @@ import type { Deployment as _flotilla_v1_Deployment, Deployment__Output as _flot
 import type { DeploymentState as _flotilla_v1_DeploymentState, DeploymentState__Output as _flotilla_v1_DeploymentState__Output } from './flotilla/v1/DeploymentState.ts';
 import type { EnrollRequest as _flotilla_v1_EnrollRequest, EnrollRequest__Output as _flotilla_v1_EnrollRequest__Output } from './flotilla/v1/EnrollRequest.ts';
 import type { EnrollResponse as _flotilla_v1_EnrollResponse, EnrollResponse__Output as _flotilla_v1_EnrollResponse__Output } from './flotilla/v1/EnrollResponse.ts';
+import type { Facts as _flotilla_v1_Facts, Facts__Output as _flotilla_v1_Facts__Output } from './flotilla/v1/Facts.ts';
 import type { FleetClient as _flotilla_v1_FleetClient, FleetDefinition as _flotilla_v1_FleetDefinition } from './flotilla/v1/Fleet.ts';
+import type { HeldSupply as _flotilla_v1_HeldSupply, HeldSupply__Output as _flotilla_v1_HeldSupply__Output } from './flotilla/v1/HeldSupply.ts';
 import type { Hello as _flotilla_v1_Hello, Hello__Output as _flotilla_v1_Hello__Output } from './flotilla/v1/Hello.ts';
 import type { Holding as _flotilla_v1_Holding, Holding__Output as _flotilla_v1_Holding__Output } from './flotilla/v1/Holding.ts';
 import type { HubMessage as _flotilla_v1_HubMessage, HubMessage__Output as _flotilla_v1_HubMessage__Output } from './flotilla/v1/HubMessage.ts';
@@ -18,6 +20,8 @@ import type { RenewResponse as _flotilla_v1_RenewResponse, RenewResponse__Output
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from './flotilla/v1/ResourceCounts.ts';
 import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from './flotilla/v1/ResourceState.ts';
 import type { StateReceived as _flotilla_v1_StateReceived, StateReceived__Output as _flotilla_v1_StateReceived__Output } from './flotilla/v1/StateReceived.ts';
+import type { Supply as _flotilla_v1_Supply, Supply__Output as _flotilla_v1_Supply__Output } from './flotilla/v1/Supply.ts';
+import type { SupplyWithdrawal as _flotilla_v1_SupplyWithdrawal, SupplyWithdrawal__Output as _flotilla_v1_SupplyWithdrawal__Output } from './flotilla/v1/SupplyWithdrawal.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from './flotilla/v1/Synced.ts';
 import type { Welcome as _flotilla_v1_Welcome, Welcome__Output as _flotilla_v1_Welcome__Output } from './flotilla/v1/Welcome.ts';
 import type { Withdrawal as _flotilla_v1_Withdrawal, Withdrawal__Output as _flotilla_v1_Withdrawal__Output } from './flotilla/v1/Withdrawal.ts';
@@ -36,7 +40,9 @@ export interface ProtoGrpcType {
       DeploymentState: MessageTypeDefinition<_flotilla_v1_DeploymentState, _flotilla_v1_DeploymentState__Output>
       EnrollRequest: MessageTypeDefinition<_flotilla_v1_EnrollRequest, _flotilla_v1_EnrollRequest__Output>
       EnrollResponse: MessageTypeDefinition<_flotilla_v1_EnrollResponse, _flotilla_v1_EnrollResponse__Output>
+      Facts: MessageTypeDefinition<_flotilla_v1_Facts, _flotilla_v1_Facts__Output>
       Fleet: SubtypeConstructor<typeof grpc.Client, _flotilla_v1_FleetClient> & { service: _flotilla_v1_FleetDefinition }
+      HeldSupply: MessageTypeDefinition<_flotilla_v1_HeldSupply, _flotilla_v1_HeldSupply__Output>
       Hello: MessageTypeDefinition<_flotilla_v1_Hello, _flotilla_v1_Hello__Output>
       Holding: MessageTypeDefinition<_flotilla_v1_Holding, _flotilla_v1_Holding__Output>
       HubMessage: MessageTypeDefinition<_flotilla_v1_HubMessage, _flotilla_v1_HubMessage__Output>
@@ -47,6 +53,8 @@ export interface ProtoGrpcType {
       ResourceCounts: MessageTypeDefinition<_flotilla_v1_ResourceCounts, _flotilla_v1_ResourceCounts__Output>
       ResourceState: MessageTypeDefinition<_flotilla_v1_ResourceState, _flotilla_v1_ResourceState__Output>
       StateReceived: MessageTypeDefinition<_flotilla_v1_StateReceived, _flotilla_v1_StateReceived__Output>
+      Supply: MessageTypeDefinition<_flotilla_v1_Supply, _flotilla_v1_Supply__Output>
+      SupplyWithdrawal: MessageTypeDefinition<_flotilla_v1_SupplyWithdrawal, _flotilla_v1_SupplyWithdrawal__Output>
       Synced: MessageTypeDefinition<_flotilla_v1_Synced, _flotilla_v1_Synced__Output>
       Welcome: MessageTypeDefinition<_flotilla_v1_Welcome, _flotilla_v1_Welcome__Output>
       Withdrawal: MessageTypeDefinition<_flotilla_v1_Withdrawal, _flotilla_v1_Withdrawal__Output>

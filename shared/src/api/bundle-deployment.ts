@@ -8,7 +8,7 @@
 import { z } from "zod";
 import type { KubeObject } from "../kube/object.ts";
 import { conditionsSchema } from "./condition.ts";
-import { described, fields, flag, plainFlag, plainText, type Typed } from "./field.ts";
+import { described, fields, flag, list, plainFlag, plainText, type Typed } from "./field.ts";
 import {
   maxListed,
   modifiedStatusSchema,
@@ -28,6 +28,9 @@ const bundleDeploymentSpecSchema = fields({
     "The content that waits behind the rollout; the same once it was let through.",
   ),
   paused: flag("Nothing is let through, and the agent does not watch for changes."),
+  supplies: list(
+    "Secrets and ConfigMaps of the Bundle's namespace that the agent is supplied with for this, as `Secret/NAME` and `ConfigMap/NAME`.",
+  ),
 });
 
 const bundleDeploymentStatusSchema = fields({

@@ -25,6 +25,7 @@ const content: DeploymentContent = {
   namespace: "apps",
   createNamespace: true,
   values: { replicas: 2 },
+  valuesAreTemplates: true,
   helm: {
     timeoutSeconds: 0,
     atomic: false,
@@ -66,6 +67,10 @@ describe("a change is sent to agents, and", () => {
         false,
       ],
       ["the history's limit", { ...content, helm: { ...content.helm, maxHistory: 3 } }, false],
+      ["another Secret for the source", { ...content, access: { secret: "source" } }, false],
+      ["as whom it is done", { ...content, serviceAccount: "deployer" }, false],
+      ["the namespace's labels", { ...content, namespaceLabels: { team: "a" } }, false],
+      ["the namespace's annotations", { ...content, namespaceAnnotations: { team: "a" } }, false],
       ["how certificates are checked", { ...content, access: { insecureSkipVerify: true } }, false],
       ["what a withdrawal leaves", { ...content, keepResources: true }, false],
     ];

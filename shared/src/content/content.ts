@@ -6,15 +6,12 @@
  * reaches Helm's templates and decides whether Helm runs; see `releaseDigest` for which field belongs to which.
  */
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
 import { z } from "zod";
 import { pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
-import { canonicalJson, parseExact } from "../json/exact.ts";
-
-const zip = promisify(gzip);
-const unzip = promisify(gunzip);
+import { canonicalJson } from "../json/exact.ts";
+import { supplyRefSchema } from "../supply/supply.ts";
+import { PackedProblem, pack, unpack } from "./packed.ts";
 
 export const contentErrors = defineErrors({
   CONTENT_INVALID: {
@@ -43,8 +40,22 @@ const helmRunSchema = z.object({
 });
 
 const accessSchema = z.object({
-  insecureSkipVerify: z.boolean(),
+  /** Overrides what the Secret says of it; absent: the Secret's own. */
+  insecureSkipVerify: z.boolean().optional(),
+  /** The workspace's Secret with the credentials for the chart's source, which the hub supplies. */
+  secret: z.string().optional(),
 });
+
+/** A key of a ConfigMap or Secret of the cluster whose text is more values. */
+const valuesSourceSchema = z.object({
+  kind: z.enum(["ConfigMap", "Secret"]),
+  name: z.string(),
+  /** Absent: the release's own, also for what is copied there. */
+  namespace: z.string().optional(),
+  key: z.string(),
+});
+
+export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
 export const deploymentContentSchema = z.object({
   /** Of this schema. An agent refuses one that it does not know. */
@@ -53,8 +64,20 @@ export const deploymentContentSchema = z.object({
   releaseName: z.string(),
   namespace: z.string(),
   createNamespace: z.boolean(),
-  /** The values given to Helm; absent: none. */
+  /** The values as they were written; absent: none. */
   values: z.record(z.string(), z.unknown()).optional(),
+  /** Templates by the name of the value that each of them gives; they win over `values`. */
+  templateValues: z.record(z.string(), z.string()).optional(),
+  /** Whether texts in `values` that hold `${ }` are templates. */
+  valuesAreTemplates: z.boolean(),
+  /** Later ones win over earlier ones and over what comes of `values` and `templateValues`. */
+  valuesFrom: z.array(valuesSourceSchema).optional(),
+  /** What the hub supplies to be copied into the release's namespace. */
+  copies: z.array(supplyRefSchema).optional(),
+  /** As whom everything is done; absent: `fleet-default` where it exists, else the agent itself. */
+  serviceAccount: z.string().optional(),
+  namespaceLabels: z.record(z.string(), z.string()).optional(),
+  namespaceAnnotations: z.record(z.string(), z.string()).optional(),
   helm: helmRunSchema,
   access: accessSchema,
   /** When withdrawn, only Helm's records go and what was installed stays. */
@@ -73,31 +96,32 @@ export interface PackedContent {
 
 /** Packs a content. Throws CONTENT_TOO_LARGE. */
 export async function packContent(content: DeploymentContent): Promise<PackedContent> {
-  const json = Buffer.from(canonicalJson(content));
-  if (json.length > maxContentBytes) {
+  const { digest, bytes } = await pack(content, (size) => {
+    if (size <= maxContentBytes) return;
     throw new AppError(
       contentErrors.CONTENT_TOO_LARGE,
-      `the options for release ${content.namespace}/${content.releaseName} take ${json.length} bytes, more than the ${maxContentBytes} that are distributed`,
+      `the options for release ${content.namespace}/${content.releaseName} take ${size} bytes, more than the ${maxContentBytes} that are distributed`,
     );
-  }
-  return { deploymentId: digestOf(json), bytes: await zip(json, { level: 6 }) };
+  });
+  return { deploymentId: digest, bytes };
 }
 
 /** Opens a packed content, checking its digest and its shape. Throws CONTENT_INVALID. */
 export async function unpackContent(packed: PackedContent): Promise<DeploymentContent> {
-  let json: Buffer;
   try {
-    json = await unzip(packed.bytes, { maxOutputLength: maxContentBytes });
+    return await unpack(
+      { digest: packed.deploymentId, bytes: packed.bytes },
+      deploymentContentSchema,
+      maxContentBytes,
+    );
   } catch (thrown) {
-    throw invalid(packed.deploymentId, `it does not decompress: ${messageOf(thrown)}`, thrown);
+    if (!(thrown instanceof PackedProblem)) throw thrown;
+    throw new AppError(
+      contentErrors.CONTENT_INVALID,
+      `content ${packed.deploymentId} cannot be used: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
   }
-  const actual = digestOf(json);
-  if (actual !== packed.deploymentId)
-    throw invalid(packed.deploymentId, `its bytes have the digest ${actual}`);
-  const parsed = deploymentContentSchema.safeParse(parse(packed.deploymentId, json.toString()));
-  if (!parsed.success)
-    throw invalid(packed.deploymentId, z.prettifyError(parsed.error), parsed.error);
-  return parsed.data;
 }
 
 /**
@@ -110,24 +134,4 @@ export function releaseDigest(content: DeploymentContent): string {
     .update(canonicalJson({ pin, releaseName, namespace, values: values ?? {} }))
     .digest("hex")
     .slice(0, 56);
-}
-
-function parse(deploymentId: string, text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch (thrown) {
-    throw invalid(deploymentId, `it is no JSON: ${messageOf(thrown)}`, thrown);
-  }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-}
-
-function invalid(deploymentId: string, why: string, cause?: unknown): AppError {
-  return new AppError(
-    contentErrors.CONTENT_INVALID,
-    `content ${deploymentId} cannot be used: ${why}`,
-    { cause },
-  );
 }

@@ -1,6 +1,7 @@
 // Original file: proto/fleet.proto
 
 import type { Holding as _flotilla_v1_Holding, Holding__Output as _flotilla_v1_Holding__Output } from '../../flotilla/v1/Holding.ts';
+import type { HeldSupply as _flotilla_v1_HeldSupply, HeldSupply__Output as _flotilla_v1_HeldSupply__Output } from '../../flotilla/v1/HeldSupply.ts';
 
 export interface Hello {
   'protocolVersion'?: (number);
@@ -8,6 +9,8 @@ export interface Hello {
   'agentVersion'?: (string);
   'agentNamespace'?: (string);
   'holdings'?: (_flotilla_v1_Holding)[];
+  'factsDigest'?: (string);
+  'supplies'?: (_flotilla_v1_HeldSupply)[];
 }
 
 export interface Hello__Output {
@@ -16,4 +19,6 @@ export interface Hello__Output {
   'agentVersion': (string);
   'agentNamespace': (string);
   'holdings': (_flotilla_v1_Holding__Output)[];
+  'factsDigest': (string);
+  'supplies': (_flotilla_v1_HeldSupply__Output)[];
 }

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { packFacts, unpackFacts } from "./cluster-facts.ts";
+import {
+  packSupply,
+  parseSupplyKey,
+  type SupplyObject,
+  supplyKey,
+  unpackSupply,
+} from "./supply.ts";
+
+const ref = { kind: "Secret", name: "source" } as const;
+const object: SupplyObject = {
+  type: "Opaque",
+  data: { password: "aHVudGVyMg==" },
+  labels: { team: "a" },
+};
+
+describe("what the hub supplies", () => {
+  test("arrives as it was", async () => {
+    assert.deepEqual(await unpackSupply(ref, await packSupply(object)), object);
+  });
+
+  test("has the digest of what is in it, in whatever order that was written", async () => {
+    const { digest } = await packSupply({
+      labels: { team: "a" },
+      type: "Opaque",
+      data: object.data ?? {},
+    });
+
+    assert.equal(digest, (await packSupply(object)).digest);
+    assert.notEqual(digest, (await packSupply({ ...object, type: "other" })).digest);
+  });
+
+  test("is refused when it is not what its digest says, without a word of what is in it", async () => {
+    const { bytes } = await packSupply(object);
+
+    await assert.rejects(unpackSupply(ref, { digest: "sha256:0", bytes }), (thrown: Error) => {
+      assert.match(
+        thrown.message,
+        /^the Secret source that the hub sent cannot be used: its bytes have the digest sha256:[0-9a-f]{64}$/,
+      );
+      return true;
+    });
+  });
+
+  test("is named by kind and name", () => {
+    assert.equal(supplyKey(ref), "Secret/source");
+    assert.deepEqual(parseSupplyKey("Secret/source"), ref);
+    for (const key of ["Secret/", "Pod/a", "source", ""]) {
+      assert.equal(parseSupplyKey(key), undefined, key);
+    }
+  });
+
+  test("includes what the cluster is", async () => {
+    const facts = {
+      namespace: "fleet-default",
+      name: "paris",
+      labels: { region: "eu" },
+      annotations: {},
+      templateValues: { size: 3 },
+    };
+
+    assert.deepEqual(await unpackFacts(await packFacts(facts)), facts);
+  });
+});
