@@ -21,12 +21,16 @@ interface Connected {
   readonly rest: KubeConnection;
 }
 
-async function connect(t: TestContext, config: Partial<KubeConfig> = {}): Promise<Connected> {
+async function connect(
+  t: TestContext,
+  config: Partial<KubeConfig> = {},
+  connections = 32,
+): Promise<Connected> {
   const server = await startUnrulyServer();
   const clock = createFakeClock();
   const rest = connectKube(
     { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },
-    { clock },
+    { clock, connections },
   );
   t.after(async () => {
     await rest.close();
@@ -176,10 +180,11 @@ describe("a request", () => {
   });
 
   it("as somebody else says so instead, over the same connections, which outlive it", async (t) => {
-    const { rest, server } = await connect(t, {
+    const config = {
       credentials: { kind: "token", token: "secret" },
       impersonate: { user: "somebody", uid: "7", groups: ["x"] },
-    });
+    } as const;
+    const { rest, server } = await connect(t, config, 1);
     await rest.get(configMaps, ref);
 
     const other = rest.as({ user: "system:serviceaccount:a:b", groups: ["y", "z"] });
