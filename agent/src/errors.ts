@@ -34,4 +34,8 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The chart's templates read the cluster (`lookup`) or ask name servers (`getHostByName`), and nobody has allowed that. Set `helm.disableLookup: false` or `helm.disableDNS: false`, or, for `lookup`, give the HelmOp a `serviceAccount`, whose rights then say what can be read.",
   },
+  CHART_UNREADABLE: {
+    retryable: true,
+    help: "The archive that was fetched is no chart: it is not packed as one, or unpacks to more than Helm reads.",
+  },
 });

@@ -84,7 +84,10 @@ suite("who acts for a deployment", () => {
   test("is fleet-default for one that names nobody, where that account exists", async (t) => {
     const { actors } = await setUp(t, "fleet-default");
 
-    assert.equal((await actors.of(undefined)).title, "service account flotilla-agent/fleet-default");
+    assert.equal(
+      (await actors.of(undefined)).title,
+      "service account flotilla-agent/fleet-default",
+    );
   });
 
   test("is the agent itself where it does not", async (t) => {

@@ -34,7 +34,10 @@ const helmRunSchema = z.object({
   force: z.boolean(),
   takeOwnership: z.boolean(),
   waitForJobs: z.boolean(),
-  disableDNS: z.boolean(),
+  /** Whether templates find no addresses of names; absent: nobody has said so, and one that asks for them is refused. */
+  disableDNS: z.boolean().optional(),
+  /** Whether templates that read the cluster are refused; absent: where the agent itself would read it. */
+  disableLookup: z.boolean().optional(),
   skipSchemaValidation: z.boolean(),
   maxHistory: z.number().int().min(0),
 });
