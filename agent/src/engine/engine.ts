@@ -14,18 +14,21 @@ import {
 } from "@flotilla/shared/kube/outcome.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
+import type { Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { reportedState } from "../dependencies/reported-state.ts";
+import { createWaiting } from "../dependencies/waiting.ts";
 import { agentErrors } from "../errors.ts";
 import type { Releases } from "../helm/releases.ts";
 import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
 import { composeState, type Outcome } from "../report/compose-state.ts";
-import type { Deployer, InSync } from "./deployer.ts";
-import type { DeployUntil } from "./upgrade.ts";
+import type { Deployer, DeployPass, InSync } from "./deployer.ts";
 
 export interface EngineDeps {
+  readonly actors: Pick<Actors, "onChange">;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly deployer: Deployer;
@@ -85,6 +88,17 @@ export function createEngine(deps: EngineDeps): Engine {
       pass.superseded.abort();
     controller.enqueue(name);
   });
+  const waiting = createWaiting({
+    assignments,
+    stateOf(held) {
+      const own = progress.get(held.owner.name);
+      return own === undefined
+        ? "WaitApplied"
+        : reportedState(stateNow(held, own), held.deploymentId);
+    },
+    wake: controller.enqueue,
+  });
+  deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
 
@@ -99,7 +113,12 @@ export function createEngine(deps: EngineDeps): Engine {
     try {
       return held.paused
         ? await lookOnly(held, own)
-        : await deploy(held, own, failure?.retryAtMs, { signal, superseded: superseded.signal });
+        : await deploy(held, own, {
+            signal,
+            superseded: superseded.signal,
+            retryAtMs: failure?.retryAtMs,
+            hindranceOf: (content) => waiting.hindranceOf(name, content),
+          });
     } catch (thrown) {
       // The process ends: the next one goes on where this one was.
       if (signal.aborted) throw thrown;
@@ -108,6 +127,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const count = (failure?.count ?? 0) + 1;
       const retryAtMs = clock.now() + retryDelayMs(count);
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
+      waiting.waits(name, undefined);
       const message = describe(thrown, retryAtMs);
       const { code } = AppError.from(thrown);
       own.outcome = {
@@ -128,11 +148,17 @@ export function createEngine(deps: EngineDeps): Engine {
   async function deploy(
     held: HeldAssignment,
     own: Progress,
-    retryAtMs: number | undefined,
-    until: DeployUntil,
+    pass: DeployPass,
   ): Promise<ReconcileOutcome> {
     const { name } = held.owner;
-    const deployed = await deployer.deploy(held, retryAtMs, until);
+    const deployed = await deployer.deploy(held, pass);
+    waiting.waits(name, deployed.kind === "hindered" ? deployed.hindrance.names : undefined);
+    if (deployed.kind === "hindered") {
+      delete own.failure;
+      own.outcome = { kind: "pending", message: deployed.hindrance.message };
+      tell(name);
+      return done();
+    }
     if (deployed.kind === "wait") {
       if (deployed.why === "locked") {
         own.outcome = {
@@ -178,7 +204,11 @@ export function createEngine(deps: EngineDeps): Engine {
       const count = (own.failure?.count ?? 0) + 1;
       const retryAtMs = clock.now() + retryDelayMs(count);
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
-      own.outcome = { kind: "withdrawing", message: describe(thrown, retryAtMs) };
+      own.outcome = {
+        kind: "withdrawing",
+        message: describe(thrown, retryAtMs),
+        code: AppError.from(thrown).code,
+      };
       tell(name);
       return requeueAfter(retryDelayMs(count), "failed");
     }
@@ -187,17 +217,29 @@ export function createEngine(deps: EngineDeps): Engine {
     outbox.withdrawn(held.owner);
     log.info({ deployment: name }, "deployment uninstalled");
     wakeRefused();
+    waiting.saw(name, undefined);
     return done();
   }
 
   /** Whoever was refused a release that another deployment had need not wait out its time: it may be free now. */
   function wakeRefused(): void {
     for (const [name, own] of progress) {
-      if (own.outcome.kind !== "failed" || own.outcome.code !== agentErrors.RELEASE_TAKEN.code)
-        continue;
-      delete own.failure;
-      controller.enqueue(name);
+      if (isFailedBy(own, [agentErrors.RELEASE_TAKEN])) tryNow(name, own);
     }
+  }
+
+  /** A service account came or went: what waited for it goes on, and of what lacks it now that is said. */
+  function wakeForAccount(): void {
+    for (const { owner } of assignments.list()) {
+      const own = progress.get(owner.name);
+      if (own !== undefined && isFailedBy(own, decidedByAccount)) tryNow(owner.name, own);
+      else controller.enqueue(owner.name);
+    }
+  }
+
+  function tryNow(name: string, own: Progress): void {
+    delete own.failure;
+    controller.enqueue(name);
   }
 
   function settled(held: HeldAssignment, own: Progress, found: InSync): void {
@@ -224,10 +266,15 @@ export function createEngine(deps: EngineDeps): Engine {
     const held = assignments.get(name);
     const own = progress.get(name);
     if (held === undefined || own === undefined) return;
-    const state = composeState(held, own.outcome, readiness.readinessOf(name));
+    const state = stateNow(held, own);
+    waiting.saw(name, reportedState(state, held.deploymentId));
     if (isDeepStrictEqual(state, own.reported)) return;
     own.reported = state;
     outbox.report(state);
+  }
+
+  function stateNow(held: HeldAssignment, { outcome }: Progress): DeploymentState {
+    return composeState(held, outcome, readiness.readinessOf(held.owner.name));
   }
 
   function progressOf(name: string): Progress {
@@ -249,9 +296,7 @@ export function createEngine(deps: EngineDeps): Engine {
     states: () =>
       assignments.list().flatMap((held) => {
         const own = progress.get(held.owner.name);
-        return own === undefined
-          ? []
-          : [composeState(held, own.outcome, readiness.readinessOf(held.owner.name))];
+        return own === undefined ? [] : [stateNow(held, own)];
       }),
   };
 
@@ -262,6 +307,16 @@ export function createEngine(deps: EngineDeps): Engine {
       await controller.run(signal);
     },
   };
+}
+
+/** Failures that another service account may put an end to. */
+const decidedByAccount = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_REFUSED];
+
+function isFailedBy({ outcome }: Progress, errors: readonly { readonly code: string }[]): boolean {
+  return (
+    (outcome.kind === "failed" || outcome.kind === "withdrawing") &&
+    errors.some(({ code }) => code === outcome.code)
+  );
 }
 
 function isStillWanted(held: HeldAssignment, now: HeldAssignment | undefined): boolean {

@@ -22,7 +22,7 @@ export type Outcome =
       readonly retryAt?: string;
     }
   /** Being uninstalled; `message` says what holds it up. */
-  | { readonly kind: "withdrawing"; readonly message: string };
+  | { readonly kind: "withdrawing"; readonly message: string; readonly code?: string };
 
 const noResources: ResourceTally = {
   desiredReady: 0,

@@ -35,7 +35,6 @@ describe("the content of a deployment", () => {
         force: false,
         takeOwnership: false,
         waitForJobs: false,
-        disableDNS: false,
         skipSchemaValidation: false,
         maxHistory: 2,
       },
@@ -119,6 +118,11 @@ describe("the content of a deployment", () => {
       { helm: { timeoutSeconds: 60 } },
       { helm: { ...defaults.helm, timeoutSeconds: 60 } },
     ],
+    [
+      "that templates may look things up, which is more than not to say so",
+      { helm: { disableDNS: false, disableLookup: false } },
+      { helm: { ...defaults.helm, disableDNS: false, disableLookup: false } },
+    ],
     ["a timeout below 0, which is none", { helm: { timeoutSeconds: -1 } }, {}],
     ["a history", { helm: { maxHistory: 7 } }, { helm: { ...defaults.helm, maxHistory: 7 } }],
     ["a history of 0, which is the default", { helm: { maxHistory: 0 } }, {}],
@@ -130,6 +134,7 @@ describe("the content of a deployment", () => {
         "takeOwnership",
         "waitForJobs",
         "disableDNS",
+        "disableLookup",
         "skipSchemaValidation",
       ] as const
     ).map(
@@ -145,6 +150,26 @@ describe("the content of a deployment", () => {
       assert.deepEqual(await unpackContent(await packContent(content)), content);
     });
   }
+
+  test("has the Bundle's labels and what it depends on, without what is empty", async () => {
+    const content = buildContent({
+      bundleName: "web",
+      labels: { tier: "base" },
+      dependsOn: [
+        { name: "db", selector: null, acceptedStates: [] },
+        { name: "", selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+      ],
+      options: {},
+      pin: httpPin("1.2.3"),
+    });
+
+    const dependsOn = [
+      { name: "db" },
+      { selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+    ];
+    assert.deepEqual(content, { ...defaults, labels: { tier: "base" }, dependsOn });
+    assert.deepEqual(await unpackContent(await packContent(content)), content);
+  });
 
   test("makes the release name from the Bundle's name as Fleet does", () => {
     const { releaseName } = buildContent({

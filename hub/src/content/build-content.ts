@@ -1,9 +1,14 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
+import type { BundleSpec } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { helmReleaseName } from "@flotilla/shared/api/names.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
+import type {
+  Dependency,
+  DeploymentContent,
+  ValuesSource,
+} from "@flotilla/shared/content/content.ts";
 import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
@@ -14,11 +19,15 @@ const defaultMaxHistory = 2;
 
 const defaultValuesKey = "values.yaml";
 
+type DependsOn = NonNullable<BundleSpec["dependsOn"]>[number];
 type ValuesReference = NonNullable<HelmOptions["valuesFrom"]>[number];
 type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
 
 export interface ContentSource {
   readonly bundleName: string;
+  /** By which those that depend on the Bundle may select it. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly dependsOn?: BundleSpec["dependsOn"];
   readonly options: BundleDeploymentOptions;
   readonly pin: Pin;
   /** The HelmOp's own switch, where it has one. */
@@ -29,6 +38,8 @@ export interface ContentSource {
 
 export function buildContent({
   bundleName,
+  labels,
+  dependsOn,
   options,
   pin,
   insecureSkipVerify,
@@ -53,6 +64,8 @@ export function buildContent({
     ...(hasAny(options.namespaceAnnotations) && {
       namespaceAnnotations: options.namespaceAnnotations,
     }),
+    ...(hasAny(labels) && { labels }),
+    ...listed("dependsOn", (dependsOn ?? []).map(dependencyOf)),
     helm: {
       timeoutSeconds: Math.max(0, helm.timeoutSeconds ?? 0),
       atomic: helm.atomic ?? false,
@@ -89,6 +102,14 @@ function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly Su
     );
     return known === undefined || name === "" ? [] : [{ kind: known, name }];
   });
+}
+
+function dependencyOf({ name, selector, acceptedStates }: DependsOn): Dependency {
+  return {
+    ...given("name", name),
+    ...(selector && { selector }),
+    ...listed("acceptedStates", acceptedStates ?? []),
+  };
 }
 
 /** An entry may name both; the Secret wins over the ConfigMap, as in Fleet. */

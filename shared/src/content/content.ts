@@ -7,6 +7,8 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Typed } from "../api/field.ts";
+import { labelSelectorSchema } from "../api/label-selector.ts";
 import { pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
@@ -58,6 +60,16 @@ const valuesSourceSchema = z.object({
   key: z.string(),
 });
 
+/** A Bundle, or all those with some labels, that must be deployed in the cluster before. */
+const dependencySchema = z.object({
+  name: z.string().optional(),
+  selector: labelSelectorSchema.optional(),
+  /** States that are good enough; absent: Ready. */
+  acceptedStates: z.array(z.string()).optional(),
+});
+
+export type Dependency = Typed<typeof dependencySchema>;
+
 export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
 export const deploymentContentSchema = z.object({
@@ -81,13 +93,20 @@ export const deploymentContentSchema = z.object({
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
+  /** Of the Bundle, for those that depend on it. */
+  labels: z.record(z.string(), z.string()).optional(),
+  dependsOn: z.array(dependencySchema).optional(),
   helm: helmRunSchema,
   access: accessSchema,
   /** When withdrawn, only Helm's records go and what was installed stays. */
   keepResources: z.boolean(),
 });
 
-export type DeploymentContent = Readonly<z.infer<typeof deploymentContentSchema>>;
+type OpenedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
+
+export interface DeploymentContent extends Omit<OpenedContent, "dependsOn"> {
+  readonly dependsOn?: readonly Dependency[] | undefined;
+}
 
 /** A content ready to be stored and sent. */
 export interface PackedContent {
