@@ -4,7 +4,7 @@
  * is rendered. Pure.
  *
  * This keeps surprises away and is no wall: a chart that means harm can put a template together from pieces and have it
- * rendered with `tpl`. The wall is the account that Helm acts as (docs/adr/0009).
+ * rendered with `tpl`. The wall is the account that Helm acts as (docs/adr/0010).
  */
 import { type Action, actionsOf } from "./template-actions.ts";
 

@@ -1,4 +1,4 @@
-/** Keeps Helm from rendering templates that reach outside of the chart where nobody has allowed it (docs/adr/0009). */
+/** Keeps Helm from rendering templates that reach outside of the chart where nobody has allowed it (docs/adr/0010). */
 import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
 import { createRecent } from "@flotilla/shared/charts/recent.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";

@@ -1,6 +1,7 @@
 /** What a HelmOp wants its namespace to be labelled with, with an account that may and one that may not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
 import { objectThat } from "../testing/expect.ts";
 import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./world.ts";
@@ -59,7 +60,11 @@ export function namespacesAreDescribed(world: World): void {
       },
       namespaceAnnotations: { team: "a" },
     });
-    await world.ready("labels");
+    const ready = await world.ready("labels");
+    assert.match(
+      findCondition(ready.status?.conditions, "Accepted")?.message ?? "",
+      /spec\.namespaceLabels: pod-security\.kubernetes\.io\/enforce is left out/,
+    );
 
     const found = await rest.get(namespaces, { name: tenant });
     assert.deepEqual(found?.metadata.labels, {
@@ -67,7 +72,7 @@ export function namespacesAreDescribed(world: World): void {
       "pod-security.kubernetes.io/enforce": "restricted",
       owner: "platform",
     });
-    assert.deepEqual(found?.metadata.annotations, { "kubernetes.io/note": "kept", team: "a" });
+    assert.deepEqual(found.metadata.annotations, { "kubernetes.io/note": "kept", team: "a" });
   });
 
   test("follows a change of the HelmOp without a run of Helm", async () => {

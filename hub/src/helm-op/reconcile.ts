@@ -22,6 +22,7 @@ import { hubErrors } from "../errors.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
 import type { Doubts } from "./doubts.ts";
+import { leftOutLabelRemarks } from "./left-out-labels.ts";
 import { isBundleOf, planBundle } from "./plan-bundle.ts";
 import { type PollHistory, planPoll } from "./polling.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
@@ -63,8 +64,9 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       return done();
     }
 
-    const remarks = unknownFieldRemarks(helmOp);
-    warn(deps, helmOp, remarks);
+    const unknown = unknownFieldRemarks(helmOp);
+    warn(deps, helmOp, unknown);
+    const remarks = [...unknown, ...leftOutLabelRemarks(helmOp)];
     const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
     if (refusal !== undefined) {
       tell(deps, helmOp, acceptedIntent(helmOp, refusal.message, remarks));
