@@ -1,5 +1,5 @@
 /** What can be rendered of a chart's archive: its templates and its values, with those of all charts inside it. */
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
@@ -25,7 +25,10 @@ export async function readChartTemplates({
   const values: TemplateFile[] = [];
   let unpackedBytes = 0;
 
-  async function read(packed: Uint8Array, within: string): Promise<void> {
+  async function read(
+    packed: NodeJS.ReadableStream | readonly Uint8Array[],
+    within: string,
+  ): Promise<void> {
     const inner: { readonly path: string; readonly bytes: Buffer }[] = [];
     const entries = extract();
     entries.on("entry", ({ name, type }, stream, next) => {
@@ -38,14 +41,14 @@ export async function readChartTemplates({
         next();
       }, next);
     });
-    await pipeline([packed], createGunzip(), entries);
-    for (const { path, bytes } of inner) await read(bytes, `${path}/`);
+    await pipeline(packed, createGunzip(), entries);
+    for (const { path, bytes } of inner) await read([bytes], `${path}/`);
   }
 
   async function collect(stream: AsyncIterable<unknown>, isWanted: boolean): Promise<Buffer> {
-    const chunks: Buffer[] = [];
+    const chunks: Uint8Array[] = [];
     for await (const chunk of stream) {
-      const bytes = Buffer.from(chunk as Uint8Array); // Streams of bytes have no type for their chunks.
+      const bytes = chunk as Uint8Array; // Streams of bytes have no type for their chunks.
       unpackedBytes += bytes.length;
       if (unpackedBytes > maxUnpackedBytes)
         throw new Error(`it unpacks to more than ${maxUnpackedBytes} bytes`);
@@ -55,7 +58,7 @@ export async function readChartTemplates({
   }
 
   try {
-    await read(await readFile(archive), "");
+    await read(createReadStream(archive), "");
   } catch (thrown) {
     throw new AppError(
       agentErrors.CHART_UNREADABLE,

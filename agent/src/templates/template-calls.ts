@@ -36,7 +36,11 @@ interface Piece {
 /** Stands for a name that is only known when the template is rendered. */
 const anyName = "*";
 
+/** In most charts there is none of these, and no need to look closer. */
+const suspect = /lookup|getHostByName|tpl/;
+
 export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
+  if (!files.some(({ text }) => suspect.test(text))) return { calls: {}, rendersValues: false };
   const named = new Map<string, Piece[]>();
   const rendered: Piece[] = [];
   for (const file of files) {
@@ -64,6 +68,7 @@ export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
 
 /** What is called by templates inside values. */
 export function callsInValues(text: string, path: string): OutsideCalls {
+  if (!suspect.test(text)) return {};
   const called = new Set(actionsOf(text).flatMap((words) => words.map(({ name }) => name)));
   return Object.fromEntries(
     outsideFunctions.filter((name) => called.has(name)).map((name) => [name, path]),
