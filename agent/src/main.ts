@@ -25,6 +25,8 @@ import { createIdentityStore } from "./identity/identity-store.ts";
 import { createHubConnector } from "./link/hub-client.ts";
 import { createLink } from "./link/link.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
+import { createFacts } from "./supply/facts.ts";
+import { createSupplies } from "./supply/supplies.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -45,6 +47,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     storage: createAssignmentStorage({ rest, log }),
     log,
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(config.dataDir, "runs"), log);
@@ -65,6 +69,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     assignments,
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(config.dataDir, "charts") }),
+    supplies,
+    facts,
     runHelm,
     notes,
     clock,
@@ -90,6 +96,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: link.outbox,
     concurrency: config.concurrency,
     clock,
@@ -106,7 +114,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const watches = Promise.all([releases.run(watching.signal), readiness.run(watching.signal)]);
   try {
     await notes.recover();
-    await assignments.load();
+    await Promise.all([assignments.load(), supplies.load(), facts.load()]);
     await releases.synced;
     log.info({ health: health.address, held: assignments.list().length }, "agent is ready");
     // What was assigned before is carried on whether or not the hub can be reached.

@@ -29,6 +29,8 @@ import {
   isInSync,
   nextAction,
 } from "../release/next-action.ts";
+import type { Facts } from "../supply/facts.ts";
+import type { Supplies } from "../supply/supplies.ts";
 import type { RunNotes } from "./run-notes.ts";
 import { createStoredReleases } from "./stored-releases.ts";
 import { createUpgrade, type DeployUntil, refuseWhenOver } from "./upgrade.ts";
@@ -38,6 +40,8 @@ export interface DeployerDeps {
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly charts: ChartCache;
+  readonly supplies: Pick<Supplies, "get">;
+  readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
   readonly notes: RunNotes;
   readonly clock: Clock;

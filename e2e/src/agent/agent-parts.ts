@@ -10,6 +10,8 @@ import { createReleases } from "@flotilla/agent/helm/releases.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
+import { createFacts } from "@flotilla/agent/supply/facts.ts";
+import { createSupplies } from "@flotilla/agent/supply/supplies.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
@@ -60,6 +62,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     environment: { HOME: home, KUBECONFIG: kubeconfig },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
   const deployer = createDeployer({
     rest,
@@ -70,6 +74,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
       helmRuns.push(run.args);
       return program(run);
     },
+    supplies,
+    facts,
     notes,
     clock,
     log,
@@ -87,6 +93,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: {
       report(state) {
         reports.push(state);
@@ -125,7 +133,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const watching = new AbortController();
   const watches = Promise.all([releases.run(watching.signal), readiness.run(watching.signal)]);
   await notes.recover();
-  await assignments.load();
+  await Promise.all([assignments.load(), supplies.load(), facts.load()]);
   await releases.synced;
   const running = engine.run(ending.signal);
 

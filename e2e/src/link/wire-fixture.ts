@@ -11,7 +11,13 @@ import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
-import type { DeploymentKey, DeploymentState, Holding } from "@flotilla/proto/messages.ts";
+import type {
+  DeploymentKey,
+  DeploymentState,
+  HeldSupply,
+  Holding,
+  Supply,
+} from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
@@ -24,6 +30,7 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
+import type { Packed } from "@flotilla/shared/content/packed.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import {
   type CustomResourceDefinition,
@@ -37,6 +44,7 @@ import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { Registry } from "prom-client";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
@@ -189,6 +197,13 @@ export interface TestAgent extends Watched {
   /** What it holds; a test may put something there before it connects. */
   readonly held: Map<string, Holding>;
   readonly states: Map<string, DeploymentState>;
+  /** Everything that came, in order. */
+  readonly facts: readonly Packed[];
+  readonly supplies: readonly Supply[];
+  /** Keys of what was withdrawn, in order. */
+  readonly dropped: readonly string[];
+  /** What it holds by key; a test may put something there before it connects. */
+  readonly supplied: Map<string, HeldSupply>;
   stop(): Promise<void>;
 }
 
@@ -224,9 +239,33 @@ export function startAgent(
   const withdrawn: DeploymentKey[] = [];
   const held = new Map<string, Holding>();
   const states = new Map<string, DeploymentState>();
+  const facts: Packed[] = [];
+  const supplied = new Map<string, HeldSupply>();
+  const supplies: Supply[] = [];
+  const dropped: string[] = [];
   const intake: Intake = {
     holdings: () => [...held.values()],
     states: () => [...states.values()],
+    factsDigest: () => facts.at(-1)?.digest,
+    takeFacts(packed) {
+      facts.push(packed);
+      watch.changed();
+      return Promise.resolve(true);
+    },
+    supplies: () => [...supplied.values()],
+    takeSupply(supply) {
+      const { kind, name, packed } = supply;
+      supplied.set(supplyKey(supply), { kind, name, ...(packed && { digest: packed.digest }) });
+      supplies.push(supply);
+      watch.changed();
+      return Promise.resolve(true);
+    },
+    dropSupply(ref) {
+      supplied.delete(supplyKey(ref));
+      dropped.push(supplyKey(ref));
+      watch.changed();
+      return Promise.resolve();
+    },
     assign(assignment) {
       const { deployment, deploymentId, paused } = assignment;
       held.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
@@ -252,7 +291,21 @@ export function startAgent(
     await running;
   }
   after(stop);
-  return { log: logged, namespace, assigned, withdrawn, link, held, states, stop, ...watch };
+  return {
+    log: logged,
+    namespace,
+    assigned,
+    withdrawn,
+    link,
+    held,
+    states,
+    facts,
+    supplied,
+    supplies,
+    dropped,
+    stop,
+    ...watch,
+  };
 }
 
 /** Makes a registration token and gives what its Secret holds, as somebody copies it. */

@@ -7,8 +7,9 @@ import {
   unpackContent,
 } from "@flotilla/shared/content/content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { httpPin } from "../testing/objects.ts";
-import { buildContent, suppliesOf } from "./build-content.ts";
+import { buildContent } from "./build-content.ts";
 
 function build(options: BundleDeploymentOptions): DeploymentContent {
   return buildContent({

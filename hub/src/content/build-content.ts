@@ -4,7 +4,7 @@ import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { helmReleaseName } from "@flotilla/shared/api/names.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -69,15 +69,6 @@ export function buildContent({
     },
     keepResources: options.keepResources ?? false,
   };
-}
-
-/** The Secrets and ConfigMaps of the workspace that a content names, in a stable order, once each. */
-export function suppliesOf({ access, copies = [] }: DeploymentContent): readonly string[] {
-  const refs: readonly SupplyRef[] = [
-    ...(access.secret === undefined ? [] : [{ kind: "Secret" as const, name: access.secret }]),
-    ...copies,
-  ];
-  return [...new Set(refs.map(supplyKey))].toSorted();
 }
 
 /** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */
