@@ -10,6 +10,8 @@ import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts"
 import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
+import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
+import { createWorkspaceObjects } from "@flotilla/hub/supply/workspace-objects.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import type {
   DeploymentKey,
@@ -22,7 +24,11 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import {
+  clusterLabel,
+  clusterNamespaceLabel,
+  clusterNamespaceName,
+} from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
   bundleDeployments,
@@ -136,10 +142,13 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       indexers: tokenIndexers,
     }),
   };
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  followNamedByDeployments(informers.deployments, objects);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);
   });
+  running.push(objects.run(ending.signal));
   const kept: KeptReport[] = [];
   const reports: ReportSink = {
     report(cluster, place, state) {
@@ -161,6 +170,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       rest,
       namespace: "flotilla-system",
       ...informers,
+      objects,
       contents: { read: (id) => Promise.resolve(content(id)) },
       reports,
       events,
@@ -200,8 +210,8 @@ export interface TestAgent extends Watched {
   /** Everything that came, in order. */
   readonly facts: readonly Packed[];
   readonly supplies: readonly Supply[];
-  /** Keys of what was withdrawn, in order. */
-  readonly dropped: readonly string[];
+  /** What came, whatever it was, in order: `facts`, `supply KEY`, `drop KEY`, `assign NAME`. */
+  readonly order: readonly string[];
   /** What it holds by key; a test may put something there before it connects. */
   readonly supplied: Map<string, HeldSupply>;
   stop(): Promise<void>;
@@ -242,13 +252,14 @@ export function startAgent(
   const facts: Packed[] = [];
   const supplied = new Map<string, HeldSupply>();
   const supplies: Supply[] = [];
-  const dropped: string[] = [];
+  const order: string[] = [];
   const intake: Intake = {
     holdings: () => [...held.values()],
     states: () => [...states.values()],
     factsDigest: () => facts.at(-1)?.digest,
     takeFacts(packed) {
       facts.push(packed);
+      order.push("facts");
       watch.changed();
       return Promise.resolve(true);
     },
@@ -257,12 +268,13 @@ export function startAgent(
       const { kind, name, packed } = supply;
       supplied.set(supplyKey(supply), { kind, name, ...(packed && { digest: packed.digest }) });
       supplies.push(supply);
+      order.push(`supply ${supplyKey(supply)}`);
       watch.changed();
       return Promise.resolve(true);
     },
     dropSupply(ref) {
       supplied.delete(supplyKey(ref));
-      dropped.push(supplyKey(ref));
+      order.push(`drop ${supplyKey(ref)}`);
       watch.changed();
       return Promise.resolve();
     },
@@ -270,6 +282,7 @@ export function startAgent(
       const { deployment, deploymentId, paused } = assignment;
       held.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
       assigned.push(assignment);
+      order.push(`assign ${deployment.name}`);
       watch.changed();
       return Promise.resolve(true);
     },
@@ -302,7 +315,7 @@ export function startAgent(
     facts,
     supplied,
     supplies,
-    dropped,
+    order,
     stop,
     ...watch,
   };
@@ -388,12 +401,22 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
       name: string,
       deploymentId: string,
       labels: Readonly<Record<string, string>> = {},
+      supplies: readonly string[] = [],
     ): Promise<BundleDeployment> {
       return rest.create(bundleDeployments, {
         apiVersion,
         kind: "BundleDeployment",
-        metadata: { name, namespace, labels, finalizers: [deploymentFinalizer] },
-        spec: { deploymentID: deploymentId, stagedDeploymentID: deploymentId },
+        metadata: {
+          name,
+          namespace,
+          labels: { [clusterLabel]: cluster, [clusterNamespaceLabel]: workspace, ...labels },
+          finalizers: [deploymentFinalizer],
+        },
+        spec: {
+          deploymentID: deploymentId,
+          stagedDeploymentID: deploymentId,
+          ...(supplies.length > 0 && { supplies: [...supplies] }),
+        },
       });
     },
     async change(name: string, spec: Partial<BundleDeployment["spec"]>): Promise<void> {
