@@ -109,6 +109,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           rest,
           caches,
           contents,
+          objects,
           resolver: charts,
           events,
           clock,

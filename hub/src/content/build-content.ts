@@ -25,6 +25,8 @@ export interface ContentSource {
   readonly insecureSkipVerify?: boolean | undefined;
   /** The Secret with the credentials for the chart's source. */
   readonly accessSecret?: string | null | undefined;
+  /** Authorities that are trusted where that names none, as PEM in base64. */
+  readonly caBundle?: string | null | undefined;
 }
 
 export function buildContent({
@@ -33,6 +35,7 @@ export function buildContent({
   pin,
   insecureSkipVerify,
   accessSecret,
+  caBundle,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -66,6 +69,9 @@ export function buildContent({
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
+      // Only there are credentials, which have to know whose they are.
+      ...(accessSecret && given("repository", helm.repo || helm.chart)),
+      ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
     keepResources: options.keepResources ?? false,
   };

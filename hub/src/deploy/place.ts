@@ -111,6 +111,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
     pin,
     insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
     accessSecret: helmOpOptions.helmOpSecretName,
+    caBundle: helmOpOptions.helmOpCABundle,
   });
   return { ...(await packContent(content)), supplies: suppliesOf(content) };
 }

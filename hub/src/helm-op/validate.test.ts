@@ -18,7 +18,7 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
       downstreamResources: null,
       serviceAccount: "",
       dependsOn: [],
-      helmSecretName: "",
+      helmSecretName: "login",
       namespaceLabels: {},
     },
   ],
@@ -69,12 +69,6 @@ const refused: readonly (readonly [
     { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
-  ],
-  [
-    "a Secret",
-    { helmSecretName: "login" },
-    "NOT_SUPPORTED",
-    /^spec\.helmSecretName is not carried out by this version of Flotilla; remove it/,
   ],
   ["dependencies", { dependsOn: [{ name: "db" }] }, "NOT_SUPPORTED", /^spec\.dependsOn is/],
   [

@@ -36,7 +36,6 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
     ...(spec.targets ?? []).flatMap((target, index) =>
       unsupportedOptions(target, `spec.targets[${index}]`),
     ),
-    ...(isSet(spec.helmSecretName) ? ["spec.helmSecretName"] : []),
     ...(isSet(spec.dependsOn) ? ["spec.dependsOn"] : []),
   ];
   if (unsupported.length === 0) return undefined;

@@ -4,7 +4,7 @@
  */
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
-import { type AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/object.ts";
@@ -43,8 +43,8 @@ export interface KindWatch {
 
 interface Named {
   known: WorkspaceObject;
-  /** Why nothing is known. */
-  failure?: AppError;
+  /** Of the last time that it was looked at. */
+  failure: AppError | undefined;
   /** It changed since it was looked at. */
   isDirty: boolean;
   isBusy: boolean;
@@ -111,6 +111,8 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
       const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** entry.failures);
       entry.failures += 1;
       log.warn({ kind, name, err: messageOf(thrown), retryMs }, "object could not be read");
+      entry.failure = AppError.from(thrown);
+      fail(entry, entry.failure);
       entry.timer = clock.setTimeout(() => look(name), retryMs);
     } finally {
       entry.isBusy = false;
@@ -130,6 +132,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
 
   function settle(name: string, entry: Named, known: WorkspaceObject): void {
     entry.failures = 0;
+    entry.failure = undefined;
     if (isSame(entry.known, known) || named.get(name) !== entry) return;
     entry.known = known;
     for (const waiter of entry.waiting) waiter.resolve(known);
@@ -150,6 +153,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
       if (named.has(name)) return;
       named.set(name, {
         known: unknown,
+        failure: undefined,
         isDirty: false,
         isBusy: false,
         failures: 0,
@@ -169,7 +173,8 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
       const entry = named.get(name);
       if (entry === undefined) return unknown;
       if (entry.known.kind !== "unknown") return entry.known;
-      if (listFailure !== undefined) throw listFailure;
+      const failure = listFailure ?? entry.failure;
+      if (failure !== undefined) throw failure;
       const waiter = Promise.withResolvers<WorkspaceObject>();
       entry.waiting.add(waiter);
       return await waiter.promise;
