@@ -56,8 +56,14 @@ function authorizationOf({ username, password }: Login): string {
 }
 
 function indexOf(archives: readonly ChartArchive[]): string {
-  const entries: Record<string, object[]> = {};
-  for (const { name, version, digest } of archives)
-    (entries[name] ??= []).push({ name, version, digest, urls: [`${name}-${version}.tgz`] });
+  const entries = Object.groupBy(
+    archives.map(({ name, version, digest }) => ({
+      name,
+      version,
+      digest,
+      urls: [`${name}-${version}.tgz`],
+    })),
+    ({ name }) => name,
+  );
   return JSON.stringify({ apiVersion: "v1", entries });
 }
