@@ -38,4 +38,12 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The archive that was fetched is no chart: it is not packed as one, or unpacks to more than Helm reads.",
   },
+  SUPPLY_AWAITED: {
+    retryable: true,
+    help: "The hub has not yet sent a Secret or ConfigMap that the deployment names. It goes on by itself as soon as that has come; where it does not come, the hub's log says why it cannot read it.",
+  },
+  SUPPLY_MISSING: {
+    retryable: false,
+    help: "The hub has no Secret or ConfigMap of the name that the deployment asks for. Make it in the namespace of the HelmOp, or change the HelmOp; the agent goes on at once.",
+  },
 });

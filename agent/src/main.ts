@@ -27,6 +27,8 @@ import { createIdentityStore } from "./identity/identity-store.ts";
 import { createHubConnector } from "./link/hub-client.ts";
 import { createLink } from "./link/link.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
+import { createFacts } from "./supply/facts.ts";
+import { createSupplies } from "./supply/supplies.ts";
 import { createTemplateGuard } from "./templates/template-guard.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
@@ -48,6 +50,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     storage: createAssignmentStorage({ rest, log }),
     log,
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(config.dataDir, "runs"), log);
@@ -63,6 +67,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(config.dataDir, "charts") }),
     checkTemplates: createTemplateGuard(),
+    supplies,
+    facts,
     runHelm,
     notes,
     clock,
@@ -89,6 +95,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: link.outbox,
     concurrency: config.concurrency,
     clock,
@@ -107,7 +115,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   );
   try {
     await notes.recover();
-    await assignments.load();
+    await Promise.all([assignments.load(), supplies.load(), facts.load()]);
     await Promise.all([releases.synced, actors.synced]);
     log.info({ health: health.address, held: assignments.list().length }, "agent is ready");
     // What was assigned before is carried on whether or not the hub can be reached.

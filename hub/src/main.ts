@@ -17,6 +17,8 @@ import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
 import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
+import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
+import { createWorkspaceObjects } from "./supply/workspace-objects.ts";
 import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -57,10 +59,12 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     namespace: hubNamespace,
     clock,
   });
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  followNamedByDeployments(caches.deployments, objects);
   const running: Promise<unknown>[] = [];
   try {
     await prepareHubNamespace(rest);
-    running.push(runCaches(caches, ending.signal));
+    running.push(runCaches(caches, ending.signal), objects.run(ending.signal));
     const wire = await createWire(
       {
         rest,
@@ -69,6 +73,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
         deployments: caches.deployments,
         tokens: caches.tokens,
         contents,
+        objects,
         reports: {
           report: (cluster, place, state) =>
             reports.report(cluster.deploymentsNamespace, { ...place, state }),
@@ -104,6 +109,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           rest,
           caches,
           contents,
+          objects,
           resolver: charts,
           events,
           clock,

@@ -32,6 +32,8 @@ import {
   isInSync,
   nextAction,
 } from "../release/next-action.ts";
+import type { Facts } from "../supply/facts.ts";
+import type { Supplies } from "../supply/supplies.ts";
 import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import { createStoredReleases } from "./stored-releases.ts";
@@ -45,6 +47,8 @@ export interface DeployerDeps {
   readonly releases: Releases;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
+  readonly supplies: Pick<Supplies, "get">;
+  readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
   readonly notes: RunNotes;
   readonly clock: Clock;

@@ -3,7 +3,7 @@
  * assignments out, tells what came of them, and keeps following how what it installed is doing.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, DeploymentState, SupplyRef } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
@@ -25,6 +25,11 @@ import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
 import { composeState, type Outcome } from "../report/compose-state.ts";
+import type { Facts } from "../supply/facts.ts";
+import { lostMessage } from "../supply/lost.ts";
+import { createNamers } from "../supply/namers.ts";
+import type { Supplies } from "../supply/supplies.ts";
+import { createUnwanted } from "../supply/unwanted.ts";
 import type { Deployer, DeployPass, InSync } from "./deployer.ts";
 
 export interface EngineDeps {
@@ -33,6 +38,8 @@ export interface EngineDeps {
   readonly releases: Releases;
   readonly deployer: Deployer;
   readonly readiness: ReadinessTracker;
+  readonly supplies: Supplies;
+  readonly facts: Facts;
   readonly outbox: Outbox;
   /** Helm processes at a time. */
   readonly concurrency: number;
@@ -55,6 +62,13 @@ const longestRetryMs = 5 * 60_000;
 /** Longer than Helm itself may wait for a release to be ready. */
 const passTimeoutMs = 60 * 60_000;
 
+interface Pass {
+  readonly held: HeldAssignment;
+  readonly superseded: AbortController;
+  /** What it was supplied with has changed since it began. */
+  isOutdated: boolean;
+}
+
 interface Progress {
   outcome: Outcome;
   /** Of the content that failed last. */
@@ -65,13 +79,12 @@ interface Progress {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { assignments, releases, deployer, readiness, outbox, clock, log } = deps;
+  const { assignments, releases, deployer, readiness, supplies, facts, outbox, clock, log } = deps;
+  const namers = createNamers(assignments);
+  const unwanted = createUnwanted({ supplies, namers, log });
   const progress = new Map<string, Progress>();
   /** Those under way, by deployment. */
-  const passes = new Map<
-    string,
-    { readonly held: HeldAssignment; readonly superseded: AbortController }
-  >();
+  const passes = new Map<string, Pass>();
 
   const controller = createController({
     name: "deployment",
@@ -101,6 +114,7 @@ export function createEngine(deps: EngineDeps): Engine {
   deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
+  supplies.onChange((ref) => void lookAgain(ref));
 
   async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
@@ -109,7 +123,8 @@ export function createEngine(deps: EngineDeps): Engine {
     if (held.withdrawing) return await withdraw(held, own, signal);
     const failure = own.failure?.deploymentId === held.deploymentId ? own.failure : undefined;
     const superseded = new AbortController();
-    passes.set(name, { held, superseded });
+    const current: Pass = { held, superseded, isOutdated: false };
+    passes.set(name, current);
     try {
       return held.paused
         ? await lookOnly(held, own)
@@ -124,10 +139,15 @@ export function createEngine(deps: EngineDeps): Engine {
       if (signal.aborted) throw thrown;
       // What is wanted now has its own turn, which is next.
       if (superseded.signal.aborted) return done();
-      const count = (failure?.count ?? 0) + 1;
-      const retryAtMs = clock.now() + retryDelayMs(count);
-      own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
       waiting.waits(name, undefined);
+      if (waitsForSupply(thrown, held, own)) {
+        tell(name);
+        return done();
+      }
+      const count = (failure?.count ?? 0) + 1;
+      const delayMs = current.isOutdated ? 0 : retryDelayMs(count);
+      const retryAtMs = clock.now() + delayMs;
+      own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
       const message = describe(thrown, retryAtMs);
       const { code } = AppError.from(thrown);
       own.outcome = {
@@ -139,9 +159,33 @@ export function createEngine(deps: EngineDeps): Engine {
       };
       log.warn({ deployment: name, code, err: message }, "deployment failed");
       tell(name);
-      return requeueAfter(retryDelayMs(count), "failed");
+      return requeueAfter(delayMs, "failed");
     } finally {
       passes.delete(name);
+    }
+  }
+
+  /** Nothing is tried again by itself: what it needs has it looked at anew. */
+  function waitsForSupply(
+    thrown: unknown,
+    { deploymentId }: HeldAssignment,
+    own: Progress,
+  ): boolean {
+    const { code, message } = AppError.from(thrown);
+    if (code === agentErrors.SUPPLY_AWAITED.code) own.outcome = { kind: "pending", message };
+    else if (code === agentErrors.SUPPLY_MISSING.code)
+      own.outcome = { kind: "failed", deploymentId, message, code };
+    else return false;
+    return true;
+  }
+
+  /** Has the deployments that name it carried out with what it is now, and those that failed at once. */
+  async function lookAgain(ref: SupplyRef): Promise<void> {
+    for (const name of await namers.of(ref)) {
+      delete progress.get(name)?.failure;
+      const current = passes.get(name);
+      if (current !== undefined) current.isOutdated = true;
+      controller.enqueue(name);
     }
   }
 
@@ -171,7 +215,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
     // Also where Helm had nothing to do.
     await assignments.stored(name);
-    settled(held, own, deployed);
+    settled(held, own, deployed, lostMessage(await namers.namedBy(held), supplies));
     tell(name);
     return done();
   }
@@ -183,7 +227,7 @@ export function createEngine(deps: EngineDeps): Engine {
       // What an earlier process installed is there all the same.
       const found = await deployer.installed(held);
       if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
-      else settled(held, own, found);
+      else settled(held, own, found, lostMessage(await namers.namedBy(held), supplies));
     }
     tell(held.owner.name);
     return done();
@@ -216,6 +260,7 @@ export function createEngine(deps: EngineDeps): Engine {
     progress.delete(name);
     outbox.withdrawn(held.owner);
     log.info({ deployment: name }, "deployment uninstalled");
+    await unwanted.dropFree();
     wakeRefused();
     waiting.saw(name, undefined);
     return done();
@@ -242,13 +287,14 @@ export function createEngine(deps: EngineDeps): Engine {
     controller.enqueue(name);
   }
 
-  function settled(held: HeldAssignment, own: Progress, found: InSync): void {
+  function settled(held: HeldAssignment, own: Progress, found: InSync, message?: string): void {
     delete own.failure;
     own.outcome = {
       kind: "deployed",
       deploymentId: held.deploymentId,
       release: found.release,
       ...(found.chartDigest !== undefined && { chartDigest: found.chartDigest }),
+      ...(message !== undefined && { message }),
     };
     follow(held.owner.name, own, found.manifest, found.release.namespace);
   }
@@ -293,6 +339,14 @@ export function createEngine(deps: EngineDeps): Engine {
       if (outcome === "unknown") outbox.withdrawn(deployment);
       return outcome !== "not stored";
     },
+    factsDigest: () => facts.digest,
+    takeFacts: facts.take,
+    supplies: supplies.held,
+    takeSupply(supply) {
+      unwanted.forget(supply);
+      return supplies.take(supply);
+    },
+    dropSupply: unwanted.drop,
     states: () =>
       assignments.list().flatMap((held) => {
         const own = progress.get(held.owner.name);

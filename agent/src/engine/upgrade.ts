@@ -1,11 +1,5 @@
 /** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
-import {
-  type AccessSettings,
-  accessTo,
-  type RepositoryAccess,
-} from "@flotilla/shared/charts/access.ts";
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
@@ -21,6 +15,9 @@ import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
 import { ensureNamespace } from "../namespace/ensure-namespace.ts";
 import type { Desired } from "../release/next-action.ts";
+import { chartAccess } from "../supply/chart-access.ts";
+import type { Facts } from "../supply/facts.ts";
+import type { Supplies } from "../supply/supplies.ts";
 import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import type { StoredReleases } from "./stored-releases.ts";
@@ -32,6 +29,8 @@ export interface UpgradeDeps {
   readonly stored: StoredReleases;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
+  readonly supplies: Pick<Supplies, "get">;
+  readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
   readonly notes: RunNotes;
   readonly clock: Clock;
@@ -88,7 +87,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     const { desired, content, revision, actor } = made;
     const { owner, namespace, name, digest } = desired;
     const until = AbortSignal.any([signal, superseded]);
-    const chart = await charts.fetch(content.pin, accessOf(content), { signal: until });
+    const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
     const values = content.values === undefined ? undefined : toHelmJson(content.values);
     await checkTemplates({ content, chart, actor, values });
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
@@ -182,14 +181,4 @@ function abortLater(
 export function refuseWhenOver(until: AbortSignal): void {
   if (!until.aborted) return;
   throw new AppError(commonErrors.CANCELLED, "given up: something else is wanted by now");
-}
-
-/** Credentials come apart from the content; what is in it is how certificates are checked. */
-function accessOf({ pin, access }: DeploymentContent): RepositoryAccess {
-  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify ?? false };
-  const source: ChartSource =
-    pin.kind === "oci"
-      ? { kind: "oci", repository: pin.repository }
-      : { kind: "tarball", url: pin.url };
-  return accessTo(source, settings);
 }

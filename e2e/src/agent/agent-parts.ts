@@ -11,6 +11,8 @@ import { createReleases } from "@flotilla/agent/helm/releases.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
+import { createFacts } from "@flotilla/agent/supply/facts.ts";
+import { createSupplies } from "@flotilla/agent/supply/supplies.ts";
 import { createTemplateGuard } from "@flotilla/agent/templates/template-guard.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
@@ -63,6 +65,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     environment: { HOME: home, KUBECONFIG: kubeconfig },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
   const actors = createActors({ connection: rest, namespace: agentNamespace, log });
   const deployer = createDeployer({
@@ -76,6 +80,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
       helmRuns.push(run.args);
       return program(run);
     },
+    supplies,
+    facts,
     notes,
     clock,
     log,
@@ -94,6 +100,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: {
       report(state) {
         reports.push(state);
@@ -134,7 +142,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     [releases, readiness, actors].map((watched) => watched.run(watching.signal)),
   );
   await notes.recover();
-  await assignments.load();
+  await Promise.all([assignments.load(), supplies.load(), facts.load()]);
   await Promise.all([releases.synced, actors.synced]);
   const running = engine.run(ending.signal);
 

@@ -7,8 +7,9 @@ import {
   unpackContent,
 } from "@flotilla/shared/content/content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { httpPin } from "../testing/objects.ts";
-import { buildContent, suppliesOf } from "./build-content.ts";
+import { buildContent, type ContentSource } from "./build-content.ts";
 
 function build(options: BundleDeploymentOptions): DeploymentContent {
   return buildContent({
@@ -184,13 +185,30 @@ describe("the content of a deployment", () => {
 
   test("says how the chart's source is accessed", () => {
     const source = { bundleName: "web", options: {}, pin: httpPin("1.2.3") };
-    const access = (own: { insecureSkipVerify?: boolean; accessSecret?: string | null }) =>
-      buildContent({ ...source, ...own }).access;
+    const access = (own: Partial<ContentSource>) => buildContent({ ...source, ...own }).access;
 
     assert.deepEqual(access({ insecureSkipVerify: false }), { insecureSkipVerify: false });
     assert.deepEqual(access({ accessSecret: "source" }), { secret: "source" });
     assert.deepEqual(access({ accessSecret: "" }), {});
     assert.deepEqual(access({ accessSecret: null }), {});
+    assert.deepEqual(access({ caBundle: Buffer.from("pem").toString("base64") }), {
+      caBundle: "pem",
+    });
+  });
+
+  test("says whom the credentials are for, wherever the pin points", () => {
+    const access = (helm: NonNullable<BundleDeploymentOptions["helm"]>) =>
+      buildContent({
+        bundleName: "web",
+        options: { helm },
+        pin: httpPin("1.2.3"),
+        accessSecret: "source",
+      }).access;
+    const repo = "https://charts.example.org";
+    const chart = "https://files.example.org/web.tgz";
+
+    assert.deepEqual(access({ repo, chart: "web" }), { secret: "source", repository: repo });
+    assert.deepEqual(access({ chart }), { secret: "source", repository: chart });
   });
 
   test("is supplied with its credentials and with what is copied, once each", () => {

@@ -9,7 +9,7 @@ import type {
   DeploymentContent,
   ValuesSource,
 } from "@flotilla/shared/content/content.ts";
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -34,6 +34,8 @@ export interface ContentSource {
   readonly insecureSkipVerify?: boolean | undefined;
   /** The Secret with the credentials for the chart's source. */
   readonly accessSecret?: string | null | undefined;
+  /** Authorities that are trusted where that names none, as PEM in base64. */
+  readonly caBundle?: string | null | undefined;
 }
 
 export function buildContent({
@@ -44,6 +46,7 @@ export function buildContent({
   pin,
   insecureSkipVerify,
   accessSecret,
+  caBundle,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -80,18 +83,12 @@ export function buildContent({
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
+      // Only there are credentials, which have to know whose they are.
+      ...(accessSecret && given("repository", helm.repo || helm.chart)),
+      ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
     keepResources: options.keepResources ?? false,
   };
-}
-
-/** The Secrets and ConfigMaps of the workspace that a content names, in a stable order, once each. */
-export function suppliesOf({ access, copies = [] }: DeploymentContent): readonly string[] {
-  const refs: readonly SupplyRef[] = [
-    ...(access.secret === undefined ? [] : [{ kind: "Secret" as const, name: access.secret }]),
-    ...copies,
-  ];
-  return [...new Set(refs.map(supplyKey))].toSorted();
 }
 
 /** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */

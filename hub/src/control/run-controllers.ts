@@ -19,12 +19,14 @@ import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createContentPacker, goesTo } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { tombstoneReconciler } from "../deploy/tombstone.ts";
+import { createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
 import { isFetchFailure, isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
 
@@ -33,6 +35,7 @@ export interface ControlDeps {
   readonly rest: KubeRest;
   readonly caches: Caches;
   readonly contents: ContentStore;
+  readonly objects: WorkspaceObjects;
   readonly resolver: Resolver;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -62,6 +65,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       clock,
     });
   const doubts = createDoubts(clock);
+  const access = createChartAccess({ objects: deps.objects, log });
   const helmOps = controller(
     "helmop",
     32,
@@ -71,6 +75,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       bundles: caches.bundles.store,
       deployments: caches.deployments.store,
       doubts,
+      access,
       outcomes,
       markStatus: statuses.markHelmOp,
     }),
@@ -159,6 +164,9 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   }
 
   const unsubscribe = [
+    deps.objects.onChange((namespace, ref) => {
+      for (const key of access.users(namespace, ref)) helmOps.enqueue(key);
+    }),
     caches.helmOps.onChange((change) => {
       if (isIntentChange(change)) helmOps.enqueue(change.key);
     }),

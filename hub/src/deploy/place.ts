@@ -9,7 +9,8 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { buildContent, suppliesOf } from "../content/build-content.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { buildContent } from "../content/build-content.ts";
 import { hubErrors } from "../errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../target/match.ts";
 import { mergeOptions } from "../target/merge.ts";
@@ -124,6 +125,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
     pin,
     insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
     accessSecret: helmOpOptions.helmOpSecretName,
+    caBundle: helmOpOptions.helmOpCABundle,
   });
   return { ...(await packContent(content)), supplies: suppliesOf(content) };
 }

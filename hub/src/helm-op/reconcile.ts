@@ -1,7 +1,7 @@
 /** HelmOp to Bundle: validates, resolves, and keeps the Bundle of the HelmOp's name as the HelmOp says. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
@@ -21,6 +21,7 @@ import { byBundle } from "../deploy/reconcile.ts";
 import { hubErrors } from "../errors.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import type { ChartAccess } from "./chart-access.ts";
 import type { Doubts } from "./doubts.ts";
 import { leftOutLabelRemarks } from "./left-out-labels.ts";
 import { isBundleOf, planBundle } from "./plan-bundle.ts";
@@ -38,6 +39,7 @@ export interface HelmOpDeps {
   /** Of its pins, raised by what agents report. */
   readonly doubts: Doubts;
   readonly resolver: Resolver;
+  readonly access: ChartAccess;
   readonly outcomes: Outcomes;
   /** Has the status of a HelmOp told anew. */
   readonly markStatus: (key: ObjectKey) => void;
@@ -59,6 +61,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       failures.delete(key);
       notes.delete(key);
       deps.doubts.forget(key);
+      deps.access.forget(key);
       deps.outcomes.helmOps.delete(key);
       if (helmOp !== undefined) await finish(deps, helmOp, signal);
       return done();
@@ -73,12 +76,18 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       return done();
     }
 
+    const access = await deps.access.of(helmOp).catch(AppError.from);
+    if (access instanceof AppError) {
+      tell(deps, helmOp, acceptedIntent(helmOp, access.message, remarks));
+      return done();
+    }
     const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
     const earlier = lastPoll(deps, helmOp);
     const isDoubted = deps.doubts.take(key);
-    const poll =
-      planPoll(helmOp, { lastAt: earlier?.at, failures: failures.get(key) ?? 0 }, deps.clock.now())
-        .kind === "due";
+    const failed = failures.get(key) ?? 0;
+    const plan = planPoll(helmOp, { lastAt: earlier?.at, failures: failed }, deps.clock.now());
+    // What failed may go well with the new credentials; what went well has no need of them.
+    const poll = plan.kind === "due" || (plan.kind === "later" && failed > 0 && access.hasChanged);
     const begunAt = timeText(deps.clock.now());
     const [resolution] = await Promise.all([
       resolveCharts(deps.resolver, {
@@ -86,6 +95,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
         known,
         notes: notes.get(key) ?? [],
         poll,
+        settingsFor: access.settingsFor,
         ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(deps, key, pin) }),
         signal,
       }),
@@ -99,7 +109,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       failures.set(key, resolution.failure === undefined ? 0 : (failures.get(key) ?? 0) + 1);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
-      await writeBundle(deps, helmOp, resolution.pins, signal);
+      await writeBundle(deps, helmOp, planBundle(helmOp, resolution.pins, access.caBundle), signal);
     const nextMs = nextAttemptMs(
       helmOp,
       resolution,
@@ -175,10 +185,9 @@ async function setFinalizers(
 async function writeBundle(
   deps: HelmOpDeps,
   helmOp: HelmOp,
-  pins: readonly ChartPin[],
+  wanted: Bundle,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = planBundle(helmOp, pins);
   const current = deps.bundles.get(keyOf(helmOp));
   if (current === undefined) {
     deps.bundles.wrote(await deps.rest.create(bundles, wanted, { signal }));

@@ -17,7 +17,8 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
       helm: { ...helm, valuesFrom: [], templateValues: {} },
       downstreamResources: null,
       dependsOn: [],
-      helmSecretName: "",
+      helmSecretName: "login",
+      namespaceLabels: {},
     },
   ],
   [
@@ -79,12 +80,6 @@ const refused: readonly (readonly [
     { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
-  ],
-  [
-    "a Secret",
-    { helmSecretName: "login" },
-    "NOT_SUPPORTED",
-    /^spec\.helmSecretName is not carried out by this version of Flotilla; remove it/,
   ],
   [
     "a dependency on nothing",

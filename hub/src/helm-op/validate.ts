@@ -41,7 +41,6 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
     ...(spec.targets ?? []).flatMap((target, index) =>
       unsupportedOptions(target, `spec.targets[${index}]`),
     ),
-    ...(isSet(spec.helmSecretName) ? ["spec.helmSecretName"] : []),
   ];
   if (unsupported.length === 0) return undefined;
   const [verb, what] = unsupported.length === 1 ? ["is", "it"] : ["are", "them"];

@@ -49,6 +49,10 @@ const accessSchema = z.object({
   insecureSkipVerify: z.boolean().optional(),
   /** The workspace's Secret with the credentials for the chart's source, which the hub supplies. */
   secret: z.string().optional(),
+  /** The repository, or the archive's address, that its credentials are for; absent without one. A pin may be elsewhere. */
+  repository: z.string().optional(),
+  /** Authorities that are trusted where the Secret names none, as PEM. */
+  caBundle: z.string().optional(),
 });
 
 /** A key of a ConfigMap or Secret of the cluster whose text is more values. */
