@@ -26,4 +26,12 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "The Secret that helmSecretName names is not there, cannot be read, or holds something that cannot be used. The message says which. What is deployed stays; the HelmOp is looked at again as soon as the Secret changes.",
   },
+  POLICY_VIOLATION: {
+    retryable: false,
+    help: "A Policy of the namespace forbids what a HelmOp or a Bundle asks for. The message names the Policy and what it allows. Nothing is handed out until one of them is changed; what is deployed stays.",
+  },
+  BUNDLE_NOT_DEPLOYABLE: {
+    retryable: false,
+    help: "A Bundle that was not made for a HelmOp has no chart, or has files of its own (as those that Fleet makes from Git), which Flotilla does not deploy. Name a chart in spec.helm, without spec.resources.",
+  },
 });

@@ -27,8 +27,8 @@ export const shown: readonly Shown[] = [
     row: /^shown\s+https:\/\/charts\.example\.org\s+web\s+1\.4\.2\s+2\/3\s+NotReady\(1\)$/,
   }),
   show("bundles", "Bundle", {
-    spec: { helm: { version: "1.4.2" } },
-    status: { display: { readyClusters: "2/3" }, conditions },
+    spec: { helm: { version: "1.4.x" } },
+    status: { version: "1.4.2", display: { readyClusters: "2/3" }, conditions },
     header: /^NAME\s+VERSION\s+BUNDLEDEPLOYMENTS-READY\s+STATUS$/,
     row: /^shown\s+1\.4\.2\s+2\/3\s+NotReady\(1\)$/,
   }),

@@ -6,6 +6,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { hubNamespace, managedLabel } from "@flotilla/shared/api/names.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
 import {
   bundleDeployments,
   bundles,
@@ -13,6 +14,7 @@ import {
   clusterRegistrationTokens,
   clusters,
   helmOps,
+  policies,
 } from "@flotilla/shared/api/resources.ts";
 import {
   type Namespace,
@@ -38,6 +40,7 @@ export interface Caches {
   readonly deployments: Informer<BundleDeployment>;
   readonly clusters: Informer<Cluster>;
   readonly groups: Informer<ClusterGroup>;
+  readonly policies: Informer<Policy>;
   readonly tokens: Informer<ClusterRegistrationToken>;
   /** Contents' Secrets without their data. */
   readonly contents: Informer<Secret>;
@@ -64,7 +67,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
   }
   const inNamespace = { [byNamespace]: (object: KubeObject) => [object.metadata.namespace ?? ""] };
   return {
-    helmOps: cache(helmOps),
+    helmOps: cache(helmOps, { indexers: inNamespace }),
     bundles: cache(bundles, { indexers: inNamespace }),
     deployments: cache(bundleDeployments, {
       indexers: {
@@ -76,6 +79,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     }),
     clusters: cache(clusters, { indexers: { ...inNamespace, ...clusterIndexers } }),
     groups: cache(clusterGroups, { indexers: inNamespace }),
+    policies: cache(policies, { indexers: inNamespace }),
     tokens: cache(clusterRegistrationTokens, { indexers: tokenIndexers }),
     contents: cache(secrets, {
       namespace: hubNamespace,

@@ -1,6 +1,7 @@
 /** What of a change matters to whom. Pure. */
 
 import { isDeepStrictEqual } from "node:util";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
@@ -43,4 +44,9 @@ export function isFetchFailure({ before, after }: Change<BundleDeployment>): boo
 /** Whether the agent of a cluster came, went, or is another one. */
 export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
   return !isDeepStrictEqual(before?.status?.agent, after?.status?.agent);
+}
+
+/** Whether what a Bundle's charts came to is kept now, and was not. */
+export function isPinChange({ before, after }: Change<Bundle>): boolean {
+  return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
 }

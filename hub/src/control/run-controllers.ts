@@ -17,18 +17,28 @@ import { byContent, collectReconciler, contentsNamedBy } from "../content/collec
 import type { ContentStore } from "../content/content-store.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createContentPacker, goesTo } from "../deploy/place.ts";
-import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
+import { bundlePreparer } from "../deploy/prepare.ts";
+import { byBundle, byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { tombstoneReconciler } from "../deploy/tombstone.ts";
+import { isDirect } from "../direct-bundle/as-helm-op.ts";
+import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { createPatterns } from "../policy/patterns.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
-import { isFetchFailure, isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
+import {
+  isFetchFailure,
+  isIntentChange,
+  isPinChange,
+  isPresenceChange,
+  isTargetingChange,
+} from "./changes.ts";
 
 export interface ControlDeps {
   /** Refuses writes once the leadership is lost. */
@@ -66,6 +76,15 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     });
   const doubts = createDoubts(clock);
   const access = createChartAccess({ objects: deps.objects, log });
+  const patterns = createPatterns();
+  // A Bundle that somebody applied may have the key of a HelmOp that leaves it alone.
+  const bundleAccess = createChartAccess({ objects: deps.objects, log });
+  const charts = createBundleResolver({
+    resolver: deps.resolver,
+    access: bundleAccess,
+    doubts,
+    deploymentsOf: (key) => caches.deployments.store.byIndex(byBundle, key),
+  });
   const helmOps = controller(
     "helmop",
     32,
@@ -74,6 +93,8 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       helmOps: caches.helmOps.store,
       bundles: caches.bundles.store,
       deployments: caches.deployments.store,
+      policies: caches.policies.store,
+      patterns,
       doubts,
       access,
       outcomes,
@@ -90,6 +111,13 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       clusters: caches.clusters.store,
       groups: caches.groups.store,
       packer: createContentPacker(),
+      prepare: bundlePreparer({
+        helmOps: caches.helmOps.store,
+        policies: caches.policies.store,
+        patterns,
+        charts,
+      }),
+      forget: charts.forget,
       outcomes,
       onWritten: count,
       markStatus: statuses.markBundle,
@@ -163,14 +191,32 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     }
   }
 
+  /** Whose pins they are. */
+  function lookAgainAtPins(key: ObjectKey): void {
+    const bundle = caches.bundles.store.get(key);
+    const isOwn = bundle !== undefined && isDirect(bundle, caches.helmOps.store.get(key));
+    (isOwn ? bundles : helmOps).enqueue(key);
+  }
+
   const unsubscribe = [
     deps.objects.onChange((namespace, ref) => {
       for (const key of access.users(namespace, ref)) helmOps.enqueue(key);
+      for (const key of bundleAccess.users(namespace, ref)) bundles.enqueue(key);
     }),
     caches.helmOps.onChange((change) => {
       if (isIntentChange(change)) helmOps.enqueue(change.key);
+      // A Bundle without its HelmOp speaks for itself.
+      if (change.before === undefined || change.after === undefined) bundles.enqueue(change.key);
+    }),
+    caches.policies.onChange((change) => {
+      if (!isIntentChange(change)) return;
+      const namespace = (change.after ?? change.before)?.metadata.namespace ?? "";
+      for (const helmOp of caches.helmOps.store.byIndex(byNamespace, namespace))
+        helmOps.enqueue(keyOf(helmOp));
+      enqueueBundlesOf(namespace);
     }),
     caches.bundles.onChange((change) => {
+      if (isPinChange(change)) bundles.enqueue(change.key);
       if (!isIntentChange(change)) return;
       bundles.enqueue(change.key);
       // Somebody else's hand in our Bundle, or its end: a Bundle has the key of its HelmOp.
@@ -184,7 +230,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       const bundleKey = bundleKeyOf(deployment);
       statuses.markBundle(bundleKey);
       statuses.markCluster(clusterKeyOf(deployment));
-      if (isFetchFailure(change) && doubts.raise(bundleKey)) helmOps.enqueue(bundleKey);
+      if (isFetchFailure(change) && doubts.raise(bundleKey)) lookAgainAtPins(bundleKey);
       if (change.before === undefined || !isIntentChange(change)) return;
       bundles.enqueue(bundleKey);
       tombstones.enqueue(change.key);

@@ -114,7 +114,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
   if (pin === undefined) {
     throw new AppError(
       hubErrors.PIN_MISSING,
-      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; resolving is what a HelmOp does, make one instead of a Bundle`,
+      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; its HelmOp has it resolved and writes the Bundle anew`,
     );
   }
   const content = buildContent({

@@ -4,28 +4,28 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
+import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { done, type Outcome } from "@flotilla/shared/kube/outcome.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
-import type { BundleTargeting, Outcomes } from "../status/intent.ts";
+import type { BundleTargeting } from "../status/intent.ts";
+import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./bundle-finalizer.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
+import type { PrepareBundle } from "./prepare.ts";
+import { reportRefusal, type TellBundleDeps, tellBundle, tellHeld } from "./tell-bundle.ts";
 
 /** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
 export const byBundle = "bundle";
 export const byNamespace = "namespace";
 
-export interface DeployDeps {
-  readonly rest: KubeRest;
-  readonly bundles: Store<Bundle>;
+export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
   /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
   /** Indexed `byNamespace`. */
@@ -34,7 +34,9 @@ export interface DeployDeps {
   readonly groups: Store<ClusterGroup>;
   readonly contents: ContentStore;
   readonly packer: ContentPacker;
-  readonly outcomes: Outcomes;
+  readonly prepare: PrepareBundle;
+  /** Drops what is remembered of a Bundle that is gone. */
+  readonly forget: (key: ObjectKey) => void;
   /** Told the key of every BundleDeployment that was written, before any status is told anew. */
   readonly onWritten: (key: ObjectKey) => void;
   /** Has the statuses that depend on a Bundle told anew. */
@@ -51,6 +53,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.outcomes.bundles.delete(key);
+      deps.forget(key);
       deps.markStatus(key);
       return done();
     }
@@ -58,24 +61,47 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       await withdraw(bundle, signal);
       return done();
     }
-    const generation = bundle.metadata.generation ?? 0;
-    const before = deps.outcomes.bundles.get(key);
     try {
-      deps.outcomes.bundles.set(key, { generation, ...(await deploy(bundle, signal)) });
+      return await update(bundle, signal);
     } catch (thrown) {
       const error = AppError.from(thrown);
-      deps.outcomes.bundles.set(key, {
-        generation,
-        targets: before?.targets ?? 0,
-        waiting: 0,
-        error: error.message,
-      });
+      // Somebody else was faster: it is looked at again at once, and nothing is wrong.
+      if (!isConflict(error)) tellBundle(deps, bundle, { error: error.message });
       throw error;
     } finally {
       deps.markStatus(key);
     }
-    return done();
   };
+
+  async function update(bundle: Bundle, signal: AbortSignal): Promise<Outcome> {
+    const key = keyOf(bundle);
+    const before = deps.outcomes.bundles.get(key);
+    const prepared = await deps.prepare(bundle, before?.pins ?? bundle.status?.pins ?? [], signal);
+    const told = {
+      ...(prepared.pins !== undefined && { pins: prepared.pins }),
+      ...(prepared.remarks !== undefined && { remarks: prepared.remarks }),
+    };
+    switch (prepared.kind) {
+      case "waiting":
+        if (prepared.pins !== undefined) tellBundle(deps, bundle, { ...told, isResolving: true });
+        return done();
+      case "held":
+        reportRefusal(deps, bundle, prepared.error);
+        return tellHeld(deps, bundle, prepared, told);
+      case "deployable": {
+        const handedOut = { ...bundle, spec: prepared.spec };
+        await addFinalizer(deps, bundle, signal);
+        const targeting = await deploy(handedOut, signal);
+        deps.outcomes.bundles.set(key, {
+          generation: bundle.metadata.generation ?? 0,
+          version: prepared.spec.helm?.version ?? "",
+          ...told,
+          ...targeting,
+        });
+        return done();
+      }
+    }
+  }
 
   async function deploy(
     bundle: Bundle,
@@ -142,18 +168,11 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   /** The Bundle goes once all its BundleDeployments are on their way out; they are the tombstones from then on. */
   async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    const finalizers = bundle.metadata.finalizers ?? [];
-    if (!finalizers.includes(bundleFinalizer)) return;
+    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
     const remaining = deps.deployments
       .byIndex(byBundle, keyOf(bundle))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     await Promise.all(remaining.map(({ metadata }) => limit(() => remove(metadata, signal))));
-    const body = {
-      metadata: {
-        resourceVersion: bundle.metadata.resourceVersion,
-        finalizers: finalizers.filter((name) => name !== bundleFinalizer),
-      },
-    };
-    await deps.rest.patch(bundles, bundle.metadata, { type: "merge", body }, { signal });
+    await removeFinalizer(deps, bundle, signal);
   }
 }

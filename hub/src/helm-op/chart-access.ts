@@ -17,8 +17,11 @@ import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { wantedCharts } from "./plan-bundle.ts";
 
 export interface ChartAccess {
-  /** Throws HELM_SECRET_UNUSABLE, in Fleet's words. Whoever it is for is asked for again as soon as it differs. */
-  of(helmOp: HelmOp): Promise<HelmOpAccess>;
+  /**
+   * Throws HELM_SECRET_UNUSABLE, in Fleet's words. Whoever it is for is asked for again as soon as it differs.
+   * `authorities`: trusted instead of Rancher's, as PEM.
+   */
+  of(helmOp: HelmOp, authorities?: string): Promise<HelmOpAccess>;
   /** The HelmOps whose access depends on an object. */
   users(namespace: string, ref: SupplyRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
@@ -96,12 +99,12 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   }
 
   return {
-    async of(helmOp) {
+    async of(helmOp, authorities) {
       const key = keyOf(helmOp);
       const { namespace = "" } = helmOp.metadata;
       const secretName = helmOp.spec.helmSecretName || undefined;
       nameInstead(key, namespace, secretName);
-      const bundle = await caBundle();
+      const bundle = authorities ?? (await caBundle());
       const secret =
         secretName === undefined
           ? undefined

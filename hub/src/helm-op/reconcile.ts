@@ -5,6 +5,7 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
@@ -17,13 +18,19 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { byBundle } from "../deploy/reconcile.ts";
+import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { hubErrors } from "../errors.ts";
+import { withDefaults } from "../policy/defaults.ts";
+import { mergePolicies } from "../policy/merge-policies.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import { reportViolation } from "../policy/report-violation.ts";
+import { violationOf } from "../policy/violation.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
 import type { ChartAccess } from "./chart-access.ts";
 import type { Doubts } from "./doubts.ts";
 import { leftOutLabelRemarks } from "./left-out-labels.ts";
+import { notCarriedOutRemarks } from "./not-carried-out.ts";
 import { isBundleOf, planBundle } from "./plan-bundle.ts";
 import { type PollHistory, planPoll } from "./polling.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
@@ -36,6 +43,9 @@ export interface HelmOpDeps {
   readonly bundles: Store<Bundle>;
   /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
+  /** Indexed `byNamespace`. */
+  readonly policies: Store<Policy>;
+  readonly patterns: Patterns;
   /** Of its pins, raised by what agents report. */
   readonly doubts: Doubts;
   readonly resolver: Resolver;
@@ -56,21 +66,34 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const notes = new Map<ObjectKey, readonly ChartNote[]>();
 
   return async function reconcile(key, { signal }): Promise<Outcome> {
-    const helmOp = deps.helmOps.get(key);
-    if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
+    const written = deps.helmOps.get(key);
+    if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       failures.delete(key);
       notes.delete(key);
-      deps.doubts.forget(key);
+      if (written !== undefined) deps.doubts.forget(key);
       deps.access.forget(key);
       deps.outcomes.helmOps.delete(key);
-      if (helmOp !== undefined) await finish(deps, helmOp, signal);
+      if (written !== undefined) await finish(deps, written, signal);
       return done();
     }
 
-    const unknown = unknownFieldRemarks(helmOp);
-    warn(deps, helmOp, unknown);
-    const remarks = [...unknown, ...leftOutLabelRemarks(helmOp)];
-    const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
+    const unknown = unknownFieldRemarks(written);
+    warn(deps, written, unknown);
+    const policy = mergePolicies(
+      deps.policies.byIndex(byNamespace, written.metadata.namespace ?? ""),
+    );
+    const helmOp = withDefaults(policy, written);
+    const remarks = [...unknown, ...leftOutLabelRemarks(helmOp), ...notCarriedOutRemarks(helmOp)];
+    const violation =
+      refusalOf(written) === undefined ? violationOf(policy, helmOp, deps.patterns) : undefined;
+    if (violation !== undefined) {
+      const told = deps.outcomes.helmOps.get(key);
+      reportViolation(deps.events, helmOp, violation.message, {
+        told: told && { generation: told.generation, message: told.accepted.message ?? "" },
+        condition: findCondition(helmOp.status?.conditions, "Accepted"),
+      });
+    }
+    const refusal = violation ?? refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
     if (refusal !== undefined) {
       tell(deps, helmOp, acceptedIntent(helmOp, refusal.message, remarks));
       return done();

@@ -26,7 +26,7 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
   if (helmOp.metadata.name.length > longestName) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
-      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and what is made from it can have ${longestName}; make the HelmOp anew under a shorter name`,
+      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and what is made from it can have ${longestName}; make the ${helmOp.kind ?? "HelmOp"} anew under a shorter name`,
     );
   }
   const source = classifySource(spec.helm);

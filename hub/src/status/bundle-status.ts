@@ -1,4 +1,5 @@
 /** The status of a Bundle, from its BundleDeployments. Pure. */
+import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
@@ -24,10 +25,16 @@ export function bundleStatus({
   tally,
   now,
 }: BundleInputs): BundleStatus {
-  const current = targeting.generation === bundle.metadata.generation ? targeting : undefined;
+  const isCurrent =
+    targeting.generation === bundle.metadata.generation && targeting.isResolving !== true;
+  const current = isCurrent ? targeting : undefined;
+  const { pins: keptPins = [], ...before } = bundle.status ?? {};
+  const pins = targeting.pins ?? keptPins;
   const state = worstState(summary);
   return {
-    ...bundle.status,
+    ...before,
+    ...(pins.length > 0 && { pins }),
+    ...(targeting.version !== undefined && { version: targeting.version }),
     conditions: setConditions(
       bundle.status?.conditions ?? [],
       [
@@ -50,6 +57,8 @@ export function bundleStatus({
 }
 
 export function isBundleNews(before: BundleStatus | undefined, after: BundleStatus): boolean {
+  // What its charts came to is handed out once it is kept here.
+  if (!isDeepStrictEqual(before?.pins, after.pins)) return true;
   return isNews(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),

@@ -1,4 +1,5 @@
 /** What became of a HelmOp's intent: the outcome of its last reconciliation, from which its status is told. */
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 
 export interface HelmOpIntent {
@@ -31,6 +32,14 @@ export interface BundleTargeting {
   readonly missing?: readonly string[];
   /** Why nothing could be handed out; what is deployed stays. */
   readonly error?: string;
+  /** Worth knowing although it went well, as sentences. */
+  readonly remarks?: readonly string[];
+  /** The version of its chart that is handed out; "" where there is none (an archive's address). */
+  readonly version?: string;
+  /** Its charts have just been resolved: it is handed out once the status keeps what they came to. */
+  readonly isResolving?: boolean;
+  /** What its charts came to, of a Bundle that was not made for a HelmOp; of others nothing. Absent: not known anew. */
+  readonly pins?: readonly ChartPin[];
 }
 
 /** Outcomes by the key of their object, kept by the leader in memory and made again after a restart. */

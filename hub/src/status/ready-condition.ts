@@ -19,16 +19,18 @@ export function bundleVerdict(
     return { status: "False", reason: "Error", message: targeting.error };
   if (targeting === undefined)
     return { status: "Unknown", reason: "Progressing", message: "choosing the clusters" };
-  const { missing = [] } = targeting;
+  const { missing = [], remarks = [] } = targeting;
   if (targeting.targets === 0 && summary.desiredReady === 0) {
     return {
       status: "True",
       reason: "NoTargets",
-      message: ["no cluster matches any of the targets", ...missing].join("; "),
+      message: ["no cluster matches any of the targets", ...missing, ...remarks].join("; "),
     };
   }
   const verdict = summaryVerdict(summary, kind);
-  return verdict.status === "True" ? { ...verdict, message: missing.join("; ") } : verdict;
+  return verdict.status === "True"
+    ? { ...verdict, message: [...missing, ...remarks].join("; ") }
+    : verdict;
 }
 
 export function summaryVerdict(summary: BundleSummary, kind: "Bundle" | "Cluster"): Verdict {

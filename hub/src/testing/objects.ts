@@ -12,9 +12,10 @@ import {
   clusterNamespaceName,
   helmOpLabel,
 } from "@flotilla/shared/api/names.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/object.ts";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";
@@ -128,4 +129,9 @@ export function aDeployment(
     spec: { deploymentID: digestA, stagedDeploymentID: digestA, ...spec },
     ...(status !== undefined && { status }),
   };
+}
+
+export function aPolicy(name: string, fields: Omit<Policy, keyof KubeObject> = {}): Policy {
+  const metadata = { name, namespace: workspace, uid: `uid-${name}` };
+  return { apiVersion, kind: "Policy", metadata, ...fields };
 }

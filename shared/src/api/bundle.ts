@@ -136,6 +136,11 @@ const bundleStatusSchema = fields({
   observedGeneration: integer("The `metadata.generation` that the status speaks of."),
   resourcesSha256Sum: plainText("Internal to Fleet: the digest of the resources."),
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
+  version: plainText("The version of its chart that is handed out."),
+  pins: described(
+    z.array(chartPinSchema).optional(),
+    "Of a Bundle that was not made for a HelmOp: what every chart that it asks for came to.",
+  ),
 });
 
 export type BundleSpec = Typed<typeof bundleSpecSchema>;

@@ -6,6 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import type { ClusterGroup } from "./cluster-group.ts";
 import type { ClusterRegistrationToken } from "./cluster-registration-token.ts";
 import type { HelmOp } from "./helm-op.ts";
+import type { Policy } from "./policy.ts";
 
 export const apiGroup = "fleet.cattle.io";
 export const apiVersion = "fleet.cattle.io/v1alpha1";
@@ -30,3 +31,4 @@ export const clusterRegistrationTokens: Resource<ClusterRegistrationToken> = {
   kind: "ClusterRegistrationToken",
   plural: "clusterregistrationtokens",
 };
+export const policies: Resource<Policy> = { ...home, kind: "Policy", plural: "policies" };

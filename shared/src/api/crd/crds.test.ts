@@ -22,6 +22,7 @@ test("there is a CRD for each kind", () => {
       "clusters.fleet.cattle.io",
       "clustergroups.fleet.cattle.io",
       "clusterregistrationtokens.fleet.cattle.io",
+      "policies.fleet.cattle.io",
     ],
   );
 });
@@ -30,9 +31,11 @@ for (const crd of crds) {
   const { kind } = crd.spec.names;
   const nodes = nodesOf(rootOf(crd), kind);
 
-  test(`${kind} keeps unknown fields at every level of spec and status`, () => {
+  const isFlat = rootOf(crd).properties?.["spec"] === undefined;
+
+  test(`${kind} keeps unknown fields at every level of ${isFlat ? "the object" : "spec and status"}`, () => {
     const closed = nodes
-      .filter(({ path, schema }) => path !== kind && schema.properties !== undefined)
+      .filter(({ path, schema }) => (isFlat || path !== kind) && schema.properties !== undefined)
       .filter(({ schema }) => schema["x-kubernetes-preserve-unknown-fields"] !== true)
       .map(({ path }) => path);
 
@@ -41,7 +44,8 @@ for (const crd of crds) {
 
   test(`every field of ${kind} is described`, () => {
     const silent = nodes
-      .filter(({ path }) => /\.(spec|status)\./.test(path) && !/(\[\]|\.\*)$/.test(path))
+      .filter(({ path }) => isFlat || /\.(spec|status)\./.test(path))
+      .filter(({ path }) => !/(\[\]|\.\*|\.metadata)$/.test(path))
       .filter(({ path, schema }) => !path.includes(".pin.") && (schema.description ?? "") === "")
       .map(({ path }) => path);
 
@@ -102,6 +106,13 @@ const validations: readonly (readonly [
     false,
   ],
   ["a Cluster without a spec", "Cluster", {}, true],
+  [
+    "a Policy",
+    "Policy",
+    { requireServiceAccount: true, helmOp: { allowedChartPatterns: [] } },
+    true,
+  ],
+  ["a Policy with a text for a list", "Policy", { allowedServiceAccounts: "deployer" }, false],
   ["a BundleDeployment without a spec", "BundleDeployment", {}, false],
   [
     "a BundleDeployment",

@@ -23,8 +23,8 @@ export interface CustomResourceDefinition {
       readonly name: string;
       readonly served: true;
       readonly storage: true;
-      readonly subresources: { readonly status: Readonly<Record<string, never>> };
-      readonly additionalPrinterColumns: readonly PrinterColumn[];
+      readonly subresources?: { readonly status: Readonly<Record<string, never>> };
+      readonly additionalPrinterColumns?: readonly PrinterColumn[];
       readonly schema: { readonly openAPIV3Schema: StructuralSchema };
     }[];
   };
@@ -60,8 +60,8 @@ function crdOf(kind: KindDefinition): CustomResourceDefinition {
           name: resource.version,
           served: true,
           storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: kind.columns,
+          ...("fields" in kind ? {} : { subresources: { status: {} } }),
+          ...(kind.columns.length > 0 && { additionalPrinterColumns: kind.columns }),
           schema: { openAPIV3Schema: rootSchema(kind) },
         },
       ],
@@ -69,19 +69,24 @@ function crdOf(kind: KindDefinition): CustomResourceDefinition {
   };
 }
 
-function rootSchema({
-  description,
-  spec,
-  status,
-  specMayBeAbsent,
-}: KindDefinition): StructuralSchema {
+const rootFields = {
+  apiVersion: { type: "string", description: "The API's group and version." },
+  kind: { type: "string", description: "The object's kind." },
+  metadata: { type: "object" },
+} as const satisfies Readonly<Record<string, StructuralSchema>>;
+
+function rootSchema(kind: KindDefinition): StructuralSchema {
+  const { description } = kind;
+  if ("fields" in kind) {
+    const own = structuralSchema(kind.fields);
+    return { ...own, description, properties: { ...rootFields, ...own.properties } };
+  }
+  const { spec, status, specMayBeAbsent } = kind;
   return {
     type: "object",
     description,
     properties: {
-      apiVersion: { type: "string", description: "The API's group and version." },
-      kind: { type: "string", description: "The object's kind." },
-      metadata: { type: "object" },
+      ...rootFields,
       spec: {
         ...structuralSchema(spec),
         description: "What is wanted.",

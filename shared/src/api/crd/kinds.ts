@@ -7,6 +7,7 @@ import { clusterSchemas } from "../cluster.ts";
 import { clusterGroupSchemas } from "../cluster-group.ts";
 import { clusterRegistrationTokenSchemas } from "../cluster-registration-token.ts";
 import { helmOpSchemas } from "../helm-op.ts";
+import { policySchema } from "../policy.ts";
 import {
   bundleDeployments,
   bundles,
@@ -14,6 +15,7 @@ import {
   clusterRegistrationTokens,
   clusters,
   helmOps,
+  policies,
 } from "../resources.ts";
 
 /** A column of `kubectl get`. */
@@ -23,15 +25,26 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
-export interface KindDefinition {
+interface AnyKind {
   readonly resource: Resource<KubeObject>;
   readonly description: string;
+  /** None: the API server shows the age alone. */
+  readonly columns: readonly PrinterColumn[];
+}
+
+interface SpecKind extends AnyKind {
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
   /** A kind that means something without a spec gets an empty one. */
   readonly specMayBeAbsent: boolean;
-  readonly columns: readonly PrinterColumn[];
 }
+
+/** Its fields are at the top level, and it has no status. */
+interface FlatKind extends AnyKind {
+  readonly fields: z.ZodObject;
+}
+
+export type KindDefinition = SpecKind | FlatKind;
 
 const statusColumn = column("Status", '.status.conditions[?(@.type=="Ready")].message');
 
@@ -53,11 +66,11 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: bundles,
     description:
-      "A Bundle is what a HelmOp came to: every version resolved, every target named. The hub makes one for each HelmOp, with the same name; do not change it by hand.",
+      "A Bundle is what a HelmOp came to: every version resolved, every target named. The hub makes one for each HelmOp, with the same name; do not change that by hand. A Bundle that somebody applies without a HelmOp is deployed like one: its chart is resolved once, and kept until the chart that it asks for changes.",
     ...bundleSchemas,
     specMayBeAbsent: true,
     columns: [
-      column("Version", ".spec.helm.version"),
+      column("Version", ".status.version"),
       column("BundleDeployments-Ready", ".status.display.readyClusters"),
       statusColumn,
     ],
@@ -106,6 +119,13 @@ export const kinds: readonly KindDefinition[] = [
     ...clusterRegistrationTokenSchemas,
     specMayBeAbsent: true,
     columns: [column("Secret-Name", ".status.secretName")],
+  },
+  {
+    resource: policies,
+    description:
+      "A Policy says what the HelmOps and Bundles of its namespace may do: as which ServiceAccounts, from which repositories, with which Secrets. Several Policies of a namespace add up: a switch that one of them sets is set, and what one of them allows is allowed. What is deployed already stays when a Policy comes to forbid it, and does not change any more.",
+    fields: policySchema,
+    columns: [],
   },
 ];
 

@@ -31,16 +31,22 @@ interface Section {
   readonly types: readonly NamedType[];
 }
 
-function kindSection({ resource, description, spec, status, columns }: KindDefinition): Section {
-  const tables = { spec: fieldTable(spec), status: fieldTable(status) };
+function kindSection(kind: KindDefinition): Section {
+  const { resource, description, columns } = kind;
+  const parts =
+    "fields" in kind
+      ? [{ heading: "fields", table: fieldTable(kind.fields) }]
+      : [
+          { heading: "spec", table: fieldTable(kind.spec) },
+          { heading: "status", table: fieldTable(kind.status) },
+        ];
   const shown = columns.map(({ name, jsonPath }) => `${name} (\`${jsonPath}\`)`).join(", ");
   const text = [
     `## ${resource.kind}\n\n${description}\n`,
-    `\`kubectl get ${resource.plural}\` shows ${shown}.\n`,
-    `### ${resource.kind} spec\n\n${tableText(tables.spec)}`,
-    `### ${resource.kind} status\n\n${tableText(tables.status)}`,
+    ...(shown === "" ? [] : [`\`kubectl get ${resource.plural}\` shows ${shown}.\n`]),
+    ...parts.map(({ heading, table }) => `### ${resource.kind} ${heading}\n\n${tableText(table)}`),
   ].join("\n");
-  return { text, types: [...tables.spec.types, ...tables.status.types] };
+  return { text, types: parts.flatMap(({ table }) => table.types) };
 }
 
 /** These types and those that they mention, each once, by name. */

@@ -1,0 +1,122 @@
+/** Whether a Bundle may be handed out as it is now, and with which spec. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import { asHelmOp, isDirect, resolvedSpec } from "../direct-bundle/as-helm-op.ts";
+import { bundleRefusal } from "../direct-bundle/refusal.ts";
+import type { BundleResolver } from "../direct-bundle/resolve-bundle.ts";
+import { leftOutLabelRemarks } from "../helm-op/left-out-labels.ts";
+import { notCarriedOutRemarks } from "../helm-op/not-carried-out.ts";
+import { unknownBundleFieldRemarks } from "../helm-op/unknown-fields.ts";
+import { withDefaults } from "../policy/defaults.ts";
+import { forbidsNamespaces, mergePolicies } from "../policy/merge-policies.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import { violationOf } from "../policy/violation.ts";
+import { byNamespace } from "./reconcile.ts";
+
+export type Prepared = (
+  | { readonly kind: "deployable"; readonly spec: Bundle["spec"] }
+  /** Nothing may change; what is deployed stays. */
+  | { readonly kind: "held"; readonly error: AppError; readonly retryMs?: number }
+  /** For a write that has this looked at again. */
+  | { readonly kind: "waiting" }
+) & {
+  /** What its charts came to, to be kept in its status; none of a HelmOp's, whose pins are in its spec. */
+  readonly pins?: readonly ChartPin[];
+  /** What its author should know, as sentences. */
+  readonly remarks?: readonly string[];
+};
+
+/** `known`: the pins that are kept of it. */
+export type PrepareBundle = (
+  bundle: Bundle,
+  known: readonly ChartPin[],
+  signal: AbortSignal,
+) => Promise<Prepared>;
+
+export interface PrepareDeps {
+  readonly helmOps: Store<HelmOp>;
+  /** Indexed `byNamespace`. */
+  readonly policies: Store<Policy>;
+  readonly patterns: Patterns;
+  readonly charts: BundleResolver;
+}
+
+export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
+  // What is packed is remembered by the spec, so the same Bundle has to come to the very same spec.
+  const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
+
+  return async function prepare(bundle, known, signal) {
+    const policy = mergePolicies(
+      deps.policies.byIndex(byNamespace, bundle.metadata.namespace ?? ""),
+    );
+    const intent = asHelmOp(bundle);
+    const noNamespaces = forbidsNamespaces(policy);
+
+    if (!isDirect(bundle, deps.helmOps.get(keyOf(bundle)))) {
+      const violation = violationOf(policy, intent, deps.patterns);
+      if (violation === undefined)
+        return { kind: "deployable", spec: specOf({ bundle, noNamespaces }), pins: [] };
+      // What a default will mend is mended by the HelmOp's own loop, which writes the Bundle anew.
+      const isMendable =
+        violationOf(policy, withDefaults(policy, intent), deps.patterns) === undefined;
+      return isMendable ? { kind: "waiting" } : { kind: "held", error: violation };
+    }
+
+    const ownRemarks = [
+      ...unknownBundleFieldRemarks(bundle),
+      ...leftOutLabelRemarks(intent),
+      ...notCarriedOutRemarks(intent),
+    ];
+    const refusal = bundleRefusal(bundle) ?? violationOf(policy, intent, deps.patterns);
+    if (refusal !== undefined)
+      return { kind: "held", error: refusal, pins: known, remarks: ownRemarks };
+    const { pins, failure, caBundle, ...found } = await deps.charts.resolve(bundle, known, signal);
+    const remarks = [...found.remarks, ...ownRemarks];
+    if (failure !== undefined) return { kind: "held", ...failure, pins, remarks };
+    // Only what is kept is handed out: otherwise a hub that starts anew could come to something else.
+    if (!isDeepStrictEqual(pins, bundle.status?.pins ?? []))
+      return { kind: "waiting", pins, remarks };
+    const spec = specOf({ bundle, pins, caBundle, noNamespaces });
+    return { kind: "deployable", spec, pins, remarks };
+  };
+
+  function specOf(source: SpecSource): Bundle["spec"] {
+    const { spec } = source.bundle;
+    const known = derived.get(spec);
+    if (
+      known?.noNamespaces === source.noNamespaces &&
+      known.caBundle === source.caBundle &&
+      isDeepStrictEqual(known.pins, source.pins)
+    )
+      return known.spec;
+    const fresh = { ...source, spec: deriveSpec(source) };
+    derived.set(spec, fresh);
+    return fresh.spec;
+  }
+}
+
+interface SpecSource {
+  readonly bundle: Bundle;
+  readonly pins?: readonly ChartPin[];
+  readonly caBundle?: string | undefined;
+  readonly noNamespaces: boolean;
+}
+
+interface DerivedSpec extends Omit<SpecSource, "bundle"> {
+  readonly spec: Bundle["spec"];
+}
+
+function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
+  const spec = pins === undefined ? bundle.spec : resolvedSpec(bundle, pins, caBundle);
+  if (!noNamespaces) return spec;
+  return {
+    ...spec,
+    createNamespace: false,
+    targets: (spec.targets ?? []).map((target) => ({ ...target, createNamespace: false })),
+  };
+}

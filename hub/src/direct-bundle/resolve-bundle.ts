@@ -1,0 +1,114 @@
+/**
+ * Resolves the charts of Bundles that were not made for a HelmOp. What they come to is kept in `status.pins`: the spec is
+ * the author's, and whoever keeps it in Git would take out what is written into it. A status also has rights of its own,
+ * so that nobody can pin an archive that a Policy would not have let through.
+ */
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
+import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ChartAccess } from "../helm-op/chart-access.ts";
+import type { Doubts } from "../helm-op/doubts.ts";
+import { type ChartNote, resolveCharts } from "../helm-op/resolve-charts.ts";
+import { asHelmOp } from "./as-helm-op.ts";
+
+export interface BundleResolution {
+  /** What is to be kept, also when something failed. */
+  readonly pins: readonly ChartPin[];
+  /** Authorities that are trusted where its Secret names none, as PEM. */
+  readonly caBundle?: string;
+  /** What people should know although it was resolved. */
+  readonly remarks: readonly string[];
+  /** Why nothing can be handed out. */
+  readonly failure?: { readonly error: AppError; readonly retryMs?: number };
+}
+
+export interface BundleResolver {
+  /** `known`: what is kept of an earlier time. Repositories are asked only for what is not among it. */
+  resolve(
+    bundle: Bundle,
+    known: readonly ChartPin[],
+    signal: AbortSignal,
+  ): Promise<BundleResolution>;
+  forget(key: ObjectKey): void;
+}
+
+export interface BundleResolverDeps {
+  readonly resolver: Resolver;
+  readonly access: ChartAccess;
+  readonly doubts: Doubts;
+  readonly deploymentsOf: (bundle: ObjectKey) => readonly BundleDeployment[];
+}
+
+/** Somebody waits for it: it is tried again after one second, doubling up to five minutes. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 5 * 60_000;
+
+interface Memory {
+  readonly failures: number;
+  readonly notes: readonly ChartNote[];
+}
+
+export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
+  const memories = new Map<ObjectKey, Memory>();
+
+  return {
+    async resolve(bundle, known, signal) {
+      const key = keyOf(bundle);
+      const before = memories.get(key) ?? { failures: 0, notes: [] };
+      const helmOp = asHelmOp(bundle);
+      const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
+      // A Secret that is not as it should be has this looked at again as soon as it changes.
+      if (access instanceof AppError)
+        return { pins: known, remarks: [], failure: failureOf(access, 1) };
+      const isDoubted = deps.doubts.take(key);
+      const { pins, notes, failure } = await resolveCharts(deps.resolver, {
+        helmOp,
+        known,
+        notes: before.notes,
+        poll: false,
+        settingsFor: access.settingsFor,
+        ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(key, pin) }),
+        signal,
+      });
+      const failures = failure === undefined ? 0 : before.failures + 1;
+      memories.set(key, { failures, notes });
+      const remarks = notes.map(({ note }) => note);
+      if (failure?.isPinned === false)
+        return { pins, remarks, failure: failureOf(failure.error, failures) };
+      return {
+        pins,
+        ...(access.caBundle !== undefined && { caBundle: access.caBundle }),
+        // What has a pin is handed out; that it could not be looked up once more is worth knowing.
+        remarks: failure === undefined ? remarks : [...remarks, failure.error.message],
+      };
+    },
+    forget(key) {
+      memories.delete(key);
+      deps.access.forget(key);
+      deps.doubts.forget(key);
+    },
+  };
+
+  /** Whether some cluster has installed this very archive, or may have. */
+  function isRunning(key: ObjectKey, pin: Pin): boolean {
+    const digest = archiveDigest(pin);
+    return (
+      digest === undefined ||
+      deps.deploymentsOf(key).some(({ status }) => status?.chartDigest === digest)
+    );
+  }
+}
+
+function failureOf(error: AppError, failures: number): NonNullable<BundleResolution["failure"]> {
+  const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
+  return { error, ...(error.retryable && { retryMs }) };
+}
+
+/** Those that its author gives, as PEM. */
+function authoritiesOf({ spec }: Bundle): string | undefined {
+  const encoded = spec.helmOpOptions?.helmOpCABundle || undefined;
+  return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();
+}

@@ -1,0 +1,22 @@
+/** What a Policy gives to HelmOps that do not say it themselves. Pure. */
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { MergedPolicy } from "./merge-policies.ts";
+
+/** The HelmOp as it is carried out: it is never written back, but its Bundle is made from it. */
+export function withDefaults(policy: MergedPolicy, helmOp: HelmOp): HelmOp {
+  const serviceAccount = helmOp.spec.serviceAccount || policy.defaultServiceAccount;
+  const helmSecretName = helmOp.spec.helmSecretName || policy.defaultHelmSecretName;
+  if (
+    serviceAccount === (helmOp.spec.serviceAccount ?? "") &&
+    helmSecretName === (helmOp.spec.helmSecretName ?? "")
+  )
+    return helmOp;
+  return {
+    ...helmOp,
+    spec: {
+      ...helmOp.spec,
+      ...(serviceAccount !== "" && { serviceAccount }),
+      ...(helmSecretName !== "" && { helmSecretName }),
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { aHelmOp, aPolicy } from "../testing/objects.ts";
+import { withDefaults } from "./defaults.ts";
+import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "./merge-policies.ts";
+
+const nothing: MergedPolicy = {
+  names: [],
+  requireServiceAccount: false,
+  allowedServiceAccounts: [],
+  allowNamespaceCreation: false,
+  defaultServiceAccount: "",
+  defaultHelmSecretName: "",
+  allowedHelmSecretNames: [],
+  allowedHelmRepoPatterns: [],
+  allowedChartPatterns: [],
+};
+
+test("no Policy restricts nothing and gives nothing", () => {
+  assert.deepEqual(mergePolicies([]), nothing);
+});
+
+test("a Policy that says nothing restricts nothing, also with nulls and empty texts", () => {
+  const policy = aPolicy("a", {
+    allowedServiceAccounts: null,
+    helmOp: { defaultServiceAccount: "", allowedChartPatterns: null },
+  });
+
+  assert.deepEqual(mergePolicies([policy]), { ...nothing, names: ["a"] });
+});
+
+test("switches are ORed, lists are joined, and of defaults the first by name counts", () => {
+  const a = aPolicy("a", {
+    requireServiceAccount: true,
+    allowedServiceAccounts: ["x", "y"],
+    helmOp: { defaultHelmSecretName: "of-a", allowedHelmRepoPatterns: ["a.*"] },
+  });
+  const b = aPolicy("b", {
+    requireServiceAccount: false,
+    allowNamespaceCreation: true,
+    allowedServiceAccounts: ["y", "z"],
+    helmOp: {
+      defaultServiceAccount: "of-b",
+      defaultHelmSecretName: "of-b",
+      allowedHelmRepoPatterns: ["b.*"],
+      allowedHelmSecretNames: ["s"],
+      allowedChartPatterns: ["c"],
+    },
+  });
+  const merged: MergedPolicy = {
+    names: ["a", "b"],
+    requireServiceAccount: true,
+    allowNamespaceCreation: true,
+    allowedServiceAccounts: ["x", "y", "z"],
+    defaultServiceAccount: "of-b",
+    defaultHelmSecretName: "of-a",
+    allowedHelmSecretNames: ["s"],
+    allowedHelmRepoPatterns: ["a.*", "b.*"],
+    allowedChartPatterns: ["c"],
+  };
+
+  for (const order of [
+    [a, b],
+    [b, a],
+  ])
+    assert.deepEqual(mergePolicies(order), merged);
+});
+
+test("what a Policy says of GitRepos is none of a HelmOp's", () => {
+  const policy = aPolicy("a", { gitRepo: { defaultServiceAccount: "git" } });
+
+  assert.equal(mergePolicies([policy]).defaultServiceAccount, "");
+});
+
+const namespaces: readonly (readonly [what: string, fields: Partial<Policy>, forbids: boolean])[] =
+  [
+    ["nothing is required", {}, false],
+    ["a ServiceAccount is required", { requireServiceAccount: true }, true],
+    [
+      "one is required and namespaces may be made",
+      { requireServiceAccount: true, allowNamespaceCreation: true },
+      false,
+    ],
+  ];
+for (const [what, fields, forbids] of namespaces) {
+  test(`namespaces are ${forbids ? "not " : ""}made where ${what}`, () => {
+    assert.equal(forbidsNamespaces(mergePolicies([aPolicy("a", fields)])), forbids);
+  });
+}
+
+test("defaults go where a HelmOp says nothing, and the HelmOp itself stays as it is", () => {
+  const policy = mergePolicies([
+    aPolicy("a", { helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" } }),
+  ]);
+  const silent = aHelmOp({ serviceAccount: "" });
+  const outspoken = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
+
+  const { serviceAccount, helmSecretName } = withDefaults(policy, silent).spec;
+
+  assert.deepEqual([serviceAccount, helmSecretName], ["deployer", "login"]);
+  assert.equal(silent.spec.serviceAccount, "");
+  assert.equal(withDefaults(policy, outspoken), outspoken);
+  assert.equal(withDefaults(mergePolicies([]), silent), silent);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createPatterns } from "./patterns.ts";
+
+const url = "https://charts.example.com/stable";
+
+/** What Go's own regexp says of `^(?:PATTERN)$`. */
+const answers: readonly (readonly [pattern: string, text: string, kind: "yes" | "no"])[] = [
+  ["https://charts\\.example\\.com/.*", url, "yes"],
+  ["https://charts\\.example\\.com", url, "no"],
+  ["charts\\.example\\.com/.*", url, "no"],
+  ["^https://charts\\.example\\.com/.*$", url, "yes"],
+  ["a|ab", "ab", "yes"],
+  ["a??b??", "ab", "yes"],
+  ["a.*?|abc", "abcd", "yes"],
+  ["(?i)HTTPS://CHARTS\\.EXAMPLE\\.COM/STABLE", url, "yes"],
+  ["\\Ahttps://.*\\z", url, "yes"],
+  ["a$", "a\n", "no"],
+  ["(?m)^a$", "a\nb", "no"],
+  [".*", "a\nb", "no"],
+  ["(?s).*", "a\nb", "yes"],
+  ["(?P<host>[[:alnum:]]+)", "host1", "yes"],
+  ["\\pL+", "größe", "yes"],
+  ["\\d", "٣", "no"],
+  ["\\Qa.b\\E", "a.b", "yes"],
+  ["a{,3}", "a{,3}", "yes"],
+];
+for (const [pattern, text, kind] of answers) {
+  test(`${pattern} ${kind === "yes" ? "matches" : "does not match"} ${JSON.stringify(text)}, as in Go`, () => {
+    assert.deepEqual(createPatterns().match(pattern, text), { kind });
+  });
+}
+
+const unusable: readonly (readonly [what: string, pattern: string])[] = [
+  ["a group that is not closed", "https://("],
+  ["a group that is not opened, which would get around the anchors", "a)|(?:b"],
+  ["what RE2 does not know: looking ahead", "(?=a)a"],
+  ["what RE2 does not know: back references", "(a)\\1"],
+  ["a count beyond RE2's own limit", "a{1001}"],
+  ["counts within counts beyond RE2's own limit", "(a{100}){100}"],
+  ["more than can be compiled in a moment", "(a?){1000}".repeat(20)],
+  ["more than a pattern may be long", "a".repeat(2_049)],
+];
+for (const [what, pattern] of unusable) {
+  test(`a pattern with ${what} cannot be used, and says so`, () => {
+    const match = createPatterns().match(pattern, "a");
+
+    assert.equal(match.kind, "unusable");
+    assert.ok(match.kind === "unusable" && match.why.length > 10);
+  });
+}
+
+const hungry: readonly (readonly [what: string, pattern: string, text: string])[] = [
+  ["nested repetitions", "(a+)+", `${"a".repeat(2_047)}!`],
+  ["alternatives of the same", "(a|a|aa)*", `${"a".repeat(2_047)}!`],
+  ["many stars", `${"a*".repeat(100)}b`, "a".repeat(2_048)],
+  ["many counts", "(a?){700}a{700}", "a".repeat(2_048)],
+  ["a count of groups", "((a{1,30}){1,30})", "a".repeat(2_048)],
+];
+for (const [what, pattern, text] of hungry) {
+  test(`${what} take no more than a moment`, () => {
+    const patterns = createPatterns();
+    const startedAt = performance.now();
+
+    assert.notEqual(patterns.match(pattern, text).kind, "yes");
+    // About 20 ms here; a backtracking engine would take longer than the universe is old.
+    assert.ok(performance.now() - startedAt < 2_000);
+  });
+}
+
+test("patterns and texts that share a border are not taken for each other", () => {
+  const patterns = createPatterns();
+
+  assert.equal(patterns.match("a", "ab").kind, "no");
+  assert.equal(patterns.match("aa", "b").kind, "no");
+  assert.equal(patterns.match("", "aab").kind, "no");
+  assert.equal(patterns.match("aab", "").kind, "no");
+  assert.equal(patterns.match("ab?", "ab").kind, "yes");
+});

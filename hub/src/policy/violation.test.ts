@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { asHelmOp } from "../direct-bundle/as-helm-op.ts";
+import { aBundle, aHelmOp, aPolicy } from "../testing/objects.ts";
+import { mergePolicies } from "./merge-policies.ts";
+import { createPatterns } from "./patterns.ts";
+import { violationOf } from "./violation.ts";
+
+const patterns = createPatterns();
+const repo = "https://charts.example.com";
+const helm = { repo, chart: "web", version: "~1.2" };
+
+function violation(fields: Omit<Policy, "metadata">, helmOp: HelmOp) {
+  return violationOf(mergePolicies([aPolicy("guard", fields)]), helmOp, patterns);
+}
+
+interface Row {
+  readonly what: string;
+  readonly policy: Omit<Policy, "metadata">;
+  readonly spec?: HelmOp["spec"];
+}
+
+const allowed: readonly Row[] = [
+  { what: "anything, by a Policy that says nothing", policy: {} },
+  {
+    what: "no ServiceAccount, where some are allowed and none is required",
+    policy: { allowedServiceAccounts: ["deployer"] },
+  },
+  {
+    what: "the ServiceAccount that is allowed",
+    policy: { requireServiceAccount: true, allowedServiceAccounts: ["deployer"] },
+    spec: { serviceAccount: "deployer" },
+  },
+  {
+    what: "no ServiceAccount of its own, where all its targets have theirs",
+    policy: { requireServiceAccount: true },
+    spec: { targets: [{ serviceAccount: "a" }, { doNotDeploy: true }, { serviceAccount: "b" }] },
+  },
+  {
+    what: "no Secret, where some are allowed",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+  },
+  {
+    what: "a repository that a pattern matches",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["https://[a-z]+\\.example\\.com"] } },
+  },
+  {
+    what: "a repository that stands there verbatim, though it is no pattern for itself",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["https://x.example/(a"] } },
+    spec: { helm: { ...helm, repo: "https://x.example/(a" } },
+  },
+  {
+    what: "what one pattern matches, whatever is wrong with another",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["(", "https://.*"] } },
+  },
+  {
+    what: "a registry, whose chart field is empty, where charts are restricted",
+    policy: { helmOp: { allowedChartPatterns: ["web"] } },
+    spec: { helm: { repo: "oci://registry.example.com/db" } },
+  },
+  {
+    what: "an archive whose address a pattern for charts matches, whatever is said of repositories",
+    policy: {
+      helmOp: {
+        allowedHelmRepoPatterns: [repo],
+        allowedChartPatterns: ["https://files\\..*\\.tgz"],
+      },
+    },
+    spec: { helm: { chart: "https://files.example.com/a.tgz" } },
+  },
+  {
+    what: "a target with another repository that deploys nothing",
+    policy: { helmOp: { allowedHelmRepoPatterns: [repo] } },
+    spec: { targets: [{ doNotDeploy: true, helm: { repo: "https://evil.example" } }] },
+  },
+];
+describe("a Policy allows", () => {
+  for (const { what, policy, spec = {} } of allowed) {
+    test(what, () => assert.equal(violation(policy, aHelmOp(spec)), undefined));
+  }
+});
+
+const refused: readonly (Row & { readonly says: RegExp })[] = [
+  {
+    what: "no ServiceAccount, where one is required",
+    policy: { requireServiceAccount: true, allowedServiceAccounts: ["ci", "deployer"] },
+    says: /^serviceAccount is required by Policy but is not set: set spec\.serviceAccount to one of \[ci, deployer\] \(Policy guard\); what is deployed stays/,
+  },
+  {
+    what: "a target without a ServiceAccount, where others have one",
+    policy: { requireServiceAccount: true },
+    spec: { targets: [{ serviceAccount: "a" }, { clusterName: "x" }] },
+    says: /^serviceAccount is required by Policy but is not set in target target001: /,
+  },
+  {
+    what: "another ServiceAccount",
+    policy: { allowedServiceAccounts: ["ci", "deployer"] },
+    spec: { serviceAccount: "root" },
+    says: /^disallowed serviceAccount root: root is not in the allowed set \[ci, deployer\]/,
+  },
+  {
+    what: "another ServiceAccount in a target",
+    policy: { allowedServiceAccounts: ["ci"] },
+    spec: { serviceAccount: "ci", targets: [{ name: "prod", serviceAccount: "root" }] },
+    says: /^disallowed serviceAccount root in target prod: root is not in/,
+  },
+  {
+    what: "another Secret",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+    spec: { helmSecretName: "of-others" },
+    says: /^disallowed helmSecretName of-others: of-others is not in the allowed set \[login\]/,
+  },
+  {
+    what: "another repository",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["https://good\\..*"] } },
+    says: /^disallowed helm repo https:\/\/charts\.example\.com\/: .* matches nothing in the allowed set \[https:\/\/good\\\.\.\*\]/,
+  },
+  {
+    what: "a repository that only begins like an allowed one",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["https://charts"] } },
+    says: /^disallowed helm repo /,
+  },
+  {
+    what: "another repository in a target",
+    policy: { helmOp: { allowedHelmRepoPatterns: [repo] } },
+    spec: { targets: [{ name: "prod", helm: { repo: "https://evil.example" } }] },
+    says: /^disallowed helm repo https:\/\/evil\.example\/ in target prod: /,
+  },
+  {
+    what: "another chart",
+    policy: { helmOp: { allowedChartPatterns: ["db|cache"] } },
+    says: /^disallowed helm chart web: web matches nothing in the allowed set \[db\|cache\]/,
+  },
+  {
+    what: "an archive from elsewhere, which has no repo field",
+    policy: { helmOp: { allowedHelmRepoPatterns: [repo] } },
+    spec: { helm: { chart: "https://evil.example/a.tgz" } },
+    says: /^disallowed helm repo https:\/\/evil\.example\/a\.tgz: /,
+  },
+  {
+    what: "everything that a pattern which cannot be compiled would have to match",
+    policy: { helmOp: { allowedHelmRepoPatterns: ["https://good", "https://("] } },
+    says: /^disallowed helm repo .*: policy failed to compile regex "https:\/\/\(": .*missing closing \)/,
+  },
+];
+describe("a Policy refuses", () => {
+  for (const { what, policy, spec = {}, says } of refused) {
+    test(what, () => {
+      const error = violation(policy, aHelmOp(spec));
+
+      assert.equal(error?.code, "POLICY_VIOLATION");
+      assert.match(error.message, says);
+    });
+  }
+
+  test("the ServiceAccount before the Secret before the repository before the chart", () => {
+    const policy: Omit<Policy, "metadata"> = {
+      requireServiceAccount: true,
+      allowedServiceAccounts: ["ci"],
+      helmOp: {
+        allowedHelmSecretNames: ["login"],
+        allowedHelmRepoPatterns: ["x"],
+        allowedChartPatterns: ["x"],
+      },
+    };
+    const steps: readonly (readonly [spec: HelmOp["spec"], says: RegExp])[] = [
+      [{ helmSecretName: "a" }, /^serviceAccount is required/],
+      [{ helmSecretName: "a", serviceAccount: "b" }, /^disallowed serviceAccount/],
+      [{ helmSecretName: "a", serviceAccount: "ci" }, /^disallowed helmSecretName/],
+      [{ serviceAccount: "ci" }, /^disallowed helm repo/],
+      [{ serviceAccount: "ci", helm: { ...helm, repo: "x" } }, /^disallowed helm chart/],
+    ];
+    for (const [spec, says] of steps)
+      assert.match(violation(policy, aHelmOp(spec))?.message ?? "", says);
+  });
+
+  test("a Bundle in the same way, with its own words", () => {
+    const bundle = aBundle({
+      helm,
+      helmOpOptions: { helmOpSecretName: "of-others" },
+    });
+
+    assert.match(
+      violation({ requireServiceAccount: true }, asHelmOp(bundle))?.message ?? "",
+      /^serviceAccount is required by Policy but is not set on the Bundle: /,
+    );
+    assert.match(
+      violation({ helmOp: { allowedHelmSecretNames: ["a"] } }, asHelmOp(bundle))?.message ?? "",
+      /^disallowed helmSecretName of-others: /,
+    );
+  });
+
+  test("without showing a password that stands in an address", () => {
+    const error = violation(
+      { helmOp: { allowedHelmRepoPatterns: ["x"] } },
+      aHelmOp({ helm: { ...helm, repo: "https://user:hunter2@evil.example/a?token=hunter2" } }),
+    );
+
+    assert.ok(error !== undefined);
+    assert.doesNotMatch(error.message, /hunter2/);
+  });
+
+  test("with no more of a long list than is read", () => {
+    const many = Array.from({ length: 50 }, (_, index) => `account-${index}`);
+
+    const error = violation({ allowedServiceAccounts: many }, aHelmOp({ serviceAccount: "x" }));
+
+    assert.match(error?.message ?? "", /account-7, 42 more\]/);
+  });
+});

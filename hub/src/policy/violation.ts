@@ -1,0 +1,157 @@
+/** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { targetName } from "@flotilla/shared/api/names.ts";
+import { describeUrl } from "@flotilla/shared/charts/address.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { hubErrors } from "../errors.ts";
+import { deploys, type WantedChart, wantedBy } from "../helm-op/plan-bundle.ts";
+import type { MergedPolicy } from "./merge-policies.ts";
+import type { Patterns } from "./patterns.ts";
+
+/** More would not be read. */
+const mostShown = 8;
+
+/** The first violation, in Fleet's order: the ServiceAccount, the Secret, the repository, the chart. */
+export function violationOf(
+  policy: MergedPolicy,
+  helmOp: HelmOp,
+  patterns: Patterns,
+): AppError | undefined {
+  if (policy.names.length === 0) return undefined;
+  return (
+    accountViolation(policy, helmOp) ??
+    secretViolation(policy, helmOp) ??
+    sourceViolation(policy, helmOp, patterns)
+  );
+}
+
+/** What is asked for, and by which of its targets; the object itself is a part without a name. */
+interface Part<T> {
+  readonly asked: T;
+  readonly target?: string;
+}
+
+function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | undefined {
+  const { requireServiceAccount, allowedServiceAccounts } = policy;
+  const [own, ...ofTargets] = accountsOf(helmOp);
+  // A target without an account has that of the whole; the whole needs none when all its targets have theirs.
+  const acting = ofTargets.length === 0 ? [own] : ofTargets;
+  const without = acting.filter(({ asked }) => asked === "" && own.asked === "");
+  const [missing] = without.length === acting.length ? [own] : without;
+  if (requireServiceAccount && without.length > 0 && missing !== undefined) {
+    const where = helmOp.kind === "Bundle" ? " on the Bundle" : "";
+    return violation(
+      `serviceAccount is required by Policy but is not set${where}${inTarget(missing)}`,
+      `set spec.serviceAccount${listed(allowedServiceAccounts, " to one of")}`,
+      policy,
+    );
+  }
+  const wrong = [own, ...ofTargets].find(({ asked }) => !isListed(asked, allowedServiceAccounts));
+  return (
+    wrong &&
+    violation(
+      `disallowed serviceAccount ${wrong.asked}${inTarget(wrong)}`,
+      `${wrong.asked} is not in the allowed set${listed(allowedServiceAccounts)}`,
+      policy,
+    )
+  );
+}
+
+function secretViolation(policy: MergedPolicy, { spec }: HelmOp): AppError | undefined {
+  const secret = spec.helmSecretName ?? "";
+  if (isListed(secret, policy.allowedHelmSecretNames)) return undefined;
+  return violation(
+    `disallowed helmSecretName ${secret}`,
+    `${secret} is not in the allowed set${listed(policy.allowedHelmSecretNames)}`,
+    policy,
+  );
+}
+
+function sourceViolation(
+  policy: MergedPolicy,
+  helmOp: HelmOp,
+  patterns: Patterns,
+): AppError | undefined {
+  for (const part of chartsOf(helmOp)) {
+    const { repo, chart } = part.asked;
+    // The address of an archive is where it comes from: without rules of its own it is under those for repositories.
+    const isArchive = repo === "" && chart.includes("://");
+    const source = isArchive && policy.allowedChartPatterns.length === 0 ? chart : repo;
+    const problem =
+      patternViolation("helm repo", source, policy.allowedHelmRepoPatterns, part) ??
+      patternViolation("helm chart", chart, policy.allowedChartPatterns, part);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+
+  function patternViolation(
+    what: string,
+    asked: string,
+    allowed: readonly string[],
+    part: Part<WantedChart>,
+  ): AppError | undefined {
+    if (isListed(asked, allowed)) return undefined;
+    const shown = asked.includes("://") ? describeUrl(asked) : asked;
+    const subject = `disallowed ${what} ${shown}${inTarget(part)}`;
+    let unusable: string | undefined;
+    for (const pattern of allowed) {
+      const match = patterns.match(pattern, asked);
+      if (match.kind === "yes") return undefined;
+      if (match.kind === "unusable")
+        unusable ??= `policy failed to compile regex ${JSON.stringify(pattern)}: ${match.why}`;
+    }
+    // What one pattern allows is allowed, whatever is wrong with another one.
+    const why = unusable ?? `${shown} matches nothing in the allowed set${listed(allowed)}`;
+    return violation(subject, why, policy);
+  }
+}
+
+function violation(subject: string, why: string, { names }: MergedPolicy): AppError {
+  const whose = `${names.length === 1 ? "Policy" : "Policies"} ${shortList(names)}`;
+  return new AppError(
+    hubErrors.POLICY_VIOLATION,
+    `${subject}: ${why} (${whose}); what is deployed stays as it is until this is changed, here or in the Policy`,
+  );
+}
+
+/** Nothing is not forbidden, and a set that is empty allows everything. */
+function isListed(text: string, allowed: readonly string[]): boolean {
+  return text === "" || allowed.length === 0 || allowed.includes(text);
+}
+
+function accountsOf({ spec }: HelmOp): readonly [Part<string>, ...Part<string>[]] {
+  const targets = (spec.targets ?? []).flatMap((target, index) =>
+    target.doNotDeploy === true
+      ? []
+      : [{ asked: target.serviceAccount ?? "", target: target.name || targetName(index) }],
+  );
+  return [{ asked: spec.serviceAccount ?? "" }, ...targets];
+}
+
+function chartsOf({ spec }: HelmOp): readonly Part<WantedChart>[] {
+  const own = wantedBy(spec.helm ?? {});
+  const targets = (spec.targets ?? []).flatMap((target, index) =>
+    deploys(target)
+      ? [
+          {
+            asked: wantedBy(target.helm ?? {}, own),
+            target: target.name || targetName(index),
+          },
+        ]
+      : [],
+  );
+  return [{ asked: own }, ...targets];
+}
+
+function inTarget({ target }: Part<unknown>): string {
+  return target === undefined ? "" : ` in target ${target}`;
+}
+
+function listed(texts: readonly string[], lead = ""): string {
+  return texts.length === 0 ? "" : `${lead} [${shortList(texts)}]`;
+}
+
+function shortList(texts: readonly string[]): string {
+  const more = texts.length - mostShown;
+  return [...texts.slice(0, mostShown), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
