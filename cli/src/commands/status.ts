@@ -1,9 +1,13 @@
 /** `flotilla status`: what runs, where, and how the fleet is. */
-import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
 import { formatTable } from "../output/table.ts";
 
@@ -23,11 +27,13 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   const state = await runningFleet(dir);
   const rest = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
   try {
-    const [members, ops, deployments] = await Promise.all([
+    const [members, ops, made, deployments] = await Promise.all([
       rest.list(clusters),
       rest.list(helmOps),
+      rest.list(bundles),
       rest.list(bundleDeployments),
     ]);
+    const applied = bundlesWithoutHelmOp(made.items, ops.items);
     const text = [
       `kubeconfig        ${state.kubeconfig}`,
       ...Object.entries(state.addresses).map(([name, address]) => `${name.padEnd(17)} ${address}`),
@@ -53,6 +59,22 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
             .find((condition) => condition?.status === "False")?.message ?? "",
         ]),
       ),
+      ...(applied.length === 0
+        ? []
+        : [
+            formatTable(
+              ["BUNDLE", "VERSION", "READY", "MESSAGE"],
+              applied.map(({ metadata, status: seen }) => {
+                const ready = findCondition(seen?.conditions, "Ready");
+                return [
+                  `${metadata.namespace}/${metadata.name}`,
+                  seen?.version ?? "",
+                  seen?.display?.readyClusters ?? "0/0",
+                  ready?.status === "False" ? (ready.message ?? "") : "",
+                ];
+              }),
+            ),
+          ]),
       `${deployments.items.length} BundleDeployments`,
       "",
     ];
@@ -60,4 +82,13 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   } finally {
     await rest.close();
   }
+}
+
+/** What somebody applied as a Bundle, which no HelmOp tells of. */
+function bundlesWithoutHelmOp(all: readonly Bundle[], ops: readonly HelmOp[]): readonly Bundle[] {
+  const names = new Set(ops.map(({ metadata }) => keyOf(metadata)));
+  return all.filter(
+    ({ metadata }) =>
+      metadata.labels?.[helmOpLabel] !== metadata.name || !names.has(keyOf(metadata)),
+  );
 }

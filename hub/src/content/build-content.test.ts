@@ -58,6 +58,8 @@ describe("the content of a deployment", () => {
     ],
     ["empty names", { namespace: "", defaultNamespace: null, helm: { releaseName: null } }, {}],
     ["createNamespace", { createNamespace: false }, { createNamespace: false }],
+    ["a number to deploy once more by", { forceSyncGeneration: 3 }, { forceSyncGeneration: 3 }],
+    ["0 as no such number, as in Fleet", { forceSyncGeneration: 0 }, {}],
     ["createNamespace null", { createNamespace: null }, {}],
     ["values", { helm: { values: { a: 1 } } }, { values: { a: 1 } }],
     ["empty values, which are none", { helm: { values: {} } }, {}],

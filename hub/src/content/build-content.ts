@@ -88,6 +88,7 @@ export function buildContent({
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
     keepResources: options.keepResources ?? false,
+    ...(options.forceSyncGeneration && { forceSyncGeneration: options.forceSyncGeneration }),
   };
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { aDeployment } from "../testing/objects.ts";
-import { isFetchFailure } from "./changes.ts";
+import { aBundle, aDeployment, httpPin } from "../testing/objects.ts";
+import { isFetchFailure, isPinChange } from "./changes.ts";
 
 function failed(reason: string, message: string): BundleDeployment {
   return aDeployment("paris", {
@@ -34,4 +34,18 @@ describe("that a chart could not be fetched", () => {
       assert.equal(isFetchFailure(change), isTold);
     });
   }
+});
+
+test("what a Bundle's charts came to is a change of its own, and nothing else of its status is", () => {
+  const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
+  const bundle = aBundle();
+  const pinned = aBundle({}, {}, { pins });
+  const key = "x/web";
+
+  assert.equal(isPinChange({ key, before: bundle, after: pinned }), true);
+  assert.equal(isPinChange({ key, before: pinned, after: aBundle({}, {}, { pins: [] }) }), true);
+  assert.equal(
+    isPinChange({ key, before: pinned, after: aBundle({}, {}, { pins, unavailable: 1 }) }),
+    false,
+  );
 });

@@ -7,7 +7,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import { type KubeObject, keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -39,6 +39,7 @@ import {
   isPresenceChange,
   isTargetingChange,
 } from "./changes.ts";
+import { userFields } from "./log-fields.ts";
 
 export interface ControlDeps {
   /** Refuses writes once the leadership is lost. */
@@ -65,11 +66,17 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   const housed = new Set<ObjectKey>();
   const statuses = createStatusWriters({ rest, caches, outcomes, tallies, housed, clock, log });
 
-  const controller = (name: string, workers: number, reconcile: Reconcile) =>
+  const controller = (
+    name: string,
+    workers: number,
+    reconcile: Reconcile,
+    lookUp?: (key: ObjectKey) => KubeObject | undefined,
+  ) =>
     createController({
       name,
       workers,
       reconcile,
+      logFields: (key) => userFields(lookUp?.(key)),
       log: log.child({ controller: name }),
       metrics: deps.metrics,
       clock,
@@ -100,6 +107,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       outcomes,
       markStatus: statuses.markHelmOp,
     }),
+    caches.helmOps.store.get,
   );
   const bundles = controller(
     "bundle",
@@ -122,6 +130,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       onWritten: count,
       markStatus: statuses.markBundle,
     }),
+    caches.bundles.store.get,
   );
   const clusterLoop = controller(
     "cluster",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { aBundle, aDeployment, digestA, now } from "../testing/objects.ts";
+import { aBundle, aDeployment, digestA, httpPin, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type BundleInputs, bundleStatus, isBundleNews } from "./bundle-status.ts";
 
@@ -80,5 +80,62 @@ describe("the status of a Bundle", () => {
 
     assert.equal(isBundleNews(undefined, progress), false);
     assert.equal(isBundleNews(progress, bundleStatus(settled)), true);
+  });
+
+  test("tells the version that is handed out, and keeps it while nothing is", () => {
+    const status = bundleStatus({
+      ...settled,
+      targeting: { ...settled.targeting, version: "1.2.9" },
+    });
+    const held = bundleStatus({
+      ...settled,
+      bundle: { ...settled.bundle, status },
+      targeting: { ...settled.targeting, error: "a Policy forbids it" },
+    });
+
+    assert.equal(status.version, "1.2.9");
+    assert.equal(held.version, "1.2.9");
+    assert.equal(findCondition(held.conditions, "Ready")?.message, "a Policy forbids it");
+  });
+
+  test("keeps what its charts came to until that is known anew, and drops it where there is none", () => {
+    const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
+    const kept = { ...settled.bundle, status: { pins } };
+    const told = (known?: typeof pins) =>
+      bundleStatus({
+        ...settled,
+        bundle: kept,
+        targeting: { ...settled.targeting, ...(known !== undefined && { pins: known }) },
+      }).pins;
+
+    assert.deepEqual(told(), pins);
+    assert.deepEqual(told(pins), pins);
+    assert.equal(told([]), undefined);
+  });
+
+  test("with new pins is news, and Unknown until they are handed out", () => {
+    const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
+    const before = bundleStatus(settled);
+    const status = bundleStatus({
+      ...settled,
+      targeting: { ...settled.targeting, pins, isResolving: true },
+    });
+
+    assert.equal(isBundleNews(before, status), true);
+    assert.equal(status.observedGeneration, 4);
+    const { reason, observedGeneration } = findCondition(status.conditions, "Ready") ?? {};
+    assert.deepEqual([reason, observedGeneration], ["Progressing", 4]);
+  });
+
+  test("says what is worth knowing although all is well", () => {
+    const status = bundleStatus({
+      ...settled,
+      targeting: { ...settled.targeting, missing: ["no group a"], remarks: ["diff has no effect"] },
+    });
+
+    assert.equal(
+      findCondition(status.conditions, "Ready")?.message,
+      "no group a; diff has no effect",
+    );
   });
 });

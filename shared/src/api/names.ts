@@ -14,6 +14,8 @@ export const clusterAnnotation = "fleet.cattle.io/cluster";
 export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
 /** On a BundleDeployment: which of several Clusters that had this name one after the other. */
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
+/** On a HelmOp or a Bundle: whom Rancher let make it; told in logs as `userID`. */
+export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
 /** On everything that the hub makes. */
 export const managedLabel = "fleet.cattle.io/managed";
 

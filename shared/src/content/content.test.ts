@@ -54,6 +54,7 @@ describe("a change is sent to agents, and", () => {
       ["another namespace", { ...content, namespace: "shop" }, true],
       ["other values", { ...content, values: { replicas: 3 } }, true],
       ["no values any more", withoutValues, true],
+      ["a number that asks for it", { ...content, forceSyncGeneration: 1 }, true],
       ["whether the namespace is made", { ...content, createNamespace: false }, false],
       ["how long Helm waits", { ...content, helm: { ...content.helm, timeoutSeconds: 60 } }, false],
       ["atomic", { ...content, helm: { ...content.helm, atomic: true } }, false],

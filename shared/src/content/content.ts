@@ -104,6 +104,8 @@ export const deploymentContentSchema = z.object({
   access: accessSchema,
   /** When withdrawn, only Helm's records go and what was installed stays. */
   keepResources: z.boolean(),
+  /** A number that people change to have Helm run once more; absent: nobody has. */
+  forceSyncGeneration: z.number().int().optional(),
 });
 
 type OpenedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
@@ -155,9 +157,18 @@ export async function unpackContent(packed: PackedContent): Promise<DeploymentCo
  * Helm again would change nothing; how long Helm waits, what it keeps and how charts are fetched is not part of it.
  */
 export function releaseDigest(content: DeploymentContent): string {
-  const { pin, releaseName, namespace, values } = content;
+  const { pin, releaseName, namespace, values, forceSyncGeneration } = content;
   return createHash("sha256")
-    .update(canonicalJson({ pin, releaseName, namespace, values: values ?? {} }))
+    .update(
+      canonicalJson({
+        pin,
+        releaseName,
+        namespace,
+        values: values ?? {},
+        // Only where it is set, so that releases from before it was known stay as they are.
+        ...(forceSyncGeneration !== undefined && { forceSyncGeneration }),
+      }),
+    )
     .digest("hex")
     .slice(0, 56);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { pino } from "pino";
 import { Registry } from "prom-client";
 import { createFakeClock, settle } from "../clock/testing/fake-clock.ts";
 import { AppError, commonErrors } from "../errors/app-error.ts";
@@ -215,6 +216,36 @@ describe("a controller", () => {
     await end();
 
     assert.deepEqual(events, ["start a", "end a"]);
+  });
+
+  it("names in each line what is asked to be named, as it is when the line is written", async (t) => {
+    const lines: string[] = [];
+    const controller = createController({
+      name: "test",
+      reconcile: () => Promise.reject(new Error("no")),
+      log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+      logFields: (key) => (key === "a" ? { userID: "user-abc" } : {}),
+      metrics: new Registry(),
+      clock: createFakeClock(),
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    t.after(async () => {
+      stop.abort();
+      await running;
+    });
+    controller.enqueue("a");
+    controller.enqueue("b");
+    await settle();
+
+    const named = lines.map((line) => {
+      const { key, userID } = JSON.parse(line);
+      return [key, userID];
+    });
+    assert.deepEqual(named, [
+      ["a", "user-abc"],
+      ["b", undefined],
+    ]);
   });
 
   it("has all its metrics from the start, in one registry with other controllers", async () => {

@@ -34,6 +34,8 @@ export interface ControllerOptions {
   /** Default: one with metrics under the controller's name. */
   readonly queue?: WorkQueue;
   readonly log: Log;
+  /** More to name in each line about a key. */
+  readonly logFields?: (key: ObjectKey) => Readonly<Record<string, string>>;
   readonly metrics: Registry;
   /** Of one run; default 60 s. */
   readonly timeoutMs?: number;
@@ -84,7 +86,7 @@ export function createController(options: ControllerOptions): Controller {
       abort.abort(tookTooLong(key, undefined));
     }, timeoutMs);
     running.add(abort);
-    const context = contextOf(key, abort.signal, log);
+    const context = contextOf(abort.signal, () => log.child({ key, ...options.logFields?.(key) }));
     try {
       const outcome = await reconcile(key, context);
       settle(key, outcome, context);
@@ -150,12 +152,12 @@ export function createController(options: ControllerOptions): Controller {
 }
 
 /** The logger is made when it is first used: most runs find nothing to say. */
-function contextOf(key: ObjectKey, signal: AbortSignal, log: Log): ReconcileContext {
+function contextOf(signal: AbortSignal, createLog: () => Log): ReconcileContext {
   let own: Log | undefined;
   return {
     signal,
     get log() {
-      own ??= log.child({ key });
+      own ??= createLog();
       return own;
     },
   };
