@@ -1,0 +1,142 @@
+/** A fleet with one cluster, a chart repository, and the Policies, HelmOps and Bundles of one workspace. */
+import { after } from "node:test";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  bundles,
+  helmOps,
+  policies,
+} from "@flotilla/shared/api/resources.ts";
+import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
+import { objectThat } from "../testing/expect.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
+
+export interface PolicyBench {
+  readonly fleet: TestFleet;
+  readonly cluster: TestCluster;
+  readonly charts: ChartServer;
+  createHelmOp(name: string, spec: HelmOp["spec"]): Promise<HelmOp>;
+  /** As a person does, without labels and finalizers. */
+  createBundle(name: string, spec: Bundle["spec"]): Promise<Bundle>;
+  createPolicy(
+    name: string,
+    fields: Omit<Policy, keyof KubeObject>,
+    namespace?: string,
+  ): Promise<Policy>;
+  removePolicy(name: string): Promise<void>;
+  removeHelmOp(name: string): Promise<void>;
+  bundleThat(name: string, what: string, isWanted: (bundle: Bundle) => boolean): Promise<Bundle>;
+  changeBundle(name: string, spec: unknown): Promise<Bundle>;
+  changeHelmOp(name: string, spec: unknown): Promise<HelmOp>;
+  /** What a release of `configChart` installed: `version` and `greeting`. Releases go to the namespace of their name. */
+  installed(release: string): Promise<Readonly<Record<string, string>> | undefined>;
+  uninstalled(release: string): Promise<void>;
+  /** How many revisions of a release Helm has. */
+  revisionsOf(release: string): Promise<number>;
+  /** What its cluster is to run. */
+  contentOf(name: string): Promise<string | undefined>;
+  /** `KIND NAME` of every Warning that a Policy caused, each as often as it was recorded, in order. */
+  violations(): Promise<readonly string[]>;
+}
+
+/** It lasts for the file. */
+export async function startPolicyBench(): Promise<PolicyBench> {
+  const fleet = await startTestFleet({ clusters: [{ env: "prod" }] });
+  after(() => fleet.close());
+  const charts = await startChartServer();
+  after(() => charts.close());
+  const [cluster] = fleet.clusters;
+  if (cluster === undefined) throw new Error("the fleet has no cluster");
+  const { hub } = fleet;
+  const refOf = (name: string) => ({ namespace: workspaceNamespace, name });
+
+  return {
+    fleet,
+    cluster,
+    charts,
+    createHelmOp: (name, spec) =>
+      hub.create(helmOps, { apiVersion, kind: "HelmOp", metadata: refOf(name), spec }),
+    createBundle: (name, spec) =>
+      hub.create(bundles, { apiVersion, kind: "Bundle", metadata: refOf(name), spec }),
+    createPolicy: (name, fields, namespace = workspaceNamespace) =>
+      hub.create(policies, {
+        apiVersion,
+        kind: "Policy",
+        metadata: { namespace, name },
+        ...fields,
+      }),
+    async removePolicy(name) {
+      await hub.delete(policies, refOf(name));
+    },
+    async removeHelmOp(name) {
+      await hub.delete(helmOps, refOf(name));
+      const isGone = (helmOp: HelmOp | undefined) => helmOp === undefined;
+      await objectThat(hub, helmOps, refOf(name), "gone", isGone);
+    },
+    async bundleThat(name, what, isWanted) {
+      const found = await objectThat(
+        hub,
+        bundles,
+        refOf(name),
+        what,
+        (bundle) => bundle !== undefined && isWanted(bundle),
+      );
+      if (found === undefined) throw new Error(`Bundle ${name} is not there`);
+      return found;
+    },
+    changeBundle: (name, spec) =>
+      hub.patch(bundles, refOf(name), { type: "merge", body: { spec } }),
+    changeHelmOp: (name, spec) =>
+      hub.patch(helmOps, refOf(name), { type: "merge", body: { spec } }),
+    installed: async (release) => (await cluster.rest.get(configMaps, configOf(release)))?.data,
+    async uninstalled(release) {
+      const isGone = (object: KubeObject | undefined) => object === undefined;
+      await objectThat(cluster.rest, configMaps, configOf(release), "uninstalled", isGone);
+    },
+    async revisionsOf(release) {
+      const labelSelector = `owner=helm,name=${release}`;
+      return (await cluster.rest.list(secrets, { namespace: release, labelSelector })).items.length;
+    },
+    async contentOf(name) {
+      const namespace = clusterNamespaceName(workspaceNamespace, cluster.name);
+      return (await hub.get(bundleDeployments, { namespace, name }))?.spec.deploymentID;
+    },
+    async violations() {
+      const { items } = await hub.list(events, { namespace: workspaceNamespace });
+      return items
+        .filter(({ reason }) => reason === "PolicyViolation")
+        .flatMap(({ regarding, series }) =>
+          Array<string>(series?.count ?? 1).fill(`${regarding?.kind} ${regarding?.name}`),
+        )
+        .sort();
+    },
+  };
+}
+
+function configOf(release: string) {
+  return { namespace: release, name: `${release}-config` };
+}
+
+/** Of the present generation. */
+export function conditionOf(
+  { metadata, status }: HelmOp | Bundle,
+  type: string,
+): Condition | undefined {
+  const condition = findCondition(status?.conditions, type);
+  return condition?.observedGeneration === metadata.generation ? condition : undefined;
+}
+
+/** Ready, of its present generation, in the one cluster, with this version. */
+export function isBundleReady(version: string): (bundle: Bundle) => boolean {
+  return (bundle) =>
+    conditionOf(bundle, "Ready")?.status === "True" &&
+    bundle.status?.version === version &&
+    bundle.status.display?.readyClusters === "1/1";
+}
