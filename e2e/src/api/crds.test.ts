@@ -10,8 +10,16 @@ import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import { parseAllDocuments } from "yaml";
+import { fleetFormsApply } from "./fleet-forms.ts";
 import { type Program, programFor } from "./program.ts";
-import { accepted, helmOpRefusals, type Refusal, tokenRefusals } from "./refusals.ts";
+import {
+  accepted,
+  helmOpRefusals,
+  policyFields,
+  policyRefusals,
+  type Refusal,
+  tokenRefusals,
+} from "./refusals.ts";
 import { type Shown, shown } from "./shown.ts";
 
 const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
@@ -67,12 +75,13 @@ async function conditionsOf(
   return JSON.parse(answer.body).status?.conditions ?? [];
 }
 
-async function tryToCreate(kind: string, plural: string, spec: object) {
+/** `fields`: what it has beside its metadata. */
+async function tryToCreate(kind: string, plural: string, fields: object) {
   return await api.call("POST", `${group}/namespaces/fleet-default/${plural}?dryRun=All`, {
     apiVersion: "fleet.cattle.io/v1alpha1",
     kind,
     metadata: { name: "tried" },
-    spec,
+    ...fields,
   });
 }
 
@@ -125,6 +134,8 @@ for (const file of fixtures) {
   });
 }
 
+fleetFormsApply(kubectl, plane.kubeconfig);
+
 test("large integers in values are kept to the last digit", async () => {
   const text = await succeed(kubectl, [
     "get",
@@ -149,7 +160,7 @@ test("a null in values, which Helm reads as an order to remove, is kept", async 
   const values = { replicas: null, image: { tag: null } };
 
   const answer = await tryToCreate("HelmOp", "helmops", {
-    helm: { repo: "oci://registry.example.org/charts/web", values },
+    spec: { helm: { repo: "oci://registry.example.org/charts/web", values } },
   });
 
   assert.deepEqual(JSON.parse(answer.body).spec.helm.values, values);
@@ -169,7 +180,7 @@ for (const [kind, plural, refusals] of [
 ] as const satisfies readonly (readonly [string, string, readonly Refusal[]])[]) {
   for (const { what, spec, says } of refusals) {
     test(`a ${kind} with ${what} is refused`, async () => {
-      const answer = await tryToCreate(kind, plural, spec);
+      const answer = await tryToCreate(kind, plural, { spec });
 
       assert.equal(answer.status, 422, answer.body);
       assert.match(JSON.parse(answer.body).message, says);
@@ -179,11 +190,28 @@ for (const [kind, plural, refusals] of [
 
 for (const [what, spec] of accepted) {
   test(`a HelmOp with ${what} is accepted`, async () => {
-    const answer = await tryToCreate("HelmOp", "helmops", spec);
+    const answer = await tryToCreate("HelmOp", "helmops", { spec });
 
     assert.equal(answer.status, 201, answer.body);
   });
 }
+
+for (const { what, fields, says } of policyRefusals) {
+  test(`a Policy with ${what} is refused`, async () => {
+    const answer = await tryToCreate("Policy", "policies", fields);
+
+    assert.equal(answer.status, 422, answer.body);
+    assert.match(JSON.parse(answer.body).message, says);
+  });
+}
+
+test("a Policy has its fields at the top level, and keeps those that nobody knows", async () => {
+  const answer = await tryToCreate("Policy", "policies", policyFields);
+
+  assert.equal(answer.status, 201, answer.body);
+  const { apiVersion: _a, kind: _k, metadata: _m, ...fields } = JSON.parse(answer.body);
+  assert.deepEqual(fields, policyFields);
+});
 
 test("an object without a spec gets an empty one", async () => {
   const answer = await api.call("POST", `${group}/namespaces/fleet-default/clusters?dryRun=All`, {

@@ -122,3 +122,38 @@ export const accepted: readonly (readonly [what: string, spec: object])[] = [
     { helm: { chart: "HTTPS://CHARTS.EXAMPLE.ORG/WEB-1.TGZ" } },
   ],
 ];
+
+/** Fields of a Policy, which are at its top level. */
+export const policyRefusals: readonly {
+  readonly what: string;
+  readonly fields: object;
+  readonly says: RegExp;
+}[] = [
+  {
+    what: "a text for a list",
+    fields: { allowedServiceAccounts: "deployer" },
+    says: /allowedServiceAccounts: .*must be of type array/,
+  },
+  {
+    what: "a text for a switch",
+    fields: { requireServiceAccount: "yes" },
+    says: /requireServiceAccount: .*must be of type boolean/,
+  },
+];
+
+/** With nulls, and with fields that nobody knows: they are kept. */
+export const policyFields = {
+  requireServiceAccount: true,
+  allowedServiceAccounts: null,
+  allowNamespaceCreation: false,
+  gitRepo: { defaultServiceAccount: "git", allowedRepoPatterns: ["https://.*"] },
+  helmOp: {
+    defaultServiceAccount: "deployer",
+    defaultHelmSecretName: "login",
+    allowedHelmSecretNames: ["login"],
+    allowedHelmRepoPatterns: ["oci://registry\\.example\\.org/.*"],
+    allowedChartPatterns: null,
+    novel: { a: 1 },
+  },
+  novel: true,
+};

@@ -1,0 +1,73 @@
+/** HelmOps in every form that Fleet's users write them: they are taken as they are, whoever sends them, and nothing is lost. */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { notCarriedOutRemarks } from "@flotilla/hub/helm-op/not-carried-out.ts";
+import { unknownFieldRemarks } from "@flotilla/hub/helm-op/unknown-fields.ts";
+import { refusalOf } from "@flotilla/hub/helm-op/validate.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { helmOps } from "@flotilla/shared/api/resources.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { parseAllDocuments } from "yaml";
+import type { Program } from "./program.ts";
+
+const folder = join(import.meta.dirname, "fleet-forms");
+
+/** What the hub has to say of those that it has something to say of. */
+const remarks: Readonly<Record<string, readonly string[]>> = {
+  copies: [
+    "spec.correctDrift, spec.diff, spec.rolloutStrategy have no effect in this version of Flotilla",
+  ],
+};
+
+/** `kubeconfig`: of an API server with the CRDs and the workspaces, which `kubectl` talks to. */
+export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
+  for (const file of globSync("*.yaml", { cwd: folder }).sort()) {
+    const path = join(folder, file);
+
+    test(`Fleet's form in ${file} applies on the server's side, and reads back as it was written`, async () => {
+      const { code, stderr } = await kubectl(["apply", "--server-side", "-f", path]);
+
+      assert.equal(code, 0, stderr);
+      assert.equal(stderr, "", "without a warning");
+      for (const { metadata, spec } of await helmOpsIn(path)) {
+        const { stdout } = await kubectl([
+          ...["get", "helmop", metadata.name, `--namespace=${metadata.namespace}`, "-o", "json"],
+        ]);
+        assert.deepEqual(JSON.parse(stdout).spec, spec);
+      }
+    });
+
+    test(`Fleet's form in ${file} goes through the product's own client, and back`, async (t) => {
+      const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
+      t.after(() => rest.close());
+      for (const helmOp of await helmOpsIn(path)) {
+        const metadata = { ...helmOp.metadata, name: `${helmOp.metadata.name}-again` };
+
+        const created = await rest.create(helmOps, { ...helmOp, metadata });
+        assert.deepEqual(created.spec, helmOp.spec);
+        assert.deepEqual((await rest.get(helmOps, metadata))?.spec, helmOp.spec);
+      }
+    });
+
+    test(`the hub finds nothing wrong with Fleet's form in ${file}`, async () => {
+      for (const helmOp of await helmOpsIn(path)) {
+        const refusal = refusalOf(helmOp);
+        // What is built later is refused for being that, and never for being wrong.
+        assert.ok(refusal === undefined || refusal.code === "NOT_SUPPORTED", refusal?.message);
+        assert.deepEqual(unknownFieldRemarks(helmOp), []);
+        assert.deepEqual(notCarriedOutRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);
+      }
+    });
+  }
+}
+
+async function helmOpsIn(path: string): Promise<readonly HelmOp[]> {
+  const objects = parseAllDocuments(await readFile(path, "utf8")).map(
+    (document): HelmOp => document.toJS(),
+  );
+  return objects.filter(({ kind }) => kind === "HelmOp");
+}
