@@ -115,6 +115,20 @@ export const accepted: readonly (readonly [what: string, spec: object])[] = [
   ["an interval of null", { helm: { repo }, pollingInterval: null }],
   ["an interval with fractions", { helm: { repo }, pollingInterval: "1.5h30m" }],
   ["nulls beside what is set", { helm: { repo, chart: null, version: null, releaseName: null } }],
+  [
+    "nulls deep inside, where Fleet allows them",
+    {
+      helm: { repo, valuesFrom: [{ configMapKeyRef: { name: null, namespace: null, key: null } }] },
+      diff: {
+        comparePatches: [
+          { apiVersion: null, kind: null, namespace: null, name: null, jsonPointers: null },
+          { operations: [{ op: null, path: null, value: null }] },
+        ],
+      },
+      dependsOn: [{ name: null, selector: null }],
+      resources: [{ name: null, content: null, encoding: null }],
+    },
+  ],
   ["no spec.helm, which the hub speaks of", {}],
   ["a spec.helm of null", { helm: null }],
   [

@@ -123,9 +123,14 @@ function valuesSources({
 
 function valuesSource(
   kind: ValuesSource["kind"],
-  { name = "", namespace, key }: KeyReference,
+  { name, namespace, key }: KeyReference,
 ): ValuesSource {
-  return { kind, name, ...given("namespace", namespace), key: orElse(key, defaultValuesKey) };
+  return {
+    kind,
+    name: name ?? "",
+    ...given("namespace", namespace),
+    key: orElse(key, defaultValuesKey),
+  };
 }
 
 function hasAny<T extends object>(map: T | null | undefined): map is T {

@@ -15,16 +15,16 @@ import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
 
 const patchOperation = fields({
-  op: plainText("`remove`, or `ignore` to leave the whole object alone."),
-  path: plainText("The field, as a JSON pointer."),
-  value: plainText("The value, for operations that need one."),
+  op: text("`remove`, or `ignore` to leave the whole object alone."),
+  path: text("The field, as a JSON pointer."),
+  value: text("The value, for operations that need one."),
 });
 
 const comparePatch = fields({
-  apiVersion: plainText("The objects' apiVersion."),
-  kind: plainText("The objects' kind."),
-  namespace: plainText("The objects' namespace."),
-  name: plainText("The object's name, or a regular expression for `op: ignore`."),
+  apiVersion: text("The objects' apiVersion."),
+  kind: text("The objects' kind."),
+  namespace: text("The objects' namespace."),
+  name: text("The object's name, or a regular expression for `op: ignore`."),
   operations: described(
     z.array(patchOperation).nullish(),
     "Changes that are made to both sides before they are compared.",

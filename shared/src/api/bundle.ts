@@ -27,11 +27,9 @@ const dependency = fields({
 });
 
 const bundleResource = fields({
-  name: plainText("The file's name."),
-  content: plainText("The file's content."),
-  encoding: plainText(
-    "How the content is written: empty for plain text, `base64`, or `base64+gz`.",
-  ),
+  name: text("The file's name."),
+  content: text("The file's content."),
+  encoding: text("How the content is written: empty for plain text, `base64`, or `base64+gz`."),
 });
 
 /** The fields that a HelmOp's spec shares with a Bundle's. */

@@ -7,7 +7,6 @@ import {
   freeForm,
   integer,
   list,
-  plainText,
   type Typed,
   text,
   texts,
@@ -32,7 +31,7 @@ export const releaseNameDescription =
   "The name of the Helm release: at most 53 lower-case letters, digits, `-` and `.`, beginning and ending with a letter or a digit.";
 
 const keyReference = fields({
-  name: plainText("The object's name."),
+  name: text("The object's name."),
   namespace: text("The object's namespace.", { absent: "the release's namespace" }),
   key: text("The key whose text is read as YAML.", { absent: "`values.yaml`" }),
 });
