@@ -2,7 +2,11 @@
 import { after } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import {
+  agentNamespace,
+  clusterNamespaceName,
+  workspaceNamespace,
+} from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import {
   apiVersion,
@@ -12,8 +16,14 @@ import {
   policies,
 } from "@flotilla/shared/api/resources.ts";
 import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import {
+  configMaps,
+  events,
+  secrets,
+  serviceAccounts,
+} from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { clusterRoleBindings } from "../tenants/world.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
 import { objectThat } from "../testing/expect.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
@@ -30,7 +40,10 @@ export interface PolicyBench {
     fields: Omit<Policy, keyof KubeObject>,
     namespace?: string,
   ): Promise<Policy>;
+  changePolicy(name: string, fields: Omit<Policy, keyof KubeObject>): Promise<Policy>;
   removePolicy(name: string): Promise<void>;
+  /** An account of the agent's namespace that may do everything in the cluster. */
+  makeAdmin(name: string): Promise<void>;
   removeHelmOp(name: string): Promise<void>;
   bundleThat(name: string, what: string, isWanted: (bundle: Bundle) => boolean): Promise<Bundle>;
   changeBundle(name: string, spec: unknown): Promise<Bundle>;
@@ -72,6 +85,18 @@ export async function startPolicyBench(): Promise<PolicyBench> {
         metadata: { namespace, name },
         ...fields,
       }),
+    changePolicy: (name, fields) =>
+      hub.patch(policies, refOf(name), { type: "merge", body: fields }),
+    async makeAdmin(name) {
+      const account = { namespace: agentNamespace, name };
+      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole" };
+      await cluster.rest.create(clusterRoleBindings, {
+        metadata: { name },
+        roleRef: { ...roleRef, name: "cluster-admin" },
+        subjects: [{ kind: "ServiceAccount", ...account }],
+      });
+      await cluster.rest.create(serviceAccounts, { metadata: account });
+    },
     async removePolicy(name) {
       await hub.delete(policies, refOf(name));
     },

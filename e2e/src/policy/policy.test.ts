@@ -174,12 +174,47 @@ test("forceSyncGeneration has Helm run once more", async () => {
   assert.equal(await bench.revisionsOf("web"), 2);
 });
 
+test("a Policy that requires a ServiceAccount gives HelmOps its default, and refuses a Bundle without one", async () => {
+  await bench.createPolicy("accounts", {
+    requireServiceAccount: true,
+    helmOp: { defaultServiceAccount: "deployer" },
+  });
+
+  const web = await helmOpThat(fleet.hub, "web", "missing its account", (helmOp) =>
+    /service account flotilla-agent\/deployer: there is none/.test(
+      conditionOf(helmOp, "Ready")?.message ?? "",
+    ),
+  );
+  assert.equal(web.spec.serviceAccount, undefined, "the HelmOp stays as it was written");
+  assert.equal((await fleet.hub.get(bundles, web.metadata))?.spec.serviceAccount, "deployer");
+  await bench.bundleThat("files", "refused", (bundle) =>
+    /^serviceAccount is required by Policy but is not set on the Bundle: /.test(
+      conditionOf(bundle, "Ready")?.message ?? "",
+    ),
+  );
+
+  await bench.makeAdmin("deployer");
+  await helmOpThat(fleet.hub, "web", "ready as its account", isReady("1.0.0", 1));
+});
+
+test("and keeps namespaces from being made, unless it allows that", async () => {
+  await bench.createHelmOp("unhoused", { ...releaseOf("web", "1.0.0"), namespace: "unhoused" });
+  await helmOpThat(fleet.hub, "unhoused", "missing its namespace", (helmOp) =>
+    /namespaces? "?unhoused"? not found/.test(conditionOf(helmOp, "Ready")?.message ?? ""),
+  );
+
+  await bench.changePolicy("accounts", { allowNamespaceCreation: true });
+
+  await helmOpThat(fleet.hub, "unhoused", "ready", isReady("1.0.0", 1));
+});
+
 test("each violation was told as a Warning when it began, and for each generation since", async () => {
   // A hub that ends has sent its events.
   await fleet.stopHub();
 
   // The Policy was there three times; the second time shop was changed, and so was its Bundle.
   assert.deepEqual(await bench.violations(), [
+    "Bundle files",
     "Bundle own",
     ...Array<string>(3).fill("Bundle shop"),
     ...Array<string>(2).fill("Bundle web"),

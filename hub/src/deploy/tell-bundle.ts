@@ -6,7 +6,6 @@ import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import { hubErrors } from "../errors.ts";
 import { reportViolation } from "../policy/report-violation.ts";
 import type { BundleTargeting, Outcomes } from "../status/intent.ts";
 
@@ -53,9 +52,8 @@ export function tellHeld(
 
 /** As an event, where a Policy refuses it. */
 export function reportRefusal(deps: TellBundleDeps, bundle: Bundle, error: AppError): void {
-  if (error.code !== hubErrors.POLICY_VIOLATION.code) return;
   const told = deps.outcomes.bundles.get(keyOf(bundle));
-  reportViolation(deps.events, bundle, error.message, {
+  reportViolation(deps.events, bundle, error, {
     told: told && { generation: told.generation, message: told.error ?? "" },
     condition: findCondition(bundle.status?.conditions, "Ready"),
   });

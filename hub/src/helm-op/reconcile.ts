@@ -84,17 +84,16 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     );
     const helmOp = withDefaults(policy, written);
     const remarks = [...unknown, ...leftOutLabelRemarks(helmOp), ...notCarriedOutRemarks(helmOp)];
-    const violation =
-      refusalOf(written) === undefined ? violationOf(policy, helmOp, deps.patterns) : undefined;
-    if (violation !== undefined) {
+    const refusal =
+      refusalOf(helmOp) ??
+      violationOf(policy, helmOp, deps.patterns) ??
+      nameTaken(deps.bundles.get(key), helmOp);
+    if (refusal !== undefined) {
       const told = deps.outcomes.helmOps.get(key);
-      reportViolation(deps.events, helmOp, violation.message, {
+      reportViolation(deps.events, helmOp, refusal, {
         told: told && { generation: told.generation, message: told.accepted.message ?? "" },
         condition: findCondition(helmOp.status?.conditions, "Accepted"),
       });
-    }
-    const refusal = violation ?? refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
-    if (refusal !== undefined) {
       tell(deps, helmOp, acceptedIntent(helmOp, refusal.message, remarks));
       return done();
     }

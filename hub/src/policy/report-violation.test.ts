@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
+import { hubErrors } from "../errors.ts";
 import { aHelmOp } from "../testing/objects.ts";
 import { reportViolation } from "./report-violation.ts";
 
 type Before = Parameters<typeof reportViolation>[3];
 
 const message = "disallowed helm repo x";
+const violation = new AppError(hubErrors.POLICY_VIOLATION, message);
 const rows: readonly (readonly [what: string, before: Before, count: number])[] = [
   ["nothing was told yet", { told: undefined, condition: undefined }, 1],
   [
@@ -49,7 +52,7 @@ for (const [what, before, count] of rows) {
       flush: () => Promise.resolve(),
     };
 
-    reportViolation(events, aHelmOp({}, { generation: 3 }), message, before);
+    reportViolation(events, aHelmOp({}, { generation: 3 }), violation, before);
 
     const note: EventNote = {
       type: "Warning",
@@ -60,3 +63,10 @@ for (const [what, before, count] of rows) {
     assert.deepEqual(notes, count === 1 ? [note] : []);
   });
 }
+
+test("a refusal that no Policy is the cause of is none of its events", () => {
+  const events = { record: () => assert.fail(), flush: () => Promise.resolve() };
+  const error = new AppError(hubErrors.HELMOP_INVALID, message);
+
+  reportViolation(events, aHelmOp(), error, { told: undefined, condition: undefined });
+});

@@ -1,7 +1,9 @@
 /** Tells of a violation as an event: once for each generation and violation, also when the hub has started anew since. */
 import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { hubErrors } from "../errors.ts";
 
 /** What was said of the object last. */
 export interface Told {
@@ -10,16 +12,17 @@ export interface Told {
   readonly message: string;
 }
 
-/** `told`: from memory; `condition`: what the status says where nothing is remembered. */
+/** Nothing where the refusal is another. `told`: from memory; `condition`: what the status says where nothing is remembered. */
 export function reportViolation(
   events: EventRecorder,
   object: KubeObject,
-  message: string,
+  { code, message }: AppError,
   {
     told,
     condition,
   }: { readonly told: Told | undefined; readonly condition: Condition | undefined },
 ): void {
+  if (code !== hubErrors.POLICY_VIOLATION.code) return;
   const last = told ?? toldBy(condition);
   if (last?.generation === object.metadata.generation && last?.message.startsWith(message)) return;
   events.record(object, {
