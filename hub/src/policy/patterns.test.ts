@@ -45,8 +45,8 @@ for (const [what, pattern] of unusable) {
   test(`a pattern with ${what} cannot be used, and says so`, () => {
     const match = createPatterns().match(pattern, "a");
 
-    assert.equal(match.kind, "unusable");
-    assert.ok(match.kind === "unusable" && match.why.length > 10);
+    assert.ok(match.kind === "unusable");
+    assert.match(match.why, /regexp|too/);
   });
 }
 
