@@ -80,7 +80,7 @@ export function namesCollide({ fleet, bench, goodSpec, password }: World): void 
         ref,
         "told why it goes nowhere",
         (found) =>
-          /^a target of the Bundle cannot be deployed, no chart was resolved for it: https:\/\/charts\.invalid\/stable web; .* make one instead of a Bundle$/.test(
+          /^helm\.repo holds a user name or a password: put them into the Secret/.test(
             findCondition(found?.status?.conditions, "Ready")?.message ?? "",
           ),
       );
