@@ -1,52 +1,37 @@
 /** HelmOp to Bundle: validates, resolves, and keeps the Bundle of the HelmOp's name as the HelmOp says. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { byBundle } from "../deploy/reconcile.ts";
-import { hubErrors } from "../errors.ts";
-import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
+import type { PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
 import type { Doubts } from "./doubts.ts";
-import { isBundleOf, planBundle } from "./plan-bundle.ts";
-import { type PollHistory, planPoll } from "./polling.ts";
-import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
+import { nextAttemptMs } from "./next-attempt.ts";
+import { planPoll } from "./polling.ts";
+import { type ChartNote, resolveCharts } from "./resolve-charts.ts";
+import { type TellDeps, tell, warn } from "./tell.ts";
 import { unknownFieldRemarks } from "./unknown-fields.ts";
 import { refusalOf } from "./validate.ts";
+import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
 
-export interface HelmOpDeps {
-  readonly rest: KubeRest;
-  readonly helmOps: Store<HelmOp>;
-  readonly bundles: Store<Bundle>;
+export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
   /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
   /** Of its pins, raised by what agents report. */
   readonly doubts: Doubts;
   readonly resolver: Resolver;
-  readonly outcomes: Outcomes;
-  /** Has the status of a HelmOp told anew. */
-  readonly markStatus: (key: ObjectKey) => void;
-  readonly events: EventRecorder;
   readonly clock: Clock;
 }
-
-/** A HelmOp that has no pin at all is tried again after one second, doubling up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
 
 export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const failures = new Map<ObjectKey, number>();
@@ -102,7 +87,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       helmOp,
       resolution,
       { lastAt: attemptedAt ?? earlier?.at, failures: failures.get(key) ?? 0 },
-      deps.clock,
+      deps.clock.now(),
     );
     const nextAt = nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs);
     const attempt = { resolution, remarks, nextAt, attemptedAt, earlier };
@@ -120,107 +105,6 @@ function isRunning({ deployments }: HelmOpDeps, key: ObjectKey, pin: Pin): boole
   );
 }
 
-/** A Bundle of this name that is not ours is left alone. */
-function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError | undefined {
-  if (bundle === undefined || isBundleOf(bundle, helmOp)) return undefined;
-  const { name, namespace = "" } = bundle.metadata;
-  return new AppError(
-    hubErrors.BUNDLE_NAME_TAKEN,
-    `a Bundle ${namespace}/${name} exists already that was not made for this HelmOp; make the HelmOp anew under another name, or delete that Bundle`,
-  );
-}
-
-/** The Bundle goes first; the HelmOp follows when it is gone. */
-async function finish(deps: HelmOpDeps, helmOp: HelmOp, signal: AbortSignal): Promise<void> {
-  const bundle = deps.bundles.get(keyOf(helmOp));
-  if (bundle !== undefined && isBundleOf(bundle, helmOp)) {
-    if (bundle.metadata.deletionTimestamp === undefined) {
-      await deps.rest.delete(bundles, bundle.metadata, {
-        ...(bundle.metadata.uid !== undefined && { uid: bundle.metadata.uid }),
-        signal,
-      });
-    }
-    return;
-  }
-  await setFinalizers(
-    deps,
-    helmOp,
-    (helmOp.metadata.finalizers ?? []).filter((name) => name !== helmOpFinalizer),
-    signal,
-  );
-}
-
-async function addFinalizer(deps: HelmOpDeps, helmOp: HelmOp, signal: AbortSignal): Promise<void> {
-  const finalizers = helmOp.metadata.finalizers ?? [];
-  if (!finalizers.includes(helmOpFinalizer))
-    await setFinalizers(deps, helmOp, [...finalizers, helmOpFinalizer], signal);
-}
-
-/** A patch, because other people write HelmOps too; with the version, so that none of their finalizers gets lost. */
-async function setFinalizers(
-  deps: HelmOpDeps,
-  helmOp: HelmOp,
-  finalizers: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (isDeepStrictEqual(finalizers, helmOp.metadata.finalizers ?? [])) return;
-  const body = { metadata: { resourceVersion: helmOp.metadata.resourceVersion, finalizers } };
-  deps.helmOps.wrote(
-    await deps.rest.patch(helmOps, helmOp.metadata, { type: "merge", body }, { signal }),
-  );
-}
-
-async function writeBundle(
-  deps: HelmOpDeps,
-  helmOp: HelmOp,
-  pins: readonly ChartPin[],
-  signal: AbortSignal,
-): Promise<void> {
-  const wanted = planBundle(helmOp, pins);
-  const current = deps.bundles.get(keyOf(helmOp));
-  if (current === undefined) {
-    deps.bundles.wrote(await deps.rest.create(bundles, wanted, { signal }));
-    return;
-  }
-  if (current.metadata.deletionTimestamp !== undefined) return;
-  if (
-    isDeepStrictEqual(current.spec, wanted.spec) &&
-    isDeepStrictEqual(current.metadata.labels, wanted.metadata.labels)
-  )
-    return;
-  const next = {
-    ...current,
-    metadata: { ...current.metadata, labels: wanted.metadata.labels ?? {} },
-    spec: wanted.spec,
-  };
-  deps.bundles.wrote(await deps.rest.replace(bundles, next, { signal }));
-}
-
-/** Milliseconds until repositories are asked again; undefined when nothing is asked before something changes. */
-function nextAttemptMs(
-  helmOp: HelmOp,
-  { failure }: ChartResolution,
-  history: PollHistory,
-  clock: Clock,
-): number | undefined {
-  if (failure !== undefined && !failure.isPinned) {
-    const backoff = Math.min(
-      longestRetryMs,
-      firstRetryMs * 2 ** Math.min(history.failures - 1, 10),
-    );
-    return failure.error.retryable ? backoff : undefined;
-  }
-  const plan = planPoll(helmOp, history, clock.now());
-  switch (plan.kind) {
-    case "off":
-      return undefined;
-    case "due":
-      return 0;
-    case "later":
-      return plan.inMs;
-  }
-}
-
 /** What is known of the last poll: from memory, or after a restart from the status. */
 function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
   const remembered = deps.outcomes.helmOps.get(keyOf(helmOp))?.polled;
@@ -229,43 +113,6 @@ function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
   if (at === undefined || at === null) return undefined;
   const condition = findCondition(helmOp.status?.conditions, "Polled");
   return { at, ...(condition?.status === "False" && { error: condition.message ?? "" }) };
-}
-
-/** Once for each generation, also when the hub has started anew since. */
-function warn(deps: HelmOpDeps, helmOp: HelmOp, remarks: readonly string[]): void {
-  if (remarks.length === 0) return;
-  const generation = generationOf(helmOp);
-  const told = findCondition(helmOp.status?.conditions, "Accepted")?.observedGeneration;
-  if (told === generation || deps.outcomes.helmOps.get(keyOf(helmOp))?.generation === generation)
-    return;
-  deps.events.record(helmOp, {
-    type: "Warning",
-    reason: "UnknownField",
-    action: "ReadSpec",
-    note: remarks.join("; "),
-  });
-}
-
-function tell(deps: HelmOpDeps, helmOp: HelmOp, intent: HelmOpIntent): void {
-  const key = keyOf(helmOp);
-  deps.outcomes.helmOps.set(key, intent);
-  if (
-    intent.version !== undefined &&
-    intent.version !== "" &&
-    intent.version !== helmOp.status?.version
-  ) {
-    deps.events.record(helmOp, {
-      type: "Normal",
-      reason: "GotNewChartVersion",
-      action: "ResolveChart",
-      note: intent.version,
-    });
-  }
-  deps.markStatus(key);
-}
-
-function generationOf(helmOp: HelmOp): number {
-  return helmOp.metadata.generation ?? 0;
 }
 
 /** RFC 3339 in whole seconds, as Kubernetes keeps times. */
