@@ -1,0 +1,35 @@
+/** Attempts that failed a moment ago: who shares an answer with others shares a failure too, and nobody asks again at once. */
+import type { Clock } from "../clock/clock.ts";
+import { createRecent } from "./recent.ts";
+
+export interface RecentFailures {
+  /** Throws what an attempt of this key failed with that was begun so recently. Zero: never. */
+  throwKnown(key: string, maxAgeMs: number): void;
+  /** The task; what it fails with is kept, unless it was given up. */
+  watch<T>(key: string, task: (signal: AbortSignal) => Promise<T>): (s: AbortSignal) => Promise<T>;
+}
+
+export function createRecentFailures(
+  clock: Pick<Clock, "monotonic">,
+  maxEntries: number,
+): RecentFailures {
+  const failures = createRecent<{ readonly error: unknown; readonly askedAt: number }>(maxEntries);
+  return {
+    throwKnown(key, maxAgeMs) {
+      const known = failures.get(key);
+      if (known !== undefined && maxAgeMs > 0 && clock.monotonic() - known.askedAt <= maxAgeMs)
+        throw known.error;
+    },
+    watch: (key, task) => async (signal) => {
+      const askedAt = clock.monotonic();
+      try {
+        const result = await task(signal);
+        failures.delete(key);
+        return result;
+      } catch (error) {
+        if (!signal.aborted) failures.set(key, { error, askedAt });
+        throw error;
+      }
+    },
+  };
+}
