@@ -33,6 +33,8 @@ export interface ControlDeps {
   readonly rest: KubeRest;
   readonly caches: Caches;
   readonly contents: ContentStore;
+  /** Names the hub. */
+  readonly hubId: string;
   readonly resolver: Resolver;
   readonly events: EventRecorder;
   readonly clock: Clock;

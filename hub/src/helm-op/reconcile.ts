@@ -1,6 +1,7 @@
 /** HelmOp to Bundle: validates, resolves, and keeps the Bundle of the HelmOp's name as the HelmOp says. */
 
 import { isDeepStrictEqual } from "node:util";
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
@@ -12,14 +13,17 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { byBundle } from "../deploy/reconcile.ts";
-import type { PollOutcome } from "../status/intent.ts";
+import type { HelmOpIntent, PollOutcome } from "../status/intent.ts";
 import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
 import type { Doubts } from "./doubts.ts";
 import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
 import { nextAttemptMs } from "./next-attempt.ts";
-import { planPoll } from "./polling.ts";
-import { type ChartNote, resolveCharts } from "./resolve-charts.ts";
-import { type TellDeps, tell, warn } from "./tell.ts";
+import { createOccasions } from "./occasions.ts";
+import { type AttemptPlan, planAttempt } from "./plan-attempt.ts";
+import { entryFor, wantedCharts } from "./plan-bundle.ts";
+import { handledOf, handledWith, openRequests } from "./requests.ts";
+import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { type TellDeps, tell, tellBegun, tellFailure, warn } from "./tell.ts";
 import { unknownFieldRemarks } from "./unknown-fields.ts";
 import { refusalOf } from "./validate.ts";
 import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
@@ -31,69 +35,134 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
   readonly doubts: Doubts;
   readonly resolver: Resolver;
   readonly clock: Clock;
+  /** Names the hub, so that no two of them poll a repository in the same second. */
+  readonly hubId: string;
+}
+
+/** What is remembered of a HelmOp's attempts; losing it costs an attempt too early at most. */
+interface Memory {
+  readonly generation: number;
+  /** In a row, of this generation. */
+  readonly failures: number;
+  readonly notes: readonly ChartNote[];
 }
 
 export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
-  const failures = new Map<ObjectKey, number>();
-  const notes = new Map<ObjectKey, readonly ChartNote[]>();
+  const memories = new Map<ObjectKey, Memory>();
+  const occasions = createOccasions(deps.clock);
 
   return async function reconcile(key, { signal }): Promise<Outcome> {
     const helmOp = deps.helmOps.get(key);
     if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
-      failures.delete(key);
-      notes.delete(key);
+      memories.delete(key);
       deps.doubts.forget(key);
       deps.outcomes.helmOps.delete(key);
       if (helmOp !== undefined) await finish(deps, helmOp, signal);
       return done();
     }
 
+    const told = deps.outcomes.helmOps.get(key);
+    const handledBefore = told?.handled ?? handledOf(helmOp);
+    const open = openRequests(helmOp, handledBefore);
+    const handled = handledWith(handledBefore, open);
     const remarks = unknownFieldRemarks(helmOp);
     warn(deps, helmOp, remarks);
     const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
     if (refusal !== undefined) {
-      tell(deps, helmOp, acceptedIntent(helmOp, refusal.message, remarks));
+      tell(deps, helmOp, { ...acceptedIntent(helmOp, refusal.message, remarks), handled });
       return done();
     }
 
     const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
-    const earlier = lastPoll(deps, helmOp);
-    const isDoubted = deps.doubts.take(key);
-    const poll =
-      planPoll(helmOp, { lastAt: earlier?.at, failures: failures.get(key) ?? 0 }, deps.clock.now())
-        .kind === "due";
+    const earlier = lastPoll(helmOp, told);
+    const failures = failuresOf(memories.get(key), helmOp);
+    const plan = planAttempt({
+      helmOp,
+      known,
+      open,
+      isAskedStill: isAskedStill(helmOp, told),
+      history: { lastAt: earlier?.at, failures },
+      moment: momentOf(deps),
+      occasionAgeMs: occasions.ageMs,
+    });
     const begunAt = timeText(deps.clock.now());
+    if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))
+      tellBegun(deps, helmOp);
     const [resolution] = await Promise.all([
-      resolveCharts(deps.resolver, {
-        helmOp,
-        known,
-        notes: notes.get(key) ?? [],
-        poll,
-        ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(deps, key, pin) }),
-        signal,
-      }),
+      resolve(helmOp, known, plan, signal),
       addFinalizer(deps, helmOp, signal),
     ]);
-    notes.set(key, resolution.notes);
     if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
     // A first resolution that fails is an attempt like any poll, and is told like one.
-    const attemptedAt = poll || resolution.failure !== undefined ? begunAt : undefined;
-    if (attemptedAt !== undefined)
-      failures.set(key, resolution.failure === undefined ? 0 : (failures.get(key) ?? 0) + 1);
+    const isAttempt = plan.poll || resolution.failure !== undefined;
+    const now = remember(helmOp, resolution, isAttempt ? failures : undefined);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
       await writeBundle(deps, helmOp, resolution.pins, signal);
+    if (resolution.failure !== undefined) tellFailure(deps, helmOp, resolution.failure.error);
+    const attemptedAt = isAttempt ? begunAt : undefined;
     const nextMs = nextAttemptMs(
       helmOp,
-      resolution,
-      { lastAt: attemptedAt ?? earlier?.at, failures: failures.get(key) ?? 0 },
-      deps.clock.now(),
+      {
+        lastAt: attemptedAt ?? earlier?.at,
+        failures: now.failures,
+        failure: resolution.failure,
+        isAsked: plan.follow,
+      },
+      momentOf(deps),
     );
     const nextAt = nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs);
-    const attempt = { resolution, remarks, nextAt, attemptedAt, earlier };
+    const isAsked = plan.follow;
+    const attempt = { resolution, remarks, nextAt, attemptedAt, isAsked, handled, earlier };
     tell(deps, helmOp, attemptIntent(helmOp, attempt));
     return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
   };
+
+  function resolve(
+    helmOp: HelmOp,
+    known: readonly ChartPin[],
+    plan: AttemptPlan,
+    signal: AbortSignal,
+  ): Promise<ChartResolution> {
+    const key = keyOf(helmOp);
+    const isDoubted = deps.doubts.take(key);
+    return resolveCharts(deps.resolver, {
+      helmOp,
+      known,
+      notes: memories.get(key)?.notes ?? [],
+      ...plan,
+      ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(deps, key, pin) }),
+      signal,
+    });
+  }
+
+  /** `failures`: how many there were before this attempt; undefined when this was none. */
+  function remember(
+    helmOp: HelmOp,
+    { notes, failure }: ChartResolution,
+    failures: number | undefined,
+  ): Memory {
+    const memory: Memory = {
+      generation: helmOp.metadata.generation ?? 0,
+      failures:
+        failures === undefined
+          ? failuresOf(memories.get(keyOf(helmOp)), helmOp)
+          : failure === undefined
+            ? 0
+            : failures + 1,
+      notes,
+    };
+    memories.set(keyOf(helmOp), memory);
+    return memory;
+  }
+}
+
+function failuresOf(memory: Memory | undefined, helmOp: HelmOp): number {
+  return memory?.generation === helmOp.metadata.generation ? (memory?.failures ?? 0) : 0;
+}
+
+function momentOf({ clock, hubId }: HelmOpDeps) {
+  return { nowMs: clock.now(), hub: hubId };
 }
 
 /** Whether some cluster has installed this very archive, or may have. */
@@ -105,10 +174,17 @@ function isRunning({ deployments }: HelmOpDeps, key: ObjectKey, pin: Pin): boole
   );
 }
 
+/** Whether somebody asked, and nothing came of it yet: from memory, or after a restart from the status. */
+function isAskedStill(helmOp: HelmOp, told: HelmOpIntent | undefined): boolean {
+  if (helmOp.spec.suspend === true) return false;
+  if (told !== undefined) return told.stalled?.reason === "RequestFailed";
+  const stalled = findCondition(helmOp.status?.conditions, "Stalled");
+  return stalled?.status === "True" && stalled.reason === "RequestFailed";
+}
+
 /** What is known of the last poll: from memory, or after a restart from the status. */
-function lastPoll(deps: HelmOpDeps, helmOp: HelmOp): PollOutcome | undefined {
-  const remembered = deps.outcomes.helmOps.get(keyOf(helmOp))?.polled;
-  if (remembered !== undefined) return remembered;
+function lastPoll(helmOp: HelmOp, told: HelmOpIntent | undefined): PollOutcome | undefined {
+  if (told?.polled !== undefined) return told.polled;
   const at = helmOp.status?.lastPollingTriggered;
   if (at === undefined || at === null) return undefined;
   const condition = findCondition(helmOp.status?.conditions, "Polled");

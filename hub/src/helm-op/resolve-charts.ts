@@ -7,6 +7,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { choosePin } from "./choose-pin.ts";
+import type { AttemptPlan } from "./plan-attempt.ts";
 import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
 
 /** What people should know of a chart although it was resolved. */
@@ -22,7 +23,8 @@ export interface ChartResolution {
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
 }
 
-export interface ResolveRequest {
+/** `follow`: what is found is pinned, whatever was before. `sharingOf`: by default everything is asked anew. */
+export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sharingOf">> {
   readonly helmOp: HelmOp;
   /** Pins that are kept as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
@@ -66,8 +68,9 @@ interface Resolved {
 async function resolveOne(
   resolver: Resolver,
   wanted: WantedChart,
-  { helmOp, known, notes, poll, isUseless, signal }: ResolveRequest,
+  request: ResolveRequest,
 ): Promise<Resolved> {
+  const { helmOp, known, notes, poll, isUseless, signal } = request;
   const earlier = entryFor(known, wanted);
   const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
   if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
@@ -81,11 +84,14 @@ async function resolveOne(
     const access = accessTo(source, {
       insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify ?? false,
     });
-    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, { signal });
+    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
+      ...request.sharingOf?.(wanted),
+      signal,
+    });
     const { pin, note } = choosePin(
       earlier?.pin,
       fresh,
-      earlier !== undefined && isUseless?.(earlier.pin),
+      request.follow === true || (earlier !== undefined && isUseless?.(earlier.pin)),
     );
     const remarks = note === undefined ? problems : [note, ...problems];
     return {
