@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 import { type AttemptInputs, planAttempt, type Sharing } from "./plan-attempt.ts";
-import { slotAfter, slotOffset } from "./poll-slots.ts";
+import { slotAfter, slotOffset, slotUpTo } from "./poll-slots.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const foreign = { ...own, repo: "https://other.example.com" };
@@ -22,7 +22,8 @@ const kept: AttemptInputs = {
   open: {},
   isAskedStill: false,
   moment: { nowMs: slotMs, hub: "hub" },
-  occasionAgeMs: (value) => ({ ask: 30, push: 70 })[value] ?? 0,
+  monotonicMs: 1_000_000,
+  occasionSince: (value) => ({ ask: 900_030, push: 900_070 })[value] ?? 0,
 };
 const polled: AttemptInputs = {
   ...kept,
@@ -46,13 +47,13 @@ const cases: readonly (readonly [
     false,
     {},
   ],
-  ["due to the millisecond", polled, true, false, { maxAgeMs: 0 }],
+  ["due to the millisecond", polled, true, false, { since: 999_500 }],
   [
     "due for a moment, takes what others got since it was",
     { ...polled, moment: { ...kept.moment, nowMs: slotMs + 250 } },
     true,
     false,
-    { maxAgeMs: 250 },
+    { since: 999_250 },
   ],
   [
     "due, with a chart that has no pin, which takes no answer of others",
@@ -66,35 +67,35 @@ const cases: readonly (readonly [
     { ...kept, open: { reconcile: "ask" } },
     true,
     true,
-    { maxAgeMs: 30, occasion: "ask" },
+    { since: 900_030, occasion: "ask" },
   ],
   [
     "something was pushed",
     { ...polled, open: { poll: "push" } },
     true,
     false,
-    { maxAgeMs: 70, occasion: "push" },
+    { since: 900_070, occasion: "push" },
   ],
   [
     "both",
     { ...polled, open: { reconcile: "ask", poll: "push" } },
     true,
     true,
-    { maxAgeMs: 30, occasion: "ask push" },
+    { since: 900_070, occasion: "ask push" },
   ],
   [
     "somebody asked, which failed",
     { ...kept, isAskedStill: true, history: { lastAt: undefined, failures: 4 } },
     true,
     true,
-    { maxAgeMs: 1_000 },
+    { since: 999_000 },
   ],
   [
     "a first resolution is tried again",
     { ...kept, known: [], history: { lastAt: undefined, failures: 4 } },
     false,
     false,
-    { maxAgeMs: 1_000 },
+    { since: 999_000 },
   ],
 ];
 for (const [what, inputs, poll, follow, sharing] of cases) {
@@ -107,13 +108,13 @@ for (const [what, inputs, poll, follow, sharing] of cases) {
 describe("a HelmOp with charts of two repositories", () => {
   test("takes of each what others got since that repository's own moment", () => {
     const slots = [own, foreign].map(({ repo }) =>
-      slotAfter(slotOffset(repo, "hub"), intervalMs, slotMs - intervalMs),
+      slotUpTo(slotOffset(repo, "hub"), intervalMs, slotMs),
     );
-    const ages = [own, foreign].map((chart) => planAttempt(polled).sharingOf(chart).maxAgeMs);
+    const since = [own, foreign].map((chart) => planAttempt(polled).sharingOf(chart).since);
     assert.deepEqual(
-      ages,
-      slots.map((slot) => slotMs - slot),
+      since,
+      slots.map((slot) => 1_000_000 - (slotMs - slot) - 500),
     );
-    assert.ok((ages[1] ?? 0) > 0 && (ages[1] ?? 0) < intervalMs);
+    assert.notEqual(since[0], since[1]);
   });
 });

@@ -83,7 +83,8 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       isAskedStill: isAskedStill(helmOp, told),
       history: { lastAt: earlier?.at, failures },
       moment: momentOf(deps),
-      occasionAgeMs: occasions.ageMs,
+      monotonicMs: deps.clock.monotonic(),
+      occasionSince: occasions.since,
     });
     const begunAt = timeText(deps.clock.now());
     if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))

@@ -23,8 +23,8 @@ export interface IndexQuery {
   readonly chart: string;
   readonly access: RepositoryAccess;
   readonly signal?: AbortSignal | undefined;
-  /** An answer that the repository gave so recently, or a failure, is good enough. Zero asks it, or joins who is asking. */
-  readonly maxAgeMs: number;
+  /** What it was asked since then (monotonic) is good enough, failures too. Absent: it is asked, or who is asking is joined. */
+  readonly since?: number | undefined;
   /** An attempt that is under way is joined by who names the same; absent: by everybody who names none. */
   readonly occasion?: string | undefined;
 }
@@ -149,13 +149,9 @@ export function createHttpRepositories(
     const key = `${accessKey(query.access)} ${url.href}`;
     const known = kept.get(key);
     const usable = known !== undefined && (known.parsedAll || !parseAll) ? known : undefined;
-    if (
-      usable !== undefined &&
-      query.maxAgeMs > 0 &&
-      deps.clock.monotonic() - usable.askedAt <= query.maxAgeMs
-    )
+    if (usable !== undefined && query.since !== undefined && usable.askedAt >= query.since)
       return usable;
-    failures.throwKnown(key, query.maxAgeMs);
+    failures.throwKnown(key, query.since);
     const loaded = await loads.run(
       `${parseAll} ${key} ${query.occasion ?? ""}`,
       failures.watch(key, (signal) =>

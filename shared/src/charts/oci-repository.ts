@@ -15,8 +15,8 @@ export interface TagsQuery {
   readonly repository: string;
   readonly access: RepositoryAccess;
   readonly signal?: AbortSignal | undefined;
-  /** A list that the registry gave so recently, or a failure, is good enough. Zero asks it, or joins who is asking. */
-  readonly maxAgeMs: number;
+  /** What it was asked since then (monotonic) is good enough, failures too. Absent: it is asked, or who is asking is joined. */
+  readonly since?: number | undefined;
   /** An attempt that is under way is joined by who names the same; absent: by everybody who names none. */
   readonly occasion?: string | undefined;
 }
@@ -29,9 +29,9 @@ export interface ListedTags {
 
 export interface OciRepositories {
   tags(query: TagsQuery): Promise<ListedTags>;
-  /** Undefined when there is no such tag. `maxAgeMs` and `occasion` as for tags. */
+  /** Undefined when there is no such tag. `since` and `occasion` as for tags. */
   manifest(
-    query: ManifestQuery & Pick<TagsQuery, "maxAgeMs" | "occasion">,
+    query: ManifestQuery & Pick<TagsQuery, "since" | "occasion">,
   ): Promise<ChartManifest | undefined>;
 }
 
@@ -54,10 +54,6 @@ export function createOciRepositories(deps: {
   const reading = createSharedTasks<ChartManifest | undefined>();
   const failures = createRecentFailures(deps.clock, keptFailures);
 
-  function isFresh(askedAt: number, maxAgeMs: number): boolean {
-    return maxAgeMs > 0 && deps.clock.monotonic() - askedAt <= maxAgeMs;
-  }
-
   async function unchanged(key: string, query: ManifestQuery): Promise<ChartManifest | undefined> {
     const known = manifests.get(key)?.manifest;
     if (known === undefined) return undefined;
@@ -65,11 +61,11 @@ export function createOciRepositories(deps: {
   }
 
   return {
-    async tags({ repository, access, signal, maxAgeMs, occasion }) {
+    async tags({ repository, access, signal, since, occasion }) {
       const key = `${accessKey(access)} ${repository}`;
       const known = lists.get(key);
-      if (known !== undefined && isFresh(known.askedAt, maxAgeMs)) return known;
-      failures.throwKnown(key, maxAgeMs);
+      if (known !== undefined && since !== undefined && known.askedAt >= since) return known;
+      failures.throwKnown(key, since);
       const listed = await listing.run(
         `${key} ${occasion ?? ""}`,
         failures.watch(key, async (shared) => {
@@ -86,11 +82,12 @@ export function createOciRepositories(deps: {
       return listed;
     },
 
-    async manifest({ maxAgeMs, occasion, ...query }) {
+    async manifest({ since, occasion, ...query }) {
       const key = `${accessKey(query.access)} ${query.repository}:${query.tag}`;
       const known = manifests.get(key);
-      if (known !== undefined && isFresh(known.askedAt, maxAgeMs)) return known.manifest;
-      failures.throwKnown(key, maxAgeMs);
+      if (known !== undefined && since !== undefined && known.askedAt >= since)
+        return known.manifest;
+      failures.throwKnown(key, since);
       return reading.run(
         `${key} ${occasion ?? ""}`,
         failures.watch(key, async (signal) => {

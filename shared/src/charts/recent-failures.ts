@@ -3,8 +3,8 @@ import type { Clock } from "../clock/clock.ts";
 import { createRecent } from "./recent.ts";
 
 export interface RecentFailures {
-  /** Throws what an attempt of this key failed with that was begun so recently. Zero: never. */
-  throwKnown(key: string, maxAgeMs: number): void;
+  /** Throws what an attempt of this key failed with that was begun since then (monotonic). */
+  throwKnown(key: string, since: number | undefined): void;
   /** The task; what it fails with is kept, unless it was given up. */
   watch<T>(key: string, task: (signal: AbortSignal) => Promise<T>): (s: AbortSignal) => Promise<T>;
 }
@@ -15,10 +15,9 @@ export function createRecentFailures(
 ): RecentFailures {
   const failures = createRecent<{ readonly error: unknown; readonly askedAt: number }>(maxEntries);
   return {
-    throwKnown(key, maxAgeMs) {
+    throwKnown(key, since) {
       const known = failures.get(key);
-      if (known !== undefined && maxAgeMs > 0 && clock.monotonic() - known.askedAt <= maxAgeMs)
-        throw known.error;
+      if (known !== undefined && since !== undefined && known.askedAt >= since) throw known.error;
     },
     watch: (key, task) => async (signal) => {
       const askedAt = clock.monotonic();

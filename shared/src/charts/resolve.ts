@@ -13,8 +13,11 @@ import { type ChartSource, type HttpSource, type OciSource, parseOciName } from 
 
 export interface ResolveOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What the repository answered so recently is good enough, also that it has nothing or failed. By default none is. */
-  readonly maxAgeMs?: number;
+  /**
+   * What the repository was asked since then is good enough, also if it had nothing or failed; by default nothing is. On
+   * the monotonic clock that the client has.
+   */
+  readonly since?: number | undefined;
   /**
    * Why it is asked just now. Who asks on the same occasion shares what is under way; what others began earlier is not
    * good enough, since what this is about may have happened in between.
@@ -256,6 +259,6 @@ export function createResolver(deps: ResolverDeps): Resolver {
   };
 }
 
-function sharingOf({ maxAgeMs = 0, occasion }: ResolveOptions) {
-  return { maxAgeMs, occasion };
+function sharingOf({ since, occasion }: ResolveOptions) {
+  return { since, occasion };
 }
