@@ -54,7 +54,9 @@ const helmOpSpecSchema = fields({
     "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, `cacerts`, `insecureSkipVerify`, `basicHTTP`.",
   ),
   insecureSkipTLSVerify: flag("Do not check the certificate of the chart's source."),
-  suspend: flag("Stop polling, and leave requests of the annotation `reconcile.fluxcd.io/requestedAt` open until it is false again. What is deployed stays as it is."),
+  suspend: flag(
+    "Stop polling, and leave requests of the annotation `reconcile.fluxcd.io/requestedAt` open until it is false again. What is deployed stays as it is.",
+  ),
   helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
 });
 

@@ -28,6 +28,8 @@ export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-fina
 
 /** The type of the Secret that an agent enrols with. */
 export const registrationSecretType = "fleet.cattle.io/cluster-registration-values";
+/** The type of the Secret with the key (`token`) of a webhook. */
+export const webhookSecretType = "flotilla/webhook";
 
 /** The workspace that clusters and HelmOps live in unless there are more. */
 export const workspaceNamespace = "fleet-default";
