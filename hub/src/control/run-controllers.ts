@@ -21,6 +21,8 @@ import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { tombstoneReconciler } from "../deploy/tombstone.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { registerSeries } from "../metrics/series-metric.ts";
+import { statusMetrics } from "../metrics/status-metrics.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
@@ -161,6 +163,15 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   }
 
   const unsubscribe = [
+    // One replica tells them, the one that writes what they count.
+    registerSeries(
+      deps.metrics,
+      statusMetrics({
+        helmOps: () => caches.helmOps.store.list(),
+        bundles: () => caches.bundles.store.list(),
+        clusters: () => caches.clusters.store.list(),
+      }),
+    ),
     caches.helmOps.onChange((change) => {
       if (isIntentChange(change)) helmOps.enqueue(change.key);
     }),
