@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { after, test } from "node:test";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { chooseHubPorts, type HubPorts } from "@flotilla/cli/fleet/hub.ts";
+import { hubMain, startProgram } from "@flotilla/cli/fleet/program.ts";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
@@ -17,7 +20,7 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady } from "../testing/expect.ts";
+import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
 import { pushChart } from "../testing/push-chart.ts";
 
@@ -55,11 +58,33 @@ async function flotilla(...args: readonly string[]) {
   return { code: code as unknown, stdout, stderr };
 }
 
+/** One that does not lead. */
+async function startSecondHub(t: TestContext): Promise<HubPorts> {
+  const ports = await chooseHubPorts();
+  const hub = await startProgram({
+    name: "second hub",
+    main: hubMain,
+    args: [
+      `--kubeconfig=${fleet.hubPlane.kubeconfig}`,
+      `--grpc-listen=127.0.0.1:${ports.grpc}`,
+      `--http-listen=127.0.0.1:${ports.http}`,
+      "--replica=hub-1",
+    ],
+    health: `http://127.0.0.1:${ports.http}`,
+    untilReady: true,
+    logFile: join(fleet.dir, "logs", "hub-1.log"),
+    environment: { PATH: process.env["PATH"] ?? "", HOME: fleet.dir },
+  });
+  t.after(() => hub.stop());
+  return ports;
+}
+
 async function metrics(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
 }
 
-test("what is pushed to a registry is followed at once, though the next poll is a day away", async (t) => {
+test("what is pushed to a registry is followed at once, though the next poll is a day away, whichever replica it tells", async (t) => {
+  const other = await startSecondHub(t);
   const key = "only for the registry";
   await fleet.hub.create(secrets, {
     metadata: { namespace: workspaceNamespace, name: "registry" },
@@ -68,7 +93,7 @@ test("what is pushed to a registry is followed at once, though the next poll is 
   });
   const registry = await startTestRegistry(t, {
     notify: {
-      url: `http://127.0.0.1:${fleet.hubPorts.http}/hooks/${workspaceNamespace}/registry`,
+      url: `http://127.0.0.1:${other.http}/hooks/${workspaceNamespace}/registry`,
       authorization: `Bearer ${key}`,
     },
   });
@@ -177,4 +202,8 @@ test("the metrics are Fleet's, follow a HelmOp's labels, and go with it", async 
   });
   await helmOpThat(fleet.hub, "counted", "ready", isReady("2.0.0", 1));
   assert.deepEqual(await series(), [`fleet_helmop_ready_clusters${labels("2.0.0")} 1`]);
+
+  await fleet.hub.delete(helmOps, ref);
+  await objectThat(fleet.hub, helmOps, ref, "gone", (helmOp) => helmOp === undefined);
+  assert.deepEqual(await series(), []);
 });
