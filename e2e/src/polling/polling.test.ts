@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chooseHubPorts, type HubPorts } from "@flotilla/cli/fleet/hub.ts";

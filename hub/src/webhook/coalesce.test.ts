@@ -15,7 +15,14 @@ function fixture() {
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);
     },
   });
-  return { clock, runs, request, fail: (error?: Error) => void (failure = error) };
+  return {
+    clock,
+    runs,
+    request,
+    fail(error?: Error) {
+      failure = error;
+    },
+  };
 }
 
 test("the first runs at once, and a flood behind it once at the end of the rest", async () => {

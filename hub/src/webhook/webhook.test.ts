@@ -34,13 +34,13 @@ function hook(type = webhookSecretType, data: Secret["data"] = { token: btoa(key
   return { metadata: { namespace: workspace, name: "registry" }, type, data };
 }
 
-async function serve(t: TestContext, secret: Secret | undefined = hook()) {
+async function serve(t: TestContext, secret: Secret = hook()) {
   const rest = createMemoryKube();
   const clock = createFakeClock();
   const store = createStore<HelmOp>();
   const ops = [polled("web"), polled("other", workspace, "charts/other"), polled("web", "tenant")];
   for (const helmOp of ops) store.set(rest.put(helmOps, helmOp));
-  if (secret !== undefined) rest.put(secrets, secret);
+  rest.put(secrets, secret);
   const ready: { why?: string } = {};
   const webhook = createWebhook({ rest, helmOps: store, clock, log: silentLog() });
   const server = await startHealthServer({
@@ -114,7 +114,7 @@ test("a sender that names nothing has all of its namespace polled, with one valu
 
 const strangers: readonly (readonly [
   what: string,
-  secret: Secret | undefined,
+  secret: Secret,
   headers: Record<string, string>,
   path: string,
 ])[] = [
