@@ -56,6 +56,7 @@ export async function pollingTogether(bench: BenchFleet): Promise<readonly Figur
         unit: "MB",
         value: peakMb - idleMb,
         bar: 150,
+        detail: await heapText(bench),
       },
     ];
   } finally {
@@ -79,4 +80,14 @@ function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
     const at = status?.lastPollingTriggered;
     return before.has(key) && at !== undefined && at !== null && at !== before.get(key);
   });
+}
+
+/** How much of it is in use, as the hub tells itself. */
+async function heapText({ fleet }: BenchFleet): Promise<string> {
+  const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
+  const mb = (name: string): string => {
+    const bytes = new RegExp(`^nodejs_${name}_bytes (\\S+)$`, "m").exec(metrics)?.[1];
+    return (Number(bytes) / 1024 ** 2).toFixed(0);
+  };
+  return `its heap has ${mb("heap_size_total")} MB, of which ${mb("heap_size_used")} MB are in use; ${mb("external_memory")} MB are outside`;
 }
