@@ -22,4 +22,28 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "Two deployments want the same release in the same namespace. The first keeps it; give the other another releaseName or namespace.",
   },
+  SERVICE_ACCOUNT_MISSING: {
+    retryable: true,
+    help: "The ServiceAccount that a HelmOp names in `serviceAccount` is not in the agent's namespace of that cluster. Nothing is installed, changed or removed for it but as that account. Make the account there, with the rights that the chart needs; the agent goes on at once.",
+  },
+  NAMESPACE_REFUSED: {
+    retryable: true,
+    help: "The account that a deployment acts as lacks a right on the release's namespace: making it, or changing its labels and annotations. The message has the verb that is missing. Give the account that right, make the namespace beforehand, or take `namespaceLabels` and `namespaceAnnotations` out of the HelmOp.",
+  },
+  TEMPLATES_REFUSED: {
+    retryable: true,
+    help: "The chart's templates read the cluster (`lookup`) or ask name servers (`getHostByName`), and nobody has allowed that. Set `helm.disableLookup: false` or `helm.disableDNS: false`, or, for `lookup`, give the HelmOp a `serviceAccount`, whose rights then say what can be read.",
+  },
+  CHART_UNREADABLE: {
+    retryable: true,
+    help: "The archive that was fetched is no chart: it is not packed as one, or unpacks to more than Helm reads.",
+  },
+  SUPPLY_AWAITED: {
+    retryable: true,
+    help: "The hub has not yet sent a Secret or ConfigMap that the deployment names. It goes on by itself as soon as that has come; where it does not come, the hub's log says why it cannot read it.",
+  },
+  SUPPLY_MISSING: {
+    retryable: false,
+    help: "The hub has no Secret or ConfigMap of the name that the deployment asks for. Make it in the namespace of the HelmOp, or change the HelmOp; the agent goes on at once.",
+  },
 });

@@ -12,12 +12,14 @@ import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createDeployer } from "./engine/deployer.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createRunNotes } from "./engine/run-notes.ts";
+import { helmEnvironment } from "./helm/helm-environment.ts";
 import { createReleases } from "./helm/releases.ts";
 import { createRunHelm } from "./helm/run-helm.ts";
 import { createIdentityKeeper } from "./identity/identity-keeper.ts";
@@ -25,6 +27,9 @@ import { createIdentityStore } from "./identity/identity-store.ts";
 import { createHubConnector } from "./link/hub-client.ts";
 import { createLink } from "./link/link.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
+import { createFacts } from "./supply/facts.ts";
+import { createSupplies } from "./supply/supplies.ts";
+import { createTemplateGuard } from "./templates/template-guard.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -45,26 +50,25 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     storage: createAssignmentStorage({ rest, log }),
     log,
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(config.dataDir, "runs"), log);
   const runHelm = createRunHelm({
     path: config.helm,
-    environment: {
-      // Helm lives for a fraction of a second: collecting garbage meanwhile costs more than it gives back.
-      GOGC: "400",
-      GOMEMLIMIT: "400MiB",
-      ...config.helmEnvironment,
-      HOME: helmHome,
-      ...(config.kubeconfig !== undefined && { KUBECONFIG: config.kubeconfig }),
-      ...(config.context !== undefined && { HELM_KUBECONTEXT: config.context }),
-    },
+    environment: helmEnvironment(config, helmHome),
   });
+  const actors = createActors({ connection: rest, namespace: agentNamespace, log });
   const deployer = createDeployer({
     rest,
+    actors,
     assignments,
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(config.dataDir, "charts") }),
+    checkTemplates: createTemplateGuard(),
+    supplies,
+    facts,
     runHelm,
     notes,
     clock,
@@ -86,10 +90,13 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     log,
   });
   const engine = createEngine({
+    actors,
     assignments,
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: link.outbox,
     concurrency: config.concurrency,
     clock,
@@ -103,11 +110,13 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     notReady: () => (link.isConnected ? undefined : `not connected to the hub: ${link.trouble}`),
   });
   const watching = new AbortController();
-  const watches = Promise.all([releases.run(watching.signal), readiness.run(watching.signal)]);
+  const watches = Promise.all(
+    [releases, readiness, actors].map((watched) => watched.run(watching.signal)),
+  );
   try {
     await notes.recover();
-    await assignments.load();
-    await releases.synced;
+    await Promise.all([assignments.load(), supplies.load(), facts.load()]);
+    await Promise.all([releases.synced, actors.synced]);
     log.info({ health: health.address, held: assignments.list().length }, "agent is ready");
     // What was assigned before is carried on whether or not the hub can be reached.
     await Promise.all([engine.run(signal), link.run(engine.intake, signal)]);

@@ -22,4 +22,8 @@ export const hubErrors = defineErrors({
     retryable: true,
     help: "The Secret that holds the content of a deployment is not there. It is made again when its Bundle is reconciled.",
   },
+  HELM_SECRET_UNUSABLE: {
+    retryable: false,
+    help: "The Secret that helmSecretName names is not there, cannot be read, or holds something that cannot be used. The message says which. What is deployed stays; the HelmOp is looked at again as soon as the Secret changes.",
+  },
 });

@@ -17,6 +17,8 @@ import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
 import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
+import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
+import { createWorkspaceObjects } from "./supply/workspace-objects.ts";
 import { createWebhook } from "./webhook/webhook.ts";
 import { webhookRoute } from "./webhook/webhook-route.ts";
 import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
@@ -61,10 +63,12 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     namespace: hubNamespace,
     clock,
   });
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  followNamedByDeployments(caches.deployments, objects);
   const running: Promise<unknown>[] = [];
   try {
     await prepareHubNamespace(rest);
-    running.push(runCaches(caches, ending.signal));
+    running.push(runCaches(caches, ending.signal), objects.run(ending.signal));
     const wire = await createWire(
       {
         rest,
@@ -73,6 +77,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
         deployments: caches.deployments,
         tokens: caches.tokens,
         contents,
+        objects,
         reports: {
           report: (cluster, place, state) =>
             reports.report(cluster.deploymentsNamespace, { ...place, state }),
@@ -108,6 +113,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           rest,
           caches,
           contents,
+          objects,
           resolver: charts,
           events,
           clock,

@@ -19,19 +19,14 @@ suite("an assignment in its Secret", () => {
     test(`comes back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
       const assignment = { ...held, paused, withdrawing };
 
-      assert.deepEqual(heldAssignment(assignmentSecret(assignment, "7")), assignment);
+      assert.deepEqual(heldAssignment(assignmentSecret(assignment)), assignment);
     });
   }
-
-  test("is a new one without a version", () => {
-    assert.equal(assignmentSecret(held, undefined).metadata.resourceVersion, undefined);
-    assert.equal(assignmentSecret(held, "7").metadata.resourceVersion, "7");
-  });
 
   test("has a name that Kubernetes takes, its own for every deployment however long", () => {
     const names = ["a", "b"].map(
       (end) =>
-        assignmentSecret({ ...held, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } }, "1")
+        assignmentSecret({ ...held, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
           .metadata.name,
     );
 
@@ -40,7 +35,7 @@ suite("an assignment in its Secret", () => {
   });
 
   test("is none when a part of it is missing", () => {
-    const secret = assignmentSecret(held, "1");
+    const secret = assignmentSecret(held);
 
     assert.equal(heldAssignment({ ...secret, data: {} }), undefined);
     assert.equal(heldAssignment({ ...secret, metadata: { name: "s" } }), undefined);

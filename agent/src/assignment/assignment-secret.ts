@@ -42,11 +42,7 @@ export function assignmentName(deployment: string): string {
   return `${name.slice(0, 236)}-${hex(deployment).slice(0, 16)}`;
 }
 
-/** `resourceVersion` of the Secret that it replaces; without it, it is a new one. */
-export function assignmentSecret(
-  held: HeldAssignment,
-  resourceVersion: string | undefined,
-): Secret {
+export function assignmentSecret(held: HeldAssignment): Secret {
   const [first = new Uint8Array(), ...others] = contentParts(held.content);
   return {
     apiVersion: "v1",
@@ -54,7 +50,6 @@ export function assignmentSecret(
     metadata: {
       namespace: agentNamespace,
       name: assignmentName(held.owner.name),
-      ...(resourceVersion !== undefined && { resourceVersion }),
       labels: { [assignmentLabel]: "true" },
       annotations: {
         [annotations.name]: held.owner.name,

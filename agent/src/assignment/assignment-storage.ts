@@ -3,8 +3,9 @@ import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createOwnSecrets } from "../storage/own-secrets.ts";
 import {
   assignmentName,
   assignmentSecret,
@@ -30,53 +31,10 @@ export interface AssignmentStorageDeps {
   readonly log: Log;
 }
 
-/** Of one answer; a Secret may be as large as a megabyte. */
-const pageSize = 50;
-
 export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): AssignmentStorage {
-  const versions = new Map<string, string>();
+  const own = createOwnSecrets(rest);
   /** The names of the Secrets beside the first, by deployment. */
   const parts = new Map<string, readonly string[]>();
-
-  async function list(labelSelector: string): Promise<readonly Secret[]> {
-    const found: Secret[] = [];
-    let next: string | undefined;
-    do {
-      const page = await rest.list(secrets, {
-        namespace: agentNamespace,
-        labelSelector,
-        limit: pageSize,
-        ...(next !== undefined && { next }),
-      });
-      found.push(...page.items);
-      next = page.next;
-    } while (next !== undefined);
-    return found;
-  }
-
-  async function writeFirst(held: HeldAssignment): Promise<void> {
-    const { name } = held.owner;
-    for (;;) {
-      const version = versions.get(name);
-      const secret = assignmentSecret(held, version);
-      try {
-        const written =
-          version === undefined
-            ? await rest.create(secrets, secret)
-            : await rest.replace(secrets, secret);
-        versions.set(name, written.metadata.resourceVersion ?? "");
-        return;
-      } catch (thrown) {
-        // Somebody touched the Secret: this process alone decides what is in it.
-        const isGone = version !== undefined && isNotFound(thrown);
-        if (!isGone && !isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
-        const ref = { namespace: agentNamespace, name: secret.metadata.name };
-        const current = await rest.get(secrets, ref);
-        if (current?.metadata.resourceVersion === undefined) versions.delete(name);
-        else versions.set(name, current.metadata.resourceVersion);
-      }
-    }
-  }
 
   async function writeParts(wanted: readonly Secret[]): Promise<void> {
     for (const part of wanted) {
@@ -103,8 +61,10 @@ export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): A
   return {
     async load() {
       const held: HeldAssignment[] = [];
-      const firsts = await list(assignmentSelector);
-      const others = new Map((await list(partSelector)).map((part) => [part.metadata.name, part]));
+      const firsts = await own.list(assignmentSelector);
+      const others = new Map(
+        (await own.list(partSelector)).map((part) => [part.metadata.name, part]),
+      );
       const used = new Set<string>();
       for (const first of firsts) {
         const names = partNamesOf(first);
@@ -118,7 +78,6 @@ export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): A
           continue;
         }
         held.push(assignment);
-        versions.set(assignment.owner.name, first.metadata.resourceVersion ?? "");
         parts.set(assignment.owner.name, names);
       }
       await sweep([...others.keys()].filter((name) => !used.has(name)));
@@ -130,13 +89,12 @@ export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): A
       const names = wanted.map(({ metadata }) => metadata.name);
       const old = parts.get(name) ?? [];
       if (names.some((part) => !old.includes(part))) await writeParts(wanted);
-      await writeFirst(held);
+      await own.write(assignmentSecret(held));
       parts.set(name, names);
       await sweep(old.filter((part) => !names.includes(part)));
     },
     async remove(name) {
-      await rest.delete(secrets, { namespace: agentNamespace, name: assignmentName(name) });
-      versions.delete(name);
+      await own.remove(assignmentName(name));
       await sweep(parts.get(name) ?? []);
       parts.delete(name);
     },

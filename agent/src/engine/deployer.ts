@@ -15,13 +15,16 @@ import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Actor, Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import type { Hindrance } from "../dependencies/hindrance.ts";
 import { agentErrors } from "../errors.ts";
-import { uninstallArgs } from "../helm/commands.ts";
+import { isNotThere, uninstallArgs } from "../helm/commands.ts";
 import { isLocked, type ReleaseRecord, recordSecretName } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import { describeNamespace } from "../namespace/describe-namespace.ts";
 import {
   type Action,
   type Desired,
@@ -29,15 +32,23 @@ import {
   isInSync,
   nextAction,
 } from "../release/next-action.ts";
+import type { Facts } from "../supply/facts.ts";
+import type { Supplies } from "../supply/supplies.ts";
+import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import { createStoredReleases } from "./stored-releases.ts";
 import { createUpgrade, type DeployUntil, refuseWhenOver } from "./upgrade.ts";
 
 export interface DeployerDeps {
+  /** The agent's own. */
   readonly rest: KubeRest;
+  readonly actors: Actors;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly charts: ChartCache;
+  readonly checkTemplates: CheckTemplates;
+  readonly supplies: Pick<Supplies, "get">;
+  readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
   readonly notes: RunNotes;
   readonly clock: Clock;
@@ -57,15 +68,21 @@ export interface InSync {
 /** What came of one pass. */
 export type Deployed =
   | InSync
-  | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" };
+  | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
+  /** Nothing was done: what it depends on is not there yet. */
+  | { readonly kind: "hindered"; readonly hindrance: Hindrance };
+
+/** What one pass goes by. */
+export interface DeployPass extends DeployUntil {
+  /** When the last failure of this very content is to be tried again, ms since 1970. */
+  readonly retryAtMs: number | undefined;
+  /** What the deployment has to wait for before it is installed or upgraded. */
+  readonly hindranceOf: (content: DeploymentContent) => Promise<Hindrance | undefined>;
+}
 
 export interface Deployer {
   /** Installs or upgrades. Throws an AppError when what is wanted could not be done. */
-  deploy(
-    held: HeldAssignment,
-    retryAtMs: number | undefined,
-    until: DeployUntil,
-  ): Promise<Deployed>;
+  deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed>;
   /** What is installed already of what is wanted; changes nothing. */
   installed(held: HeldAssignment): Promise<InSync | undefined>;
   /** Removes everything that was installed for a deployment. */
@@ -76,28 +93,25 @@ export interface Deployer {
 const maxActions = 6;
 
 export function createDeployer(deps: DeployerDeps): Deployer {
-  const { rest, assignments, releases, runHelm, notes, clock } = deps;
+  const { actors, assignments, releases, runHelm, notes, clock } = deps;
   const stored = createStoredReleases(deps);
   const upgrade = createUpgrade({ ...deps, stored });
 
-  async function deploy(
-    held: HeldAssignment,
-    retryAtMs: number | undefined,
-    until: DeployUntil,
-  ): Promise<Deployed> {
+  async function deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed> {
     const { owner } = held;
     const { content, desired } = await wantedOf(held);
+    const actor = await actors.of(content.serviceAccount);
     for (let actions = 0; actions < maxActions; actions += 1) {
-      refuseWhenOver(until.superseded);
+      refuseWhenOver(pass.superseded);
       const action = nextAction(desired, {
         latest: releases.latest(desired.namespace, desired.name),
         owned: releases.ownedBy(owner.name),
         interrupted: interruptedRun(owner.name, desired),
         isHeld: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
-        retryAtMs,
+        retryAtMs: pass.retryAtMs,
         nowMs: clock.now(),
       });
-      const ended = await act(action, held, content, desired, until);
+      const ended = await act(action, { content, desired, actor }, pass);
       if (ended !== undefined) return ended;
     }
     throw new AppError(
@@ -109,14 +123,14 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   /** Undefined: look again. */
   async function act(
     action: Action,
-    held: HeldAssignment,
-    content: DeploymentContent,
-    desired: Desired,
-    until: DeployUntil,
+    wanted: Wanted,
+    pass: DeployPass,
   ): Promise<Deployed | undefined> {
+    const { content, desired, actor } = wanted;
     switch (action.kind) {
       case "none":
-        await notes.end(held.owner.name);
+        await notes.end(desired.owner.name);
+        await describeNamespace(actor, content, pass.signal);
         return await inSync(content, action.record);
       case "wait":
         return { kind: "wait", untilMs: action.untilMs, why: action.why };
@@ -126,17 +140,20 @@ export function createDeployer(deps: DeployerDeps): Deployer {
           `release ${content.namespace}/${content.releaseName} belongs to the deployment ${action.holder.name} already; give one of the two another releaseName or namespace`,
         );
       case "adopt":
-        await stored.adopt(action.record, desired.owner);
+        await stored.adopt(actor.rest, action.record, desired.owner);
         return undefined;
       case "unlock":
-        await stored.unlock(action.record);
+        await stored.unlock(actor.rest, action.record);
         return undefined;
       case "uninstall":
-        await uninstall(action.record, until.signal);
+        await uninstall(action.record, actor, pass.signal);
         return undefined;
-      case "upgrade":
-        await upgrade(desired, content, action.revision, until);
+      case "upgrade": {
+        const hindrance = await pass.hindranceOf(content);
+        if (hindrance !== undefined) return { kind: "hindered", hindrance };
+        await upgrade({ ...wanted, revision: action.revision }, pass);
         return undefined;
+      }
       default:
         return unreachable(action);
     }
@@ -164,12 +181,18 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       : undefined;
   }
 
-  async function uninstall(record: ReleaseRecord, signal: AbortSignal): Promise<void> {
-    const result = await runHelm({ args: uninstallArgs(record), signal });
-    if (result.code !== 0) {
+  async function uninstall(
+    record: ReleaseRecord,
+    actor: Actor,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const args = [...uninstallArgs(record), ...actor.helmArgs];
+    const result = await runHelm({ args, signal });
+    const complaint = result.code === 0 ? undefined : complaintOf(result);
+    if (complaint !== undefined && !isNotThere(complaint)) {
       throw new AppError(
         agentErrors.HELM_FAILED,
-        `helm uninstall of release ${record.namespace}/${record.name}: ${complaintOf(result)}`,
+        `helm uninstall of release ${record.namespace}/${record.name}: ${complaint}`,
       );
     }
     stored.forget(record);
@@ -186,29 +209,45 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         : undefined;
     },
     async withdraw(held, signal) {
-      const { keepResources } = await unpackContent({
+      const { keepResources, serviceAccount } = await unpackContent({
         deploymentId: held.deploymentId,
         bytes: held.content,
       });
-      for (const record of releases.ownedBy(held.owner.name)) {
-        if (record.owner?.uid !== held.owner.uid) continue;
-        if (isLocked(record)) await stored.unlock(record);
-        if (!keepResources) {
-          await uninstall(record, signal);
-          continue;
+      const owned = releases
+        .ownedBy(held.owner.name)
+        .filter(({ owner }) => owner?.uid === held.owner.uid);
+      // What never was installed needs nobody to remove it.
+      if (owned.length > 0) {
+        const actor = await actors.of(serviceAccount);
+        for (const record of owned) {
+          if (isLocked(record)) await stored.unlock(actor.rest, record);
+          if (keepResources) await forgetRecords(record, actor, signal);
+          else await uninstall(record, actor, signal);
         }
-        for (const { name, revision } of releases.history(record.namespace, record.name)) {
-          await rest.delete(
-            secrets,
-            { namespace: record.namespace, name: recordSecretName({ name, revision }) },
-            { signal },
-          );
-        }
-        releases.removed(record);
       }
       await notes.end(held.owner.name);
     },
   };
+
+  /** What was installed stays. */
+  async function forgetRecords(
+    { namespace, name }: ReleaseRecord,
+    actor: Actor,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const { revision } of releases.history(namespace, name)) {
+      const ref = { namespace, name: recordSecretName({ name, revision }) };
+      await actor.rest.delete(secrets, ref, { signal });
+    }
+    releases.removed({ namespace, name });
+  }
+}
+
+/** A deployment as it is wanted, and as whom that is done. */
+interface Wanted {
+  readonly content: DeploymentContent;
+  readonly desired: Desired;
+  readonly actor: Actor;
 }
 
 async function wantedOf(

@@ -3,7 +3,7 @@
  * assignments out, tells what came of them, and keeps following how what it installed is doing.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, DeploymentState, SupplyRef } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
@@ -14,22 +14,32 @@ import {
 } from "@flotilla/shared/kube/outcome.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
+import type { Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { reportedState } from "../dependencies/reported-state.ts";
+import { createWaiting } from "../dependencies/waiting.ts";
 import { agentErrors } from "../errors.ts";
 import type { Releases } from "../helm/releases.ts";
 import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
 import { composeState, type Outcome } from "../report/compose-state.ts";
-import type { Deployer, InSync } from "./deployer.ts";
-import type { DeployUntil } from "./upgrade.ts";
+import type { Facts } from "../supply/facts.ts";
+import { lostMessage } from "../supply/lost.ts";
+import { createNamers } from "../supply/namers.ts";
+import type { Supplies } from "../supply/supplies.ts";
+import { createUnwanted } from "../supply/unwanted.ts";
+import type { Deployer, DeployPass, InSync } from "./deployer.ts";
 
 export interface EngineDeps {
+  readonly actors: Pick<Actors, "onChange">;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly deployer: Deployer;
   readonly readiness: ReadinessTracker;
+  readonly supplies: Supplies;
+  readonly facts: Facts;
   readonly outbox: Outbox;
   /** Helm processes at a time. */
   readonly concurrency: number;
@@ -52,6 +62,13 @@ const longestRetryMs = 5 * 60_000;
 /** Longer than Helm itself may wait for a release to be ready. */
 const passTimeoutMs = 60 * 60_000;
 
+interface Pass {
+  readonly held: HeldAssignment;
+  readonly superseded: AbortController;
+  /** What it was supplied with has changed since it began. */
+  isOutdated: boolean;
+}
+
 interface Progress {
   outcome: Outcome;
   /** Of the content that failed last. */
@@ -62,13 +79,12 @@ interface Progress {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { assignments, releases, deployer, readiness, outbox, clock, log } = deps;
+  const { assignments, releases, deployer, readiness, supplies, facts, outbox, clock, log } = deps;
+  const namers = createNamers(assignments);
+  const unwanted = createUnwanted({ supplies, namers, log });
   const progress = new Map<string, Progress>();
   /** Those under way, by deployment. */
-  const passes = new Map<
-    string,
-    { readonly held: HeldAssignment; readonly superseded: AbortController }
-  >();
+  const passes = new Map<string, Pass>();
 
   const controller = createController({
     name: "deployment",
@@ -85,8 +101,20 @@ export function createEngine(deps: EngineDeps): Engine {
       pass.superseded.abort();
     controller.enqueue(name);
   });
+  const waiting = createWaiting({
+    assignments,
+    stateOf(held) {
+      const own = progress.get(held.owner.name);
+      return own === undefined
+        ? "WaitApplied"
+        : reportedState(stateNow(held, own), held.deploymentId);
+    },
+    wake: controller.enqueue,
+  });
+  deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
+  supplies.onChange((ref) => void lookAgain(ref));
 
   async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
@@ -95,18 +123,30 @@ export function createEngine(deps: EngineDeps): Engine {
     if (held.withdrawing) return await withdraw(held, own, signal);
     const failure = own.failure?.deploymentId === held.deploymentId ? own.failure : undefined;
     const superseded = new AbortController();
-    passes.set(name, { held, superseded });
+    const current: Pass = { held, superseded, isOutdated: false };
+    passes.set(name, current);
     try {
       return held.paused
         ? await lookOnly(held, own)
-        : await deploy(held, own, failure?.retryAtMs, { signal, superseded: superseded.signal });
+        : await deploy(held, own, {
+            signal,
+            superseded: superseded.signal,
+            retryAtMs: failure?.retryAtMs,
+            hindranceOf: (content) => waiting.hindranceOf(name, content),
+          });
     } catch (thrown) {
       // The process ends: the next one goes on where this one was.
       if (signal.aborted) throw thrown;
       // What is wanted now has its own turn, which is next.
       if (superseded.signal.aborted) return done();
+      waiting.waits(name, undefined);
+      if (waitsForSupply(thrown, held, own)) {
+        tell(name);
+        return done();
+      }
       const count = (failure?.count ?? 0) + 1;
-      const retryAtMs = clock.now() + retryDelayMs(count);
+      const delayMs = current.isOutdated ? 0 : retryDelayMs(count);
+      const retryAtMs = clock.now() + delayMs;
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
       const message = describe(thrown, retryAtMs);
       const { code } = AppError.from(thrown);
@@ -119,20 +159,50 @@ export function createEngine(deps: EngineDeps): Engine {
       };
       log.warn({ deployment: name, code, err: message }, "deployment failed");
       tell(name);
-      return requeueAfter(retryDelayMs(count), "failed");
+      return requeueAfter(delayMs, "failed");
     } finally {
       passes.delete(name);
+    }
+  }
+
+  /** Nothing is tried again by itself: what it needs has it looked at anew. */
+  function waitsForSupply(
+    thrown: unknown,
+    { deploymentId }: HeldAssignment,
+    own: Progress,
+  ): boolean {
+    const { code, message } = AppError.from(thrown);
+    if (code === agentErrors.SUPPLY_AWAITED.code) own.outcome = { kind: "pending", message };
+    else if (code === agentErrors.SUPPLY_MISSING.code)
+      own.outcome = { kind: "failed", deploymentId, message, code };
+    else return false;
+    return true;
+  }
+
+  /** Has the deployments that name it carried out with what it is now, and those that failed at once. */
+  async function lookAgain(ref: SupplyRef): Promise<void> {
+    for (const name of await namers.of(ref)) {
+      delete progress.get(name)?.failure;
+      const current = passes.get(name);
+      if (current !== undefined) current.isOutdated = true;
+      controller.enqueue(name);
     }
   }
 
   async function deploy(
     held: HeldAssignment,
     own: Progress,
-    retryAtMs: number | undefined,
-    until: DeployUntil,
+    pass: DeployPass,
   ): Promise<ReconcileOutcome> {
     const { name } = held.owner;
-    const deployed = await deployer.deploy(held, retryAtMs, until);
+    const deployed = await deployer.deploy(held, pass);
+    waiting.waits(name, deployed.kind === "hindered" ? deployed.hindrance.names : undefined);
+    if (deployed.kind === "hindered") {
+      delete own.failure;
+      own.outcome = { kind: "pending", message: deployed.hindrance.message };
+      tell(name);
+      return done();
+    }
     if (deployed.kind === "wait") {
       if (deployed.why === "locked") {
         own.outcome = {
@@ -145,7 +215,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
     // Also where Helm had nothing to do.
     await assignments.stored(name);
-    settled(held, own, deployed);
+    settled(held, own, deployed, lostMessage(await namers.namedBy(held), supplies));
     tell(name);
     return done();
   }
@@ -157,7 +227,7 @@ export function createEngine(deps: EngineDeps): Engine {
       // What an earlier process installed is there all the same.
       const found = await deployer.installed(held);
       if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
-      else settled(held, own, found);
+      else settled(held, own, found, lostMessage(await namers.namedBy(held), supplies));
     }
     tell(held.owner.name);
     return done();
@@ -178,7 +248,11 @@ export function createEngine(deps: EngineDeps): Engine {
       const count = (own.failure?.count ?? 0) + 1;
       const retryAtMs = clock.now() + retryDelayMs(count);
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
-      own.outcome = { kind: "withdrawing", message: describe(thrown, retryAtMs) };
+      own.outcome = {
+        kind: "withdrawing",
+        message: describe(thrown, retryAtMs),
+        code: AppError.from(thrown).code,
+      };
       tell(name);
       return requeueAfter(retryDelayMs(count), "failed");
     }
@@ -186,27 +260,41 @@ export function createEngine(deps: EngineDeps): Engine {
     progress.delete(name);
     outbox.withdrawn(held.owner);
     log.info({ deployment: name }, "deployment uninstalled");
+    await unwanted.dropFree();
     wakeRefused();
+    waiting.saw(name, undefined);
     return done();
   }
 
   /** Whoever was refused a release that another deployment had need not wait out its time: it may be free now. */
   function wakeRefused(): void {
     for (const [name, own] of progress) {
-      if (own.outcome.kind !== "failed" || own.outcome.code !== agentErrors.RELEASE_TAKEN.code)
-        continue;
-      delete own.failure;
-      controller.enqueue(name);
+      if (isFailedBy(own, [agentErrors.RELEASE_TAKEN])) tryNow(name, own);
     }
   }
 
-  function settled(held: HeldAssignment, own: Progress, found: InSync): void {
+  /** A service account came or went: what waited for it goes on, and of what lacks it now that is said. */
+  function wakeForAccount(): void {
+    for (const { owner } of assignments.list()) {
+      const own = progress.get(owner.name);
+      if (own !== undefined && isFailedBy(own, decidedByAccount)) tryNow(owner.name, own);
+      else controller.enqueue(owner.name);
+    }
+  }
+
+  function tryNow(name: string, own: Progress): void {
+    delete own.failure;
+    controller.enqueue(name);
+  }
+
+  function settled(held: HeldAssignment, own: Progress, found: InSync, message?: string): void {
     delete own.failure;
     own.outcome = {
       kind: "deployed",
       deploymentId: held.deploymentId,
       release: found.release,
       ...(found.chartDigest !== undefined && { chartDigest: found.chartDigest }),
+      ...(message !== undefined && { message }),
     };
     follow(held.owner.name, own, found.manifest, found.release.namespace);
   }
@@ -224,10 +312,15 @@ export function createEngine(deps: EngineDeps): Engine {
     const held = assignments.get(name);
     const own = progress.get(name);
     if (held === undefined || own === undefined) return;
-    const state = composeState(held, own.outcome, readiness.readinessOf(name));
+    const state = stateNow(held, own);
+    waiting.saw(name, reportedState(state, held.deploymentId));
     if (isDeepStrictEqual(state, own.reported)) return;
     own.reported = state;
     outbox.report(state);
+  }
+
+  function stateNow(held: HeldAssignment, { outcome }: Progress): DeploymentState {
+    return composeState(held, outcome, readiness.readinessOf(held.owner.name));
   }
 
   function progressOf(name: string): Progress {
@@ -246,12 +339,18 @@ export function createEngine(deps: EngineDeps): Engine {
       if (outcome === "unknown") outbox.withdrawn(deployment);
       return outcome !== "not stored";
     },
+    factsDigest: () => facts.digest,
+    takeFacts: facts.take,
+    supplies: supplies.held,
+    takeSupply(supply) {
+      unwanted.forget(supply);
+      return supplies.take(supply);
+    },
+    dropSupply: unwanted.drop,
     states: () =>
       assignments.list().flatMap((held) => {
         const own = progress.get(held.owner.name);
-        return own === undefined
-          ? []
-          : [composeState(held, own.outcome, readiness.readinessOf(held.owner.name))];
+        return own === undefined ? [] : [stateNow(held, own)];
       }),
   };
 
@@ -262,6 +361,16 @@ export function createEngine(deps: EngineDeps): Engine {
       await controller.run(signal);
     },
   };
+}
+
+/** Failures that another service account may put an end to. */
+const decidedByAccount = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_REFUSED];
+
+function isFailedBy({ outcome }: Progress, errors: readonly { readonly code: string }[]): boolean {
+  return (
+    (outcome.kind === "failed" || outcome.kind === "withdrawing") &&
+    errors.some(({ code }) => code === outcome.code)
+  );
 }
 
 function isStillWanted(held: HeldAssignment, now: HeldAssignment | undefined): boolean {

@@ -28,25 +28,26 @@ export interface StoredReleases {
   read(record: ReleaseRecord): Promise<HelmRelease>;
   /** The record of one revision as it is now; undefined when there is none. */
   recordAt(release: Place, revision: number): Promise<ReleaseRecord | undefined>;
-  /** Marks it as made for a deployment. */
-  adopt(record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
-  /** Marks a revision as failed that nobody works on any more. */
-  unlock(record: ReleaseRecord): Promise<void>;
+  /** Marks it as made for a deployment. `rest` is the deployment's: whose record it is depends on what that one may do. */
+  adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
+  /** Marks a revision as failed that nobody works on any more. `rest` as above. */
+  unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
 }
 
 export interface StoredReleasesDeps {
+  /** The agent's own, with which it reads what there is. */
   readonly rest: KubeRest;
   readonly releases: Releases;
   readonly log: Log;
 }
 
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
-  const { rest, releases, log } = deps;
+  const { rest: own, releases, log } = deps;
   /** By release. */
   const lastPrinted = new Map<string, HelmRelease>();
 
   function secretOf({ namespace, name }: Place, revision: number): Promise<Secret | undefined> {
-    return rest.get(secrets, { namespace, name: recordSecretName({ name, revision }) });
+    return own.get(secrets, { namespace, name: recordSecretName({ name, revision }) });
   }
 
   function printed(release: HelmRelease): void {
@@ -75,7 +76,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       const secret = await secretOf(release, revision);
       return secret === undefined ? undefined : recordOf(secret);
     },
-    async adopt(record, owner) {
+    async adopt(rest, record, owner) {
       const { namespace } = record;
       const labels = { [releaseLabels.deployment]: owner.name, [releaseLabels.uid]: owner.uid };
       const body = { metadata: { labels } };
@@ -87,7 +88,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       releases.ran({ ...record, owner });
       log.info({ release: record.name, namespace, deployment: owner.name }, "release adopted");
     },
-    async unlock(record) {
+    async unlock(rest, record) {
       const secret = await secretOf(record, record.revision);
       if (secret === undefined) return;
       const current = recordOf(secret);

@@ -1,25 +1,24 @@
 /** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
-import {
-  type AccessSettings,
-  accessTo,
-  type RepositoryAccess,
-} from "@flotilla/shared/charts/access.ts";
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { agentErrors } from "../errors.ts";
 import { upgradeArgs } from "../helm/commands.ts";
 import { isLocked, parseRelease } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import { ensureNamespace } from "../namespace/ensure-namespace.ts";
 import type { Desired } from "../release/next-action.ts";
-import { ensureNamespace } from "./ensure-namespace.ts";
+import { chartAccess } from "../supply/chart-access.ts";
+import type { Facts } from "../supply/facts.ts";
+import type { Supplies } from "../supply/supplies.ts";
+import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import type { StoredReleases } from "./stored-releases.ts";
 
@@ -29,6 +28,9 @@ export interface UpgradeDeps {
   readonly releases: Releases;
   readonly stored: StoredReleases;
   readonly charts: ChartCache;
+  readonly checkTemplates: CheckTemplates;
+  readonly supplies: Pick<Supplies, "get">;
+  readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
   readonly notes: RunNotes;
   readonly clock: Clock;
@@ -47,16 +49,19 @@ export interface DeployUntil {
   readonly superseded: AbortSignal;
 }
 
+export interface Revision {
+  readonly desired: Desired;
+  readonly content: DeploymentContent;
+  readonly revision: number;
+  /** As whom it is made. */
+  readonly actor: Actor;
+}
+
 /** Makes this revision. Throws HELM_FAILED in Helm's words. */
-export type Upgrade = (
-  desired: Desired,
-  content: DeploymentContent,
-  revision: number,
-  until: DeployUntil,
-) => Promise<void>;
+export type Upgrade = (made: Revision, until: DeployUntil) => Promise<void>;
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
-  const { rest, assignments, releases, stored, charts, runHelm, notes, log } = deps;
+  const { rest, assignments, releases, stored, charts, checkTemplates, runHelm, notes, log } = deps;
   const { clock, patienceMs = usualPatienceMs } = deps;
 
   /** Where the records cannot be read the watch will tell them. */
@@ -78,10 +83,13 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       await notes.end(owner.name);
   }
 
-  return async function upgrade(desired, content, revision, { signal, superseded }) {
+  return async function upgrade(made, { signal, superseded }) {
+    const { desired, content, revision, actor } = made;
     const { owner, namespace, name, digest } = desired;
     const until = AbortSignal.any([signal, superseded]);
-    const chart = await charts.fetch(content.pin, accessOf(content), { signal: until });
+    const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
+    const values = content.values === undefined ? undefined : toHelmJson(content.values);
+    await checkTemplates({ content, chart, actor, values });
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
     await assignments.stored(owner.name);
     refuseWhenOver(until);
@@ -92,21 +100,25 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       revision,
       rollsBack: content.helm.atomic,
     });
-    if (content.createNamespace && revision === 1) await ensureNamespace(rest, namespace, signal);
+    if (content.createNamespace && revision === 1)
+      await ensureNamespace({ actor, own: rest }, namespace, signal);
     let noted: Promise<void> = Promise.resolve();
     const late = abortLater(superseded, content.helm.timeoutSeconds > 0 ? 0 : patienceMs, clock);
     const result = await runHelm({
-      args: upgradeArgs({
-        content,
-        owner,
-        digest,
-        revision,
-        chartPath: chart.path,
-        chartDigest: chart.digest,
-      }),
+      args: [
+        ...upgradeArgs({
+          content,
+          owner,
+          digest,
+          revision,
+          chartPath: chart.path,
+          chartDigest: chart.digest,
+        }),
+        ...actor.helmArgs,
+      ],
       // With `atomic` Helm goes back first, and where that gets nowhere it is cut off.
       signal: AbortSignal.any([signal, late.signal]),
-      ...(content.values !== undefined && { stdin: toHelmJson(content.values) }),
+      ...(values !== undefined && { stdin: values }),
       onStart: (pid) => {
         noted = notes.started(owner.name, pid);
         // It is awaited when Helm has ended.
@@ -169,14 +181,4 @@ function abortLater(
 export function refuseWhenOver(until: AbortSignal): void {
   if (!until.aborted) return;
   throw new AppError(commonErrors.CANCELLED, "given up: something else is wanted by now");
-}
-
-/** Credentials come apart from the content; what is in it is how certificates are checked. */
-function accessOf({ pin, access }: DeploymentContent): RepositoryAccess {
-  const settings: AccessSettings = { insecureSkipVerify: access.insecureSkipVerify ?? false };
-  const source: ChartSource =
-    pin.kind === "oci"
-      ? { kind: "oci", repository: pin.repository }
-      : { kind: "tarball", url: pin.url };
-  return accessTo(source, settings);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { uninstallArgs, upgradeArgs } from "./commands.ts";
+import { isNotThere, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
   format: 1,
@@ -104,6 +104,14 @@ test("the arguments of helm uninstall", () => {
     "uninstall",
     "web",
     "--namespace=apps",
-    "--ignore-not-found",
   ]);
+});
+
+test("a complaint of helm uninstall says that there is nothing only when nothing was found", () => {
+  const found = "uninstall: Release not loaded: web: release: not found";
+  const forbidden =
+    "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";
+
+  assert.equal(isNotThere(found), true);
+  assert.equal(isNotThere(forbidden), false);
 });

@@ -52,14 +52,22 @@ export function upgradeArgs({
     ...(helm.force ? ["--force-replace", "--server-side=false"] : []),
     ...(helm.takeOwnership ? ["--take-ownership"] : []),
     ...(helm.skipSchemaValidation ? ["--skip-schema-validation"] : []),
-    ...(helm.disableDNS ? [] : ["--enable-dns"]),
+    ...(helm.disableDNS === false ? ["--enable-dns"] : []),
   ];
 }
 
-/** Removes a release and its records; one that is not there is removed already. */
+/**
+ * Removes a release and its records. Not with `--ignore-not-found`: Helm then takes every failure to read its records,
+ * such as rights that are missing, for a release that is not there (4.3.1).
+ */
 export function uninstallArgs(release: {
   readonly namespace: string;
   readonly name: string;
 }): readonly string[] {
-  return ["uninstall", release.name, `--namespace=${release.namespace}`, "--ignore-not-found"];
+  return ["uninstall", release.name, `--namespace=${release.namespace}`];
+}
+
+/** Whether Helm found nothing to uninstall. */
+export function isNotThere(complaint: string): boolean {
+  return /Release not loaded: .*: release: not found$/.test(complaint);
 }

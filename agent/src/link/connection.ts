@@ -12,6 +12,7 @@ import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { linkErrors, wrongHub } from "./errors.ts";
 import type { HubStream } from "./hub-client.ts";
@@ -46,7 +47,7 @@ export interface ConnectionEnd {
   readonly livedMs: number;
 }
 
-/** Deployments being stored at the same time; each may hold a content in memory. */
+/** Deployments and supplies being stored at the same time; each may hold a content in memory. */
 const mostStoredAtATime = 16;
 const welcomeTimeoutMs = 30_000;
 /** How long the hub gets to end a stream that this side has ended. */
@@ -96,7 +97,8 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     agentVersion: options.agentVersion,
     agentNamespace: options.agentNamespace,
     holdings: intake.holdings(),
-    supplies: [],
+    supplies: intake.supplies(),
+    ...given(intake.factsDigest()),
   }));
 
   const ended = await over.promise;
@@ -149,10 +151,19 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
       case "stateReceived":
         outbox.acknowledged(message.name, message.sequence);
         return;
-      // This agent asks for none and holds none.
-      case "facts":
+      case "facts": {
+        const { digest, content: bytes } = message;
+        tasks.add("facts/", async () => void (await intake.takeFacts({ digest, bytes })));
+        return;
+      }
       case "supply":
+        tasks.add(
+          supplyKey(message.supply),
+          async () => void (await intake.takeSupply(message.supply)),
+        );
+        return;
       case "supplyWithdrawal":
+        tasks.add(supplyKey(message.supply), () => intake.dropSupply(message.supply));
         return;
     }
   }
@@ -190,6 +201,10 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     const timer = clock.setTimeout(() => stream.cancel(), goodbyeMs);
     void over.promise.then(() => timer.cancel());
   }
+}
+
+function given(factsDigest: string | undefined): { readonly factsDigest?: string } {
+  return factsDigest === undefined ? {} : { factsDigest };
 }
 
 function protocolError(message: string): AppError {

@@ -1,5 +1,13 @@
 /** What the link needs of the rest of the agent, and what it gives. */
-import type { DeploymentKey, DeploymentState, Holding } from "@flotilla/proto/messages.ts";
+import type {
+  DeploymentKey,
+  DeploymentState,
+  HeldSupply,
+  Holding,
+  Supply,
+  SupplyRef,
+} from "@flotilla/proto/messages.ts";
+import type { Packed } from "@flotilla/shared/content/packed.ts";
 
 /** A deployment as the hub wants it now. */
 export interface Assignment {
@@ -19,6 +27,13 @@ export interface Intake {
   assign(assignment: Assignment): Promise<boolean>;
   /** For a deployment that is not held: say `Outbox.withdrawn` at once. */
   withdraw(deployment: DeploymentKey): Promise<boolean>;
+  /** Of the facts that are held. */
+  factsDigest(): string | undefined;
+  takeFacts(packed: Packed): Promise<boolean>;
+  supplies(): readonly HeldSupply[];
+  takeSupply(supply: Supply): Promise<boolean>;
+  /** No deployment that the hub knows of names it any more. */
+  dropSupply(ref: SupplyRef): Promise<void>;
   /** All current ones; said again on every new stream. */
   states(): readonly DeploymentState[];
 }

@@ -12,6 +12,8 @@ export type Outcome =
       readonly deploymentId: string;
       readonly release: ReleaseInfo;
       readonly chartDigest?: string;
+      /** Worth knowing although it went well. */
+      readonly message?: string;
     }
   | {
       readonly kind: "failed";
@@ -22,7 +24,7 @@ export type Outcome =
       readonly retryAt?: string;
     }
   /** Being uninstalled; `message` says what holds it up. */
-  | { readonly kind: "withdrawing"; readonly message: string };
+  | { readonly kind: "withdrawing"; readonly message: string; readonly code?: string };
 
 const noResources: ResourceTally = {
   desiredReady: 0,
@@ -67,6 +69,7 @@ export function composeState(
         ...base,
         deploymentId: outcome.deploymentId,
         phase: "deployed",
+        message: outcome.message ?? "",
         release: outcome.release,
         ready: readiness?.ready ?? false,
         notReady: readiness?.notReady ?? [],

@@ -1,6 +1,7 @@
 /** The agent without its link to a hub, put together as `main.ts` does: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createActors } from "@flotilla/agent/acting/actors.ts";
 import { createAssignmentStorage } from "@flotilla/agent/assignment/assignment-storage.ts";
 import { createAssignments } from "@flotilla/agent/assignment/assignments.ts";
 import { createDeployer } from "@flotilla/agent/engine/deployer.ts";
@@ -10,7 +11,11 @@ import { createReleases } from "@flotilla/agent/helm/releases.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
+import { createFacts } from "@flotilla/agent/supply/facts.ts";
+import { createSupplies } from "@flotilla/agent/supply/supplies.ts";
+import { createTemplateGuard } from "@flotilla/agent/templates/template-guard.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
+import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
@@ -60,16 +65,23 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     environment: { HOME: home, KUBECONFIG: kubeconfig },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
+  const supplies = createSupplies({ rest, log });
+  const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
+  const actors = createActors({ connection: rest, namespace: agentNamespace, log });
   const deployer = createDeployer({
     rest,
+    actors,
     assignments,
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(dataDir, "charts") }),
+    checkTemplates: createTemplateGuard(),
     runHelm: (run) => {
       helmRuns.push(run.args);
       return program(run);
     },
+    supplies,
+    facts,
     notes,
     clock,
     log,
@@ -83,10 +95,13 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     for (const waiter of [...waiters]) waiter();
   };
   const engine = createEngine({
+    actors,
     assignments,
     releases,
     deployer,
     readiness,
+    supplies,
+    facts,
     outbox: {
       report(state) {
         reports.push(state);
@@ -123,10 +138,12 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
 
   const ending = new AbortController();
   const watching = new AbortController();
-  const watches = Promise.all([releases.run(watching.signal), readiness.run(watching.signal)]);
+  const watches = Promise.all(
+    [releases, readiness, actors].map((watched) => watched.run(watching.signal)),
+  );
   await notes.recover();
-  await assignments.load();
-  await releases.synced;
+  await Promise.all([assignments.load(), supplies.load(), facts.load()]);
+  await Promise.all([releases.synced, actors.synced]);
   const running = engine.run(ending.signal);
 
   return {

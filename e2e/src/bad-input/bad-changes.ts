@@ -48,10 +48,10 @@ export function badChanges(world: World): readonly BadChange[] {
       ),
     },
     {
-      name: "unsupported",
-      what: "fields that are not carried out yet",
-      change: { serviceAccount: "shop", dependsOn: [{ name: "db" }] },
-      says: /^spec\.serviceAccount, spec\.dependsOn are not carried out by this version of Flotilla; remove them/,
+      name: "dependency",
+      what: "a state to wait for that there is not",
+      change: { dependsOn: [{ name: "db", acceptedStates: ["ready"] }] },
+      says: /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, /,
     },
     {
       name: "selector",

@@ -10,13 +10,25 @@ import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts"
 import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
+import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
+import { createWorkspaceObjects } from "@flotilla/hub/supply/workspace-objects.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
-import type { DeploymentKey, DeploymentState, Holding } from "@flotilla/proto/messages.ts";
+import type {
+  DeploymentKey,
+  DeploymentState,
+  HeldSupply,
+  Holding,
+  Supply,
+} from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import {
+  clusterLabel,
+  clusterNamespaceLabel,
+  clusterNamespaceName,
+} from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
   bundleDeployments,
@@ -24,6 +36,7 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
+import type { Packed } from "@flotilla/shared/content/packed.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import {
   type CustomResourceDefinition,
@@ -37,6 +50,7 @@ import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { Registry } from "prom-client";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
@@ -128,10 +142,13 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       indexers: tokenIndexers,
     }),
   };
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  followNamedByDeployments(informers.deployments, objects);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);
   });
+  running.push(objects.run(ending.signal));
   const kept: KeptReport[] = [];
   const reports: ReportSink = {
     report(cluster, place, state) {
@@ -153,6 +170,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       rest,
       namespace: "flotilla-system",
       ...informers,
+      objects,
       contents: { read: (id) => Promise.resolve(content(id)) },
       reports,
       events,
@@ -189,6 +207,13 @@ export interface TestAgent extends Watched {
   /** What it holds; a test may put something there before it connects. */
   readonly held: Map<string, Holding>;
   readonly states: Map<string, DeploymentState>;
+  /** Everything that came, in order. */
+  readonly facts: readonly Packed[];
+  readonly supplies: readonly Supply[];
+  /** What came, whatever it was, in order: `facts`, `supply KEY`, `drop KEY`, `assign NAME`. */
+  readonly order: readonly string[];
+  /** What it holds by key; a test may put something there before it connects. */
+  readonly supplied: Map<string, HeldSupply>;
   stop(): Promise<void>;
 }
 
@@ -224,13 +249,40 @@ export function startAgent(
   const withdrawn: DeploymentKey[] = [];
   const held = new Map<string, Holding>();
   const states = new Map<string, DeploymentState>();
+  const facts: Packed[] = [];
+  const supplied = new Map<string, HeldSupply>();
+  const supplies: Supply[] = [];
+  const order: string[] = [];
   const intake: Intake = {
     holdings: () => [...held.values()],
     states: () => [...states.values()],
+    factsDigest: () => facts.at(-1)?.digest,
+    takeFacts(packed) {
+      facts.push(packed);
+      order.push("facts");
+      watch.changed();
+      return Promise.resolve(true);
+    },
+    supplies: () => [...supplied.values()],
+    takeSupply(supply) {
+      const { kind, name, packed } = supply;
+      supplied.set(supplyKey(supply), { kind, name, ...(packed && { digest: packed.digest }) });
+      supplies.push(supply);
+      order.push(`supply ${supplyKey(supply)}`);
+      watch.changed();
+      return Promise.resolve(true);
+    },
+    dropSupply(ref) {
+      supplied.delete(supplyKey(ref));
+      order.push(`drop ${supplyKey(ref)}`);
+      watch.changed();
+      return Promise.resolve();
+    },
     assign(assignment) {
       const { deployment, deploymentId, paused } = assignment;
       held.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
       assigned.push(assignment);
+      order.push(`assign ${deployment.name}`);
       watch.changed();
       return Promise.resolve(true);
     },
@@ -252,7 +304,21 @@ export function startAgent(
     await running;
   }
   after(stop);
-  return { log: logged, namespace, assigned, withdrawn, link, held, states, stop, ...watch };
+  return {
+    log: logged,
+    namespace,
+    assigned,
+    withdrawn,
+    link,
+    held,
+    states,
+    facts,
+    supplied,
+    supplies,
+    order,
+    stop,
+    ...watch,
+  };
 }
 
 /** Makes a registration token and gives what its Secret holds, as somebody copies it. */
@@ -335,12 +401,22 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
       name: string,
       deploymentId: string,
       labels: Readonly<Record<string, string>> = {},
+      supplies: readonly string[] = [],
     ): Promise<BundleDeployment> {
       return rest.create(bundleDeployments, {
         apiVersion,
         kind: "BundleDeployment",
-        metadata: { name, namespace, labels, finalizers: [deploymentFinalizer] },
-        spec: { deploymentID: deploymentId, stagedDeploymentID: deploymentId },
+        metadata: {
+          name,
+          namespace,
+          labels: { [clusterLabel]: cluster, [clusterNamespaceLabel]: workspace, ...labels },
+          finalizers: [deploymentFinalizer],
+        },
+        spec: {
+          deploymentID: deploymentId,
+          stagedDeploymentID: deploymentId,
+          ...(supplies.length > 0 && { supplies: [...supplies] }),
+        },
       });
     },
     async change(name: string, spec: Partial<BundleDeployment["spec"]>): Promise<void> {

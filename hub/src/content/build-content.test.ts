@@ -7,8 +7,9 @@ import {
   unpackContent,
 } from "@flotilla/shared/content/content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { httpPin } from "../testing/objects.ts";
-import { buildContent, suppliesOf } from "./build-content.ts";
+import { buildContent, type ContentSource } from "./build-content.ts";
 
 function build(options: BundleDeploymentOptions): DeploymentContent {
   return buildContent({
@@ -35,7 +36,6 @@ describe("the content of a deployment", () => {
         force: false,
         takeOwnership: false,
         waitForJobs: false,
-        disableDNS: false,
         skipSchemaValidation: false,
         maxHistory: 2,
       },
@@ -119,6 +119,11 @@ describe("the content of a deployment", () => {
       { helm: { timeoutSeconds: 60 } },
       { helm: { ...defaults.helm, timeoutSeconds: 60 } },
     ],
+    [
+      "that templates may look things up, which is more than not to say so",
+      { helm: { disableDNS: false, disableLookup: false } },
+      { helm: { ...defaults.helm, disableDNS: false, disableLookup: false } },
+    ],
     ["a timeout below 0, which is none", { helm: { timeoutSeconds: -1 } }, {}],
     ["a history", { helm: { maxHistory: 7 } }, { helm: { ...defaults.helm, maxHistory: 7 } }],
     ["a history of 0, which is the default", { helm: { maxHistory: 0 } }, {}],
@@ -130,6 +135,7 @@ describe("the content of a deployment", () => {
         "takeOwnership",
         "waitForJobs",
         "disableDNS",
+        "disableLookup",
         "skipSchemaValidation",
       ] as const
     ).map(
@@ -146,6 +152,26 @@ describe("the content of a deployment", () => {
     });
   }
 
+  test("has the Bundle's labels and what it depends on, without what is empty", async () => {
+    const content = buildContent({
+      bundleName: "web",
+      labels: { tier: "base" },
+      dependsOn: [
+        { name: "db", selector: null, acceptedStates: [] },
+        { name: "", selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+      ],
+      options: {},
+      pin: httpPin("1.2.3"),
+    });
+
+    const dependsOn = [
+      { name: "db" },
+      { selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+    ];
+    assert.deepEqual(content, { ...defaults, labels: { tier: "base" }, dependsOn });
+    assert.deepEqual(await unpackContent(await packContent(content)), content);
+  });
+
   test("makes the release name from the Bundle's name as Fleet does", () => {
     const { releaseName } = buildContent({
       bundleName: "a".repeat(60),
@@ -159,13 +185,30 @@ describe("the content of a deployment", () => {
 
   test("says how the chart's source is accessed", () => {
     const source = { bundleName: "web", options: {}, pin: httpPin("1.2.3") };
-    const access = (own: { insecureSkipVerify?: boolean; accessSecret?: string | null }) =>
-      buildContent({ ...source, ...own }).access;
+    const access = (own: Partial<ContentSource>) => buildContent({ ...source, ...own }).access;
 
     assert.deepEqual(access({ insecureSkipVerify: false }), { insecureSkipVerify: false });
     assert.deepEqual(access({ accessSecret: "source" }), { secret: "source" });
     assert.deepEqual(access({ accessSecret: "" }), {});
     assert.deepEqual(access({ accessSecret: null }), {});
+    assert.deepEqual(access({ caBundle: Buffer.from("pem").toString("base64") }), {
+      caBundle: "pem",
+    });
+  });
+
+  test("says whom the credentials are for, wherever the pin points", () => {
+    const access = (helm: NonNullable<BundleDeploymentOptions["helm"]>) =>
+      buildContent({
+        bundleName: "web",
+        options: { helm },
+        pin: httpPin("1.2.3"),
+        accessSecret: "source",
+      }).access;
+    const repo = "https://charts.example.org";
+    const chart = "https://files.example.org/web.tgz";
+
+    assert.deepEqual(access({ repo, chart: "web" }), { secret: "source", repository: repo });
+    assert.deepEqual(access({ chart }), { secret: "source", repository: chart });
   });
 
   test("is supplied with its credentials and with what is copied, once each", () => {

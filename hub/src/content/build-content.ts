@@ -1,10 +1,15 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
+import type { BundleSpec } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { helmReleaseName } from "@flotilla/shared/api/names.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type {
+  Dependency,
+  DeploymentContent,
+  ValuesSource,
+} from "@flotilla/shared/content/content.ts";
+import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -14,25 +19,34 @@ const defaultMaxHistory = 2;
 
 const defaultValuesKey = "values.yaml";
 
+type DependsOn = NonNullable<BundleSpec["dependsOn"]>[number];
 type ValuesReference = NonNullable<HelmOptions["valuesFrom"]>[number];
 type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
 
 export interface ContentSource {
   readonly bundleName: string;
+  /** By which those that depend on the Bundle may select it. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly dependsOn?: BundleSpec["dependsOn"];
   readonly options: BundleDeploymentOptions;
   readonly pin: Pin;
   /** The HelmOp's own switch, where it has one. */
   readonly insecureSkipVerify?: boolean | undefined;
   /** The Secret with the credentials for the chart's source. */
   readonly accessSecret?: string | null | undefined;
+  /** Authorities that are trusted where that names none, as PEM in base64. */
+  readonly caBundle?: string | null | undefined;
 }
 
 export function buildContent({
   bundleName,
+  labels,
+  dependsOn,
   options,
   pin,
   insecureSkipVerify,
   accessSecret,
+  caBundle,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -53,31 +67,28 @@ export function buildContent({
     ...(hasAny(options.namespaceAnnotations) && {
       namespaceAnnotations: options.namespaceAnnotations,
     }),
+    ...(hasAny(labels) && { labels }),
+    ...listed("dependsOn", (dependsOn ?? []).map(dependencyOf)),
     helm: {
       timeoutSeconds: Math.max(0, helm.timeoutSeconds ?? 0),
       atomic: helm.atomic ?? false,
       force: helm.force ?? false,
       takeOwnership: helm.takeOwnership ?? false,
       waitForJobs: helm.waitForJobs ?? false,
-      disableDNS: helm.disableDNS ?? false,
+      ...(typeof helm.disableDNS === "boolean" && { disableDNS: helm.disableDNS }),
+      ...(typeof helm.disableLookup === "boolean" && { disableLookup: helm.disableLookup }),
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
       maxHistory: maxHistory > 0 ? maxHistory : defaultMaxHistory,
     },
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
+      // Only there are credentials, which have to know whose they are.
+      ...(accessSecret && given("repository", helm.repo || helm.chart)),
+      ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
     keepResources: options.keepResources ?? false,
   };
-}
-
-/** The Secrets and ConfigMaps of the workspace that a content names, in a stable order, once each. */
-export function suppliesOf({ access, copies = [] }: DeploymentContent): readonly string[] {
-  const refs: readonly SupplyRef[] = [
-    ...(access.secret === undefined ? [] : [{ kind: "Secret" as const, name: access.secret }]),
-    ...copies,
-  ];
-  return [...new Set(refs.map(supplyKey))].toSorted();
 }
 
 /** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */
@@ -88,6 +99,14 @@ function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly Su
     );
     return known === undefined || name === "" ? [] : [{ kind: known, name }];
   });
+}
+
+function dependencyOf({ name, selector, acceptedStates }: DependsOn): Dependency {
+  return {
+    ...given("name", name),
+    ...(selector && { selector }),
+    ...listed("acceptedStates", acceptedStates ?? []),
+  };
 }
 
 /** An entry may name both; the Secret wins over the ConfigMap, as in Fleet. */

@@ -30,6 +30,7 @@ import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
+import { supplyIndexers } from "../supply/named-by-deployments.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;
@@ -70,6 +71,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
         ...inNamespace,
         [byBundle]: (deployment) => [bundleKeyOf(deployment)],
         [byContent]: contentsNamedBy,
+        ...supplyIndexers,
       },
     }),
     clusters: cache(clusters, { indexers: { ...inNamespace, ...clusterIndexers } }),

@@ -19,6 +19,7 @@ import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createContentPacker, goesTo } from "../deploy/place.ts";
 import { byNamespace, deployReconciler } from "../deploy/reconcile.ts";
 import { tombstoneReconciler } from "../deploy/tombstone.ts";
+import { createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { registerSeries } from "../metrics/series-metric.ts";
@@ -27,6 +28,7 @@ import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
 import { isFetchFailure, isIntentChange, isPresenceChange, isTargetingChange } from "./changes.ts";
 
@@ -37,6 +39,7 @@ export interface ControlDeps {
   readonly contents: ContentStore;
   /** Names the hub. */
   readonly hubId: string;
+  readonly objects: WorkspaceObjects;
   readonly resolver: Resolver;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -66,6 +69,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       clock,
     });
   const doubts = createDoubts(clock);
+  const access = createChartAccess({ objects: deps.objects, log });
   const helmOps = controller(
     "helmop",
     32,
@@ -75,6 +79,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       bundles: caches.bundles.store,
       deployments: caches.deployments.store,
       doubts,
+      access,
       outcomes,
       markStatus: statuses.markHelmOp,
     }),
@@ -172,6 +177,9 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
         clusters: () => caches.clusters.store.list(),
       }),
     ),
+    deps.objects.onChange((namespace, ref) => {
+      for (const key of access.users(namespace, ref)) helmOps.enqueue(key);
+    }),
     caches.helmOps.onChange((change) => {
       if (isIntentChange(change)) helmOps.enqueue(change.key);
     }),

@@ -104,7 +104,7 @@ describe("placing a Bundle", () => {
     assert.equal(contents.length, 1);
   });
 
-  test("packs again only when the Bundle's spec is another one", async () => {
+  test("packs again only when the Bundle's spec is another one, or its labels are", async () => {
     const packer = createContentPacker();
     const bundle = bundleOf([{ clusterSelector: {} }]);
     const [target] = bundle.spec.targets ?? [];
@@ -113,9 +113,12 @@ describe("placing a Bundle", () => {
     const first = packer.pack(bundle, target);
 
     assert.equal(
-      packer.pack({ ...bundle, metadata: { name: "web", generation: 9 } }, target),
+      packer.pack({ ...bundle, metadata: { ...bundle.metadata, generation: 9 } }, target),
       first,
     );
+    const relabelled = { ...bundle, metadata: { ...bundle.metadata, labels: { tier: "base" } } };
+    const again = packer.pack(relabelled, target);
+    assert.notEqual((await again).deploymentId, (await first).deploymentId);
     assert.notEqual(packer.pack({ ...bundle, spec: { ...bundle.spec } }, target), first);
     await first;
   });

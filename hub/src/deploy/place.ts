@@ -1,4 +1,5 @@
 /** Where a Bundle goes and what each of those clusters is to run. Pure but for packing, which is remembered. */
+import { isDeepStrictEqual } from "node:util";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -8,11 +9,13 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { buildContent, suppliesOf } from "../content/build-content.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { buildContent } from "../content/build-content.ts";
 import { hubErrors } from "../errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../target/match.ts";
 import { mergeOptions } from "../target/merge.ts";
 import { missing } from "../target/missing.ts";
+import { bundleLabels } from "./bundle-labels.ts";
 import type { Placement } from "./plan-deployments.ts";
 
 export interface Placements {
@@ -28,22 +31,32 @@ export interface PackedTarget extends PackedContent {
   readonly supplies: readonly string[];
 }
 
-/** Packs the content of a Bundle's target once for each spec of the Bundle, however often it is reconciled. */
+/** Packs the content of a Bundle's target once for each spec and labels of the Bundle, however often it is reconciled. */
 export interface ContentPacker {
   pack(bundle: Bundle, target: BundleTarget): Promise<PackedTarget>;
 }
 
+interface PackedBundle {
+  readonly labels: Bundle["metadata"]["labels"];
+  readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
+}
+
 export function createContentPacker(): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
-  const packed = new WeakMap<Bundle["spec"], Map<BundleTarget, Promise<PackedTarget>>>();
+  const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
     pack(bundle, target) {
-      const ofBundle = packed.get(bundle.spec) ?? new Map<BundleTarget, Promise<PackedTarget>>();
+      const { labels } = bundle.metadata;
+      const before = packed.get(bundle.spec);
+      const ofBundle =
+        before !== undefined && isDeepStrictEqual(before.labels, labels)
+          ? before
+          : { labels, targets: new Map<BundleTarget, Promise<PackedTarget>>() };
       packed.set(bundle.spec, ofBundle);
-      const known = ofBundle.get(target);
+      const known = ofBundle.targets.get(target);
       if (known !== undefined) return known;
       const fresh = packTarget(bundle, target);
-      ofBundle.set(target, fresh);
+      ofBundle.targets.set(target, fresh);
       return fresh;
     },
   };
@@ -106,10 +119,13 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
   }
   const content = buildContent({
     bundleName: bundle.metadata.name,
+    labels: bundleLabels(bundle),
+    dependsOn: bundle.spec.dependsOn,
     options,
     pin,
     insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
     accessSecret: helmOpOptions.helmOpSecretName,
+    caBundle: helmOpOptions.helmOpCABundle,
   });
   return { ...(await packContent(content)), supplies: suppliesOf(content) };
 }

@@ -6,14 +6,13 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
   bundleDeploymentFinalizer,
-  bundleNameLabel,
-  bundleNamespaceLabel,
   clusterLabel,
   clusterNamespaceLabel,
   clusterUidLabel,
   managedLabel,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { bundleLabels } from "./bundle-labels.ts";
 import { isForCluster } from "./deployment-cluster.ts";
 
 /** A cluster that the Bundle goes to, and the content that it is to run. */
@@ -115,18 +114,10 @@ function specFor(
   };
 }
 
-/** As in Fleet: the Bundle's own labels but for those of kubectl and Rancher, its Fleet labels, and whose it is. */
 function labelsFor(bundle: Bundle, cluster: Cluster): Record<string, string> {
-  const inherited = Object.entries(bundle.metadata.labels ?? {}).filter(
-    ([name]) =>
-      name.startsWith("fleet.cattle.io/") ||
-      !/(^|\.)(kubectl\.kubernetes\.io\/|.*cattle\.io(\/|$))/.test(name),
-  );
   return {
-    ...Object.fromEntries(inherited),
+    ...bundleLabels(bundle),
     [managedLabel]: "true",
-    [bundleNameLabel]: bundle.metadata.name,
-    [bundleNamespaceLabel]: bundle.metadata.namespace ?? "",
     [clusterLabel]: cluster.metadata.name,
     [clusterNamespaceLabel]: cluster.metadata.namespace ?? "",
     ...(cluster.metadata.uid !== undefined && { [clusterUidLabel]: cluster.metadata.uid }),

@@ -7,11 +7,14 @@ import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import type { AgentCertificate } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
+import { isFactsChange } from "../supply/facts-of.ts";
+import { bySupply, changedSupplies, supplyIndexers } from "../supply/named-by-deployments.ts";
 import { concernsAgent } from "./plan-handout.ts";
 import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
 
@@ -19,6 +22,7 @@ import { type AgentStream, openSession, type Session, type SessionDeps } from ".
 export const namespaceIndex = "namespace";
 export const deploymentIndexers: Indexers<BundleDeployment> = {
   [namespaceIndex]: ({ metadata }) => [metadata.namespace ?? ""],
+  ...supplyIndexers,
 };
 
 export interface HandoutDeps extends SessionDeps {
@@ -52,12 +56,23 @@ export function createHandout(deps: HandoutDeps): Handout {
       if (session === undefined) return;
       const was = ofCluster(before, session.cluster.uid);
       const is = ofCluster(after, session.cluster.uid);
+      const { added, dropped } = changedSupplies(was, is);
+      for (const ref of added) session.supplyChanged(ref);
       if (concernsAgent(was, is)) session.changed(name);
+      for (const ref of dropped) session.supplyChanged(ref);
       if (was === undefined || is === undefined) session.cameOrWent(name);
     }),
-    clusters.onChange(({ key, after }) => {
+    deps.objects.onChange((namespace, ref) => {
+      const namers = deployments.store.byIndex(bySupply, supplyKey(ref));
+      for (const house of new Set(namers.map(({ metadata }) => metadata.namespace ?? ""))) {
+        const session = byNamespace.get(house);
+        if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
+      }
+    }),
+    clusters.onChange(({ key, before, after }) => {
       const session = byCluster.get(key);
       if (session === undefined) return;
+      if (isFactsChange(before, after)) session.factsChanged();
       const { metadata, status: current } = after ?? {};
       if (metadata?.uid !== session.cluster.uid || metadata.deletionTimestamp !== undefined) {
         const message = `Cluster ${key} was deleted on the hub`;
@@ -87,6 +102,7 @@ export function createHandout(deps: HandoutDeps): Handout {
         deployments.store
           .byIndex(namespaceIndex, deploymentsNamespace)
           .filter((deployment) => isForCluster(deployment, uid)),
+      clusterNow: () => clusters.store.get(key),
       previous: previous?.ended ?? Promise.resolve(),
     });
     byCluster.set(key, session);

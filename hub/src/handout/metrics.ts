@@ -18,7 +18,7 @@ export function createHandoutMetrics(registry: Registry): HandoutMetrics {
     }),
     sent: new Counter({
       name: "flotilla_hub_sent_total",
-      help: "Deployments and withdrawals sent to agents.",
+      help: "Deployments, supplies, withdrawals of both, and facts sent to agents.",
       labelNames: ["kind"],
       registers,
     }),

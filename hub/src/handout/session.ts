@@ -6,22 +6,31 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
-import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import {
+  type AgentMessage,
+  type HubMessage,
+  protocolVersion,
+  type SupplyRef,
+} from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { Presence } from "../presence/presence.ts";
 import { RpcError, serveErrors } from "../serve/errors.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
 import type { HandoutMetrics } from "./metrics.ts";
 import { planHandout } from "./plan-handout.ts";
 import { createReportIntake } from "./report-intake.ts";
 import type { ClusterRef, ReportSink } from "./report-sink.ts";
+import { createSupplyBook, type SupplyBook } from "./supply-book.ts";
 
 export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
 
@@ -29,6 +38,7 @@ export interface SessionDeps {
   readonly hubId: string;
   readonly hubVersion: string;
   readonly contents: ContentReader;
+  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
   readonly reports: ReportSink;
   readonly presence: Presence;
   readonly metrics: HandoutMetrics;
@@ -44,6 +54,8 @@ export interface SessionOptions {
   /** The BundleDeployment of a name in the cluster's namespace. */
   readonly wanted: (name: string) => BundleDeployment | undefined;
   readonly allWanted: () => readonly BundleDeployment[];
+  /** The Cluster itself, as it is now. */
+  readonly clusterNow: () => Cluster | undefined;
   /** The end of the stream that this one replaces; its presence must be written first. */
   readonly previous: Promise<void>;
 }
@@ -56,6 +68,9 @@ export interface Session {
   readonly ended: Promise<void>;
   /** A BundleDeployment of the cluster has changed. */
   changed(name: string): void;
+  /** Something that its deployments name has changed, or whether they do. */
+  supplyChanged(ref: SupplyRef): void;
+  factsChanged(): void;
   /** One has come or gone. */
   cameOrWent(name: string): void;
   end(reason: RpcError, trailers?: Metadata): void;
@@ -73,9 +88,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const welcoming = Promise.withResolvers<void>();
   const outgoing = createOutgoing<HubMessage>({
     send: (message) => {
-      if (message.kind === "deployment" || message.kind === "withdrawal") {
-        metrics.sent.inc({ kind: message.kind });
-      }
+      if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },
     onBroken: (thrown) => end(RpcError.answerTo(thrown)),
@@ -107,6 +120,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   /** What the agent holds and the hub does not know, sorted. */
   let orphans: readonly string[] = [];
   let assignments: Assignments | undefined;
+  let supplyBook: SupplyBook | undefined;
   let hasHello = false;
   let epoch = 0;
   let isEnded = false;
@@ -168,11 +182,23 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     });
     if (hasEnded()) return;
     assignments = createAssignments({ ...deps, holdings, wanted, again: changed, log });
+    const book = createSupplyBook({
+      held: hello.supplies,
+      factsDigest: hello.factsDigest,
+      deployments: options.allWanted,
+      cluster: options.clusterNow,
+      sourceOf: (ref) => deps.objects.get(cluster.namespace, ref),
+    });
+    supplyBook = book;
     const { hubId, hubVersion } = deps;
     outgoing.put("welcome", () => ({ kind: "welcome", protocolVersion, hubId, epoch, hubVersion }));
     // Planned anew: while the arrival was written no change was listened to.
     const plan = planHandout(holdings, options.allWanted());
+    const supplies = book.plan();
+    factsChanged();
+    for (const ref of supplies.send) supplyChanged(ref);
     for (const { deployment } of plan.steps) changed(deployment.name);
+    for (const ref of supplies.withdraw) supplyChanged(ref);
     setOrphans(plan.orphans);
     outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
     log.info({ epoch, agentVersion, orphans: plan.orphans.length }, "agent connected");
@@ -198,6 +224,15 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   function changed(name: string): void {
     outgoing.put(`deployment/${name}`, () => assignments?.next(name));
+  }
+
+  function supplyChanged(ref: SupplyRef): void {
+    if (supplyBook !== undefined)
+      outgoing.put(`supply/${supplyKey(ref)}`, () => supplyBook?.next(ref));
+  }
+
+  function factsChanged(): void {
+    if (supplyBook !== undefined) outgoing.put("facts", () => supplyBook?.nextFacts());
   }
 
   function end(reason: RpcError, trailers?: Metadata): void {
@@ -245,9 +280,16 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     changed(name) {
       if (assignments !== undefined) changed(name);
     },
+    supplyChanged,
+    factsChanged,
     cameOrWent,
     end,
   };
+}
+
+/** Whether it is intent, and no part of the stream's own order. */
+function isCounted({ kind }: HubMessage): boolean {
+  return kind !== "welcome" && kind !== "synced" && kind !== "stateReceived";
 }
 
 /** Throws an RpcError when this hub and the agent do not belong together. */

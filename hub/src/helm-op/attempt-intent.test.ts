@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { aHelmOp, httpPin, now } from "../testing/objects.ts";
-import { type Attempt, acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import { type Attempt, attemptIntent, refusedIntent } from "./attempt-intent.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins = [{ ...own, pin: httpPin("1.2.3") }];
@@ -126,8 +126,20 @@ describe("what is told of an attempt", () => {
   });
 });
 
-test("a refusal comes before other remarks, and stalls it", () => {
-  const { accepted, stalled } = acceptedIntent(aHelmOp(), "no chart", ["unknown field x"]);
-  assert.deepEqual(accepted, { ok: false, message: "no chart; unknown field x" });
-  assert.deepEqual(stalled, { reason: "Stalled", message: "no chart" });
+describe("what is told of a refusal", () => {
+  const refusal = new AppError(chartErrors.CHART_SOURCE_INVALID, "no chart");
+  const remarks = ["unknown field x"];
+  const handled = { reconcile: "one" };
+
+  test("comes before other remarks, and stalls it", () => {
+    const intent = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: false });
+    assert.deepEqual(intent.accepted, { ok: false, message: "no chart; unknown field x" });
+    assert.deepEqual(intent.stalled, { reason: "Stalled", message: "no chart" });
+    assert.deepEqual(intent.handled, handled);
+  });
+
+  test("keeps in mind that somebody asked", () => {
+    const { stalled } = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: true });
+    assert.equal(stalled?.reason, "RequestFailed");
+  });
 });

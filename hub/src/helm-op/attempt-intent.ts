@@ -1,5 +1,6 @@
 /** What is told of an attempt to resolve what a HelmOp asks for. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { HelmOpIntent, PollOutcome, Stall } from "../status/intent.ts";
 import { entryFor, wantedBy } from "./plan-bundle.ts";
 import { pollingIntervalMs } from "./polling.ts";
@@ -38,8 +39,22 @@ export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
   };
 }
 
+/** One that is not attempted. What somebody asked for meanwhile is done once it can be. */
+export function refusedIntent(
+  helmOp: HelmOp,
+  refusal: AppError,
+  { remarks, handled, isAsked }: Pick<Attempt, "remarks" | "handled" | "isAsked">,
+): HelmOpIntent {
+  const { message } = refusal;
+  return {
+    ...acceptedIntent(helmOp, message, remarks),
+    stalled: { reason: isAsked ? "RequestFailed" : "Stalled", message },
+    handled,
+  };
+}
+
 /** `refusal`: why it is not carried out; undefined when it is. */
-export function acceptedIntent(
+function acceptedIntent(
   helmOp: HelmOp,
   refusal: string | undefined,
   remarks: readonly string[],
@@ -49,7 +64,6 @@ export function acceptedIntent(
     return {
       generation,
       accepted: { ok: false, message: [refusal, ...remarks].join("; ") },
-      stalled: { reason: "Stalled", message: refusal },
     };
   return {
     generation,

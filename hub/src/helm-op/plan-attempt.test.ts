@@ -21,6 +21,7 @@ const kept: AttemptInputs = {
   history: { lastAt: undefined, failures: 0 },
   open: {},
   isAskedStill: false,
+  hasNewAccess: false,
   moment: { nowMs: slotMs, hub: "hub" },
   monotonicMs: 1_000_000,
   occasionSince: (value) => ({ ask: 900_030, push: 900_070 })[value] ?? 0,
@@ -58,6 +59,25 @@ const cases: readonly (readonly [
   [
     "due, with a chart that has no pin, which takes no answer of others",
     { ...polled, known: [], moment: { ...kept.moment, nowMs: slotMs + 250 } },
+    true,
+    false,
+    {},
+  ],
+  [
+    "new credentials for what went well",
+    { ...polled, hasNewAccess: true, moment: { ...kept.moment, nowMs: slotMs - 1 } },
+    false,
+    false,
+    {},
+  ],
+  [
+    "new credentials for what failed",
+    {
+      ...polled,
+      hasNewAccess: true,
+      history: { lastAt, failures: 1 },
+      moment: { ...kept.moment, nowMs: slotMs - 1 },
+    },
     true,
     false,
     {},

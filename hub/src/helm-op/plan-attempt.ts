@@ -5,7 +5,13 @@ import type { ResolveOptions } from "@flotilla/shared/charts/resolve.ts";
 import { retryMs } from "./next-attempt.ts";
 import { entryFor, type WantedChart } from "./plan-bundle.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
-import { type Moment, type PollHistory, planPoll, pollingIntervalMs } from "./polling.ts";
+import {
+  type Moment,
+  type PollHistory,
+  type PollPlan,
+  planPoll,
+  pollingIntervalMs,
+} from "./polling.ts";
 import type { Requests } from "./requests.ts";
 
 /** What is asked for a chart may be shared with others who ask for it. */
@@ -26,6 +32,8 @@ export interface AttemptInputs {
   readonly open: Requests;
   /** What somebody asked for came to nothing, so it is still to be done. */
   readonly isAskedStill: boolean;
+  /** Credentials are others than at the last attempt. */
+  readonly hasNewAccess: boolean;
   readonly moment: Moment;
   /** The present on the monotonic clock, which `Sharing` speaks of. */
   readonly monotonicMs: number;
@@ -48,7 +56,7 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
   const occasion = occasionOf(inputs);
   const intervalMs = pollingIntervalMs(helmOp);
   return {
-    poll: follow || open.poll !== undefined || plan.kind === "due",
+    poll: follow || open.poll !== undefined || plan.kind === "due" || isMended(inputs, plan),
     follow,
     sharingOf(wanted) {
       if (occasion !== undefined) return occasion;
@@ -60,6 +68,11 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
       return { since: monotonicMs - (moment.nowMs - slot) - toleranceMs };
     },
   };
+}
+
+/** What failed may go well with new credentials; what went well has no need of them. */
+function isMended({ hasNewAccess, history }: AttemptInputs, plan: PollPlan): boolean {
+  return plan.kind === "later" && hasNewAccess && history.failures > 0;
 }
 
 /** What two ask for at once has to be as new as the later of them wants it. */

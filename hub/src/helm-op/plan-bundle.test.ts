@@ -153,6 +153,15 @@ describe("the Bundle of a HelmOp", () => {
       "paused",
       "targets",
     ]);
-    assert.equal(Object.hasOwn(spec.helmOpOptions ?? {}, "forged"), false);
+    assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "secret", pins: [ownPin] });
+  });
+
+  test("carries the authorities that are trusted, as Fleet does", () => {
+    const { spec } = planBundle(aHelmOp(), [ownPin], "pem");
+
+    assert.deepEqual(spec.helmOpOptions, {
+      helmOpCABundle: Buffer.from("pem").toString("base64"),
+      pins: [ownPin],
+    });
   });
 });

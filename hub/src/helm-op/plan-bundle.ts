@@ -57,8 +57,11 @@ export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
   return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;
 }
 
-/** The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. */
-export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
+/**
+ * The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. `caBundle`: authorities that are
+ * trusted where its Secret names none, as PEM.
+ */
+export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?: string): Bundle {
   const {
     labels,
     pollingInterval: _p,
@@ -96,6 +99,9 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[]): Bundle {
         ...(helmSecretName && { helmOpSecretName: helmSecretName }),
         ...(insecureSkipTLSVerify !== undefined && {
           helmOpInsecureSkipTLSVerify: insecureSkipTLSVerify,
+        }),
+        ...(caBundle !== undefined && {
+          helmOpCABundle: Buffer.from(caBundle).toString("base64"),
         }),
         pins,
       },

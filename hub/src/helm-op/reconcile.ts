@@ -8,19 +8,22 @@ import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { byBundle } from "../deploy/reconcile.ts";
 import type { HelmOpIntent, PollOutcome } from "../status/intent.ts";
-import { acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import { attemptIntent, refusedIntent } from "./attempt-intent.ts";
+import type { ChartAccess, HelmOpAccess } from "./chart-access.ts";
 import type { Doubts } from "./doubts.ts";
 import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
+import { leftOutLabelRemarks } from "./left-out-labels.ts";
 import { nextAttemptMs } from "./next-attempt.ts";
 import { createOccasions } from "./occasions.ts";
 import { type AttemptPlan, planAttempt } from "./plan-attempt.ts";
-import { entryFor, wantedCharts } from "./plan-bundle.ts";
+import { entryFor, planBundle, wantedCharts } from "./plan-bundle.ts";
 import { handledOf, handledWith, openRequests } from "./requests.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
 import { type TellDeps, tell, tellBegun, tellFailure, warn } from "./tell.ts";
@@ -34,6 +37,7 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
   /** Of its pins, raised by what agents report. */
   readonly doubts: Doubts;
   readonly resolver: Resolver;
+  readonly access: ChartAccess;
   readonly clock: Clock;
   /** Names the hub, so that no two of them poll a repository in the same second. */
   readonly hubId: string;
@@ -56,6 +60,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (helmOp === undefined || helmOp.metadata.deletionTimestamp !== undefined) {
       memories.delete(key);
       deps.doubts.forget(key);
+      deps.access.forget(key);
       deps.outcomes.helmOps.delete(key);
       if (helmOp !== undefined) await finish(deps, helmOp, signal);
       return done();
@@ -64,12 +69,20 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const told = deps.outcomes.helmOps.get(key);
     const handledBefore = told?.handled ?? handledOf(helmOp);
     const open = openRequests(helmOp, handledBefore);
-    const handled = handledWith(handledBefore, open);
-    const remarks = unknownFieldRemarks(helmOp);
-    warn(deps, helmOp, remarks);
-    const refusal = refusalOf(helmOp) ?? nameTaken(deps.bundles.get(key), helmOp);
-    if (refusal !== undefined) {
-      tell(deps, helmOp, { ...acceptedIntent(helmOp, refusal.message, remarks), handled });
+    const isAskedAgain = isAskedStill(helmOp, told);
+    const unknown = unknownFieldRemarks(helmOp);
+    warn(deps, helmOp, unknown);
+    const remarks = [...unknown, ...leftOutLabelRemarks(helmOp)];
+    const access =
+      refusalOf(helmOp) ??
+      nameTaken(deps.bundles.get(key), helmOp) ??
+      (await deps.access.of(helmOp).catch(AppError.from));
+    if (access instanceof AppError) {
+      const isAsked = isAskedAgain || open.reconcile !== undefined;
+      // What was pushed meanwhile is polled once it can be.
+      const { poll: _, ...asked } = open;
+      const handled = handledWith(handledBefore, asked);
+      tell(deps, helmOp, refusedIntent(helmOp, access, { remarks, handled, isAsked }));
       return done();
     }
 
@@ -80,7 +93,8 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       helmOp,
       known,
       open,
-      isAskedStill: isAskedStill(helmOp, told),
+      isAskedStill: isAskedAgain,
+      hasNewAccess: access.hasChanged,
       history: { lastAt: earlier?.at, failures },
       moment: momentOf(deps),
       monotonicMs: deps.clock.monotonic(),
@@ -90,7 +104,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))
       tellBegun(deps, helmOp);
     const [resolution] = await Promise.all([
-      resolve(helmOp, known, plan, signal),
+      resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal),
       addFinalizer(deps, helmOp, signal),
     ]);
     if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
@@ -99,7 +113,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const now = remember(helmOp, resolution, isAttempt ? failures : undefined);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
-      await writeBundle(deps, helmOp, resolution.pins, signal);
+      await writeBundle(deps, planBundle(helmOp, resolution.pins, access.caBundle), signal);
     if (resolution.failure !== undefined) tellFailure(deps, helmOp, resolution.failure.error);
     const attemptedAt = isAttempt ? begunAt : undefined;
     const nextMs = nextAttemptMs(
@@ -114,6 +128,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     );
     const nextAt = nextMs === undefined ? undefined : timeText(deps.clock.now() + nextMs);
     const isAsked = plan.follow;
+    const handled = handledWith(handledBefore, open);
     const attempt = { resolution, remarks, nextAt, attemptedAt, isAsked, handled, earlier };
     tell(deps, helmOp, attemptIntent(helmOp, attempt));
     return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
@@ -122,7 +137,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   function resolve(
     helmOp: HelmOp,
     known: readonly ChartPin[],
-    plan: AttemptPlan,
+    plan: AttemptPlan & Pick<HelmOpAccess, "settingsFor">,
     signal: AbortSignal,
   ): Promise<ChartResolution> {
     const key = keyOf(helmOp);

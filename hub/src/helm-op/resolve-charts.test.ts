@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { RepositoryAccess } from "@flotilla/shared/charts/access.ts";
+import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/charts/access.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
@@ -35,6 +35,7 @@ function resolverOf(
 }
 
 const { signal } = new AbortController();
+const settingsFor = (): AccessSettings => ({ insecureSkipVerify: true });
 const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };
 const ownPin: ChartPin = { ...own, pin: httpPin("1.2.3") };
@@ -47,10 +48,11 @@ describe("resolving what a HelmOp asks for", () => {
     const { asked, resolver } = resolverOf({ "~1.2": httpPin("1.2.3"), "^2": httpPin("2.0.0") });
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp({ ...twoVersions, insecureSkipTLSVerify: true }),
+      helmOp: aHelmOp(twoVersions),
       known: [],
       notes: [],
       poll: false,
+      settingsFor,
       signal,
     });
 
@@ -73,6 +75,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: false,
+      settingsFor,
       signal,
     });
 
@@ -89,6 +92,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
       notes: [],
       poll: false,
+      settingsFor,
       signal,
     });
 
@@ -103,6 +107,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: true,
+      settingsFor,
       signal,
     });
 
@@ -117,6 +122,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: true,
+      settingsFor,
       signal,
     });
 
@@ -129,7 +135,14 @@ describe("resolving what a HelmOp asks for", () => {
 
   test("a pin in doubt has its own version looked up, and is let go when it is useless", async () => {
     const { asked, resolver } = resolverOf({ "1.2.3": httpPin("1.2.3", digestB) });
-    const request = { helmOp: aHelmOp(), known: [ownPin], notes: [], poll: false, signal };
+    const request = {
+      helmOp: aHelmOp(),
+      known: [ownPin],
+      notes: [],
+      poll: false,
+      settingsFor,
+      signal,
+    };
 
     const useless = await resolveCharts(resolver, { ...request, isUseless: () => true });
     const running = await resolveCharts(resolver, { ...request, isUseless: () => false });
@@ -151,6 +164,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [],
       notes: [],
       poll: false,
+      settingsFor,
       signal,
     });
 
@@ -162,7 +176,7 @@ describe("resolving what a HelmOp asks for", () => {
       { ...own, note: "published again" },
       { ...other, note: "not wanted any more" },
     ];
-    const request = { helmOp: aHelmOp(), known: [ownPin], notes, signal };
+    const request = { helmOp: aHelmOp(), known: [ownPin], notes, settingsFor, signal };
 
     const between = await resolveCharts(resolverOf({}).resolver, { ...request, poll: false });
     const failed = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
@@ -185,6 +199,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: true,
+      settingsFor,
       signal,
     });
 
@@ -199,6 +214,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: true,
+      settingsFor,
       signal,
     });
 
@@ -214,6 +230,7 @@ describe("resolving what a HelmOp asks for", () => {
       known: [ownPin],
       notes: [],
       poll: false,
+      settingsFor,
       signal,
     });
 

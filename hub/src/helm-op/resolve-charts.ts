@@ -6,6 +6,7 @@ import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";
 import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
@@ -31,6 +32,8 @@ export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sh
   /** What was to be known of them; it holds until the repository is asked again. */
   readonly notes: readonly ChartNote[];
   readonly poll: boolean;
+  /** How a source is accessed. */
+  readonly settingsFor: HelmOpAccess["settingsFor"];
   /**
    * Present when pins are in doubt, because an agent could not fetch one: the versions that they have are looked up once
    * more, and no others. Says of a pin whether no cluster runs it either.
@@ -70,7 +73,7 @@ async function resolveOne(
   wanted: WantedChart,
   request: ResolveRequest,
 ): Promise<Resolved> {
-  const { helmOp, known, notes, poll, isUseless, signal } = request;
+  const { known, notes, poll, settingsFor, isUseless, signal } = request;
   const earlier = entryFor(known, wanted);
   const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
   if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
@@ -80,10 +83,10 @@ async function resolveOne(
       : earlier.pin.version;
   const source = classifySource(wanted);
   if (source instanceof AppError) return { ...unchanged, error: source };
+  const settings = settingsFor(source);
+  if (settings instanceof AppError) return { ...unchanged, error: settings };
   try {
-    const access = accessTo(source, {
-      insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify ?? false,
-    });
+    const access = accessTo(source, settings);
     const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
       ...request.sharingOf?.(wanted),
       signal,

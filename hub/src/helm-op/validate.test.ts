@@ -16,15 +16,26 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     {
       helm: { ...helm, valuesFrom: [], templateValues: {} },
       downstreamResources: null,
-      serviceAccount: "",
       dependsOn: [],
-      helmSecretName: "",
+      helmSecretName: "login",
       namespaceLabels: {},
     },
   ],
   [
     "values that look like a template, taken as they are",
     { helm: { ...helm, disablePreProcess: true, values: { a: "${ .ClusterName }" } } },
+  ],
+  [
+    "an account, what the namespace is called by, and dependencies",
+    {
+      serviceAccount: "deployer",
+      namespaceLabels: { a: "b" },
+      namespaceAnnotations: { c: "d" },
+      dependsOn: [
+        { name: "db", acceptedStates: ["Ready", "Modified"] },
+        { selector: { matchLabels: { tier: "base" } } },
+      ],
+    },
   ],
   ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
   [
@@ -71,12 +82,29 @@ const refused: readonly (readonly [
     /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
   ],
   [
-    "a Secret",
-    { helmSecretName: "login" },
-    "NOT_SUPPORTED",
-    /^spec\.helmSecretName is not carried out by this version of Flotilla; remove it/,
+    "a dependency on nothing",
+    { dependsOn: [{ name: "db" }, { acceptedStates: ["Ready"] }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[1\] says nothing to wait for: give it a name or a selector/,
   ],
-  ["dependencies", { dependsOn: [{ name: "db" }] }, "NOT_SUPPORTED", /^spec\.dependsOn is/],
+  [
+    "a dependency on itself",
+    { dependsOn: [{ name: "web" }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\] is the HelmOp itself/,
+  ],
+  [
+    "a dependency on labels that there cannot be",
+    { dependsOn: [{ selector: { matchLabels: { "a b": "c" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.selector cannot be used: "a b" cannot be the name/,
+  ],
+  [
+    "a dependency on a state that there is not",
+    { dependsOn: [{ name: "db", acceptedStates: ["Ready", "ready"] }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
+  ],
   [
     "valuesFrom",
     { helm: { ...helm, valuesFrom: [{}] } },
@@ -95,19 +123,6 @@ const refused: readonly (readonly [
     "NOT_SUPPORTED",
     /^spec\.downstreamResources is/,
   ],
-  ["a ServiceAccount", { serviceAccount: "x" }, "NOT_SUPPORTED", /^spec\.serviceAccount is/],
-  [
-    "labels of the namespace",
-    { namespaceLabels: { a: "b" } },
-    "NOT_SUPPORTED",
-    /^spec\.namespaceLabels is/,
-  ],
-  [
-    "annotations of the namespace",
-    { namespaceAnnotations: { a: "b" } },
-    "NOT_SUPPORTED",
-    /^spec\.namespaceAnnotations is/,
-  ],
   [
     "a template in values",
     { helm: { ...helm, values: { a: { b: ["x", "${ .ClusterName }"] } } } },
@@ -123,11 +138,11 @@ const refused: readonly (readonly [
   [
     "several of these in a target, all of them named",
     {
-      serviceAccount: "x",
-      targets: [{}, { serviceAccount: "y", helm: { values: { a: "${x}" } } }],
+      downstreamResources: [{}],
+      targets: [{}, { downstreamResources: [{}], helm: { values: { a: "${x}" } } }],
     },
     "NOT_SUPPORTED",
-    /^spec\.serviceAccount, spec\.targets\[1\]\.serviceAccount, spec\.targets\[1\]\.helm\.values with \$\{ \} templates are not .*; remove them/,
+    /^spec\.downstreamResources, spec\.targets\[1\]\.downstreamResources, spec\.targets\[1\]\.helm\.values with \$\{ \} templates are not .*; remove them/,
   ],
 ];
 for (const [what, spec, code, message] of refused) {

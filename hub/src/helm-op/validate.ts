@@ -2,6 +2,7 @@
 
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { bundleStates } from "@flotilla/shared/api/summary.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors.ts";
@@ -10,6 +11,8 @@ import { deploys, wantedBy } from "./plan-bundle.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
 const longestName = 63;
+
+const states: ReadonlySet<string> = new Set(bundleStates);
 
 /** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
 export function refusalOf(helmOp: HelmOp): AppError | undefined {
@@ -30,14 +33,14 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
   if (source instanceof AppError) return source;
   const wrongTarget = targetProblem(helmOp);
   if (wrongTarget !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongTarget);
+  const wrongDependency = dependencyProblem(helmOp);
+  if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
 
   const unsupported = [
     ...unsupportedOptions(spec, "spec"),
     ...(spec.targets ?? []).flatMap((target, index) =>
       unsupportedOptions(target, `spec.targets[${index}]`),
     ),
-    ...(isSet(spec.helmSecretName) ? ["spec.helmSecretName"] : []),
-    ...(isSet(spec.dependsOn) ? ["spec.dependsOn"] : []),
   ];
   if (unsupported.length === 0) return undefined;
   const [verb, what] = unsupported.length === 1 ? ["is", "it"] : ["are", "them"];
@@ -62,15 +65,28 @@ function targetProblem({ spec }: HelmOp): string | undefined {
   return undefined;
 }
 
+function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
+  for (const [index, dependency] of (spec.dependsOn ?? []).entries()) {
+    const { name, selector, acceptedStates } = dependency;
+    const path = `spec.dependsOn[${index}]`;
+    if (!name && !selector) return `${path} says nothing to wait for: give it a name or a selector`;
+    if (name === metadata.name)
+      return `${path} is the HelmOp itself, which would wait for ever; take it away`;
+    const wrongSelector = selectorProblem(selector ?? {});
+    if (wrongSelector !== undefined) return `${path}.selector cannot be used: ${wrongSelector}`;
+    const unknown = acceptedStates?.find((state) => !states.has(state));
+    if (unknown !== undefined)
+      return `${path}.acceptedStates has ${JSON.stringify(unknown)}, which is none of ${bundleStates.join(", ")}`;
+  }
+  return undefined;
+}
+
 function unsupportedOptions(options: BundleDeploymentOptions, path: string): string[] {
   const { helm } = options;
   const fields: readonly (readonly [string, unknown])[] = [
     ["helm.valuesFrom", helm?.valuesFrom],
     ["helm.templateValues", helm?.templateValues],
     ["downstreamResources", options.downstreamResources],
-    ["serviceAccount", options.serviceAccount],
-    ["namespaceLabels", options.namespaceLabels],
-    ["namespaceAnnotations", options.namespaceAnnotations],
   ];
   const used = fields.filter(([, value]) => isSet(value)).map(([field]) => `${path}.${field}`);
   return helm?.disablePreProcess !== true && hasTemplate(helm?.values)

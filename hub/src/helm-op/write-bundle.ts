@@ -1,6 +1,6 @@
-/** Keeps the Bundle of a HelmOp's name as the HelmOp and its pins say. */
+/** Keeps the Bundle of a HelmOp's name as it is planned. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { bundles } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -8,7 +8,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { hubErrors } from "../errors.ts";
-import { isBundleOf, planBundle } from "./plan-bundle.ts";
+import { isBundleOf } from "./plan-bundle.ts";
 
 export interface WriteBundleDeps {
   readonly rest: KubeRest;
@@ -27,12 +27,10 @@ export function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError 
 
 export async function writeBundle(
   deps: WriteBundleDeps,
-  helmOp: HelmOp,
-  pins: readonly ChartPin[],
+  wanted: Bundle,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = planBundle(helmOp, pins);
-  const current = deps.bundles.get(keyOf(helmOp));
+  const current = deps.bundles.get(keyOf(wanted));
   if (current === undefined) {
     deps.bundles.wrote(await deps.rest.create(bundles, wanted, { signal }));
     return;

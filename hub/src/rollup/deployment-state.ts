@@ -1,18 +1,17 @@
-/** The one state of a BundleDeployment, from what is wanted and what its agent reported. Pure; the order is Fleet's. */
+/** The one state of a BundleDeployment, from what is wanted and what its agent reported. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { bundleStateOf } from "@flotilla/shared/api/bundle-state.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 
-export function stateOf(deployment: BundleDeployment): BundleState {
-  const { spec, status } = deployment;
-  if (status?.appliedDeploymentID !== spec.deploymentID) {
-    return findCondition(status?.conditions, "Deployed")?.status === "False"
-      ? "ErrApplied"
-      : "WaitApplied";
-  }
-  if (status.ready !== true) return "NotReady";
-  if (spec.deploymentID !== spec.stagedDeploymentID) return "OutOfSync";
-  return status.nonModified === false ? "Modified" : "Ready";
+export function stateOf({ spec, status }: BundleDeployment): BundleState {
+  return bundleStateOf({
+    isApplied: status?.appliedDeploymentID === spec.deploymentID,
+    hasFailed: findCondition(status?.conditions, "Deployed")?.status === "False",
+    isReady: status?.ready === true,
+    isHeldBack: spec.deploymentID !== spec.stagedDeploymentID,
+    isModified: status?.nonModified === false,
+  });
 }
 
 /** What a person is told of it; "" when there is nothing to say. */

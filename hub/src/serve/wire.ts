@@ -21,6 +21,7 @@ import { readHubId } from "../identity/hub-id.ts";
 import { createServingIdentity } from "../identity/serving-identity.ts";
 import { createPresence } from "../presence/presence.ts";
 import { reconcileToken } from "../registration-token/token-controller.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { createFleetServer } from "./fleet-server.ts";
 
 export interface WireDeps {
@@ -34,6 +35,7 @@ export interface WireDeps {
   /** With `tokenIndexers` (enroll/indexes.ts). */
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly contents: ContentReader;
+  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
   readonly reports: ReportSink;
   readonly events: EventRecorder;
   readonly metrics: Registry;

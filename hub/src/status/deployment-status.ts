@@ -117,8 +117,8 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
         condition("Deployed", "True", "", ""),
         condition("Installed", "True", "", ""),
         state.ready
-          ? condition("Ready", "True", "", "")
-          : condition("Ready", "False", "NotReady", message || notReadyMessage(state.notReady)),
+          ? condition("Ready", "True", "", message)
+          : condition("Ready", "False", "NotReady", notReadyMessage(state.notReady) || message),
       ];
   }
 }

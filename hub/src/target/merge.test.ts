@@ -163,6 +163,7 @@ describe("Helm options of a target over those of the Bundle", () => {
         "atomic",
         "disablePreProcess",
         "disableDNS",
+        "disableLookup",
       ] as const
     ).map((name) => [`${name} is ORed`, { [name]: true }, { [name]: true }] as const),
   ];
@@ -177,6 +178,24 @@ describe("Helm options of a target over those of the Bundle", () => {
 
     assert.equal(merged.helm?.atomic, true);
   });
+});
+
+describe("what a target says of look-ups in templates", () => {
+  const cases = [
+    ["counts where the Bundle says nothing", undefined, false, false],
+    ["counts not where it says nothing", false, undefined, false],
+    ["forbids what the Bundle allows", false, true, true],
+    ["allows nothing that the Bundle forbids", true, false, true],
+  ] as const;
+  for (const [what, base, over, merged] of cases) {
+    test(what, () => {
+      const options = (disableLookup: boolean | undefined) => ({
+        helm: { ...(disableLookup !== undefined && { disableLookup }) },
+      });
+
+      assert.deepEqual(mergeOptions(options(base), options(over)), options(merged));
+    });
+  }
 });
 
 describe("values of a target over those of the Bundle", () => {

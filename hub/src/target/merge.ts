@@ -63,7 +63,8 @@ function mergeHelm(
       waitForJobs: either(base.waitForJobs, over.waitForJobs),
       atomic: either(base.atomic, over.atomic),
       disablePreProcess: either(base.disablePreProcess, over.disablePreProcess),
-      disableDNS: either(base.disableDNS, over.disableDNS),
+      disableDNS: strictest(base.disableDNS, over.disableDNS),
+      disableLookup: strictest(base.disableLookup, over.disableLookup),
       skipSchemaValidation: either(base.skipSchemaValidation, over.skipSchemaValidation),
       maxHistory: over.maxHistory,
       values,
@@ -128,6 +129,11 @@ function isMap(value: unknown): value is Values {
 
 function either(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
   return a === true || b === true ? true : undefined;
+}
+
+/** Of a switch that forbids something: `false` allows it, which is more than saying nothing. */
+function strictest(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
+  return either(a, b) ?? a ?? b;
 }
 
 /** Without what is empty, so that spreading it over the base replaces only what was given. */

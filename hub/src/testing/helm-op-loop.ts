@@ -51,6 +51,11 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
       ...stores,
       doubts: createDoubts(clock),
       resolver,
+      access: {
+        of: () => Promise.resolve({ settingsFor: () => ({}), hasChanged: false }),
+        users: () => [],
+        forget: () => undefined,
+      },
       outcomes,
       markStatus: () => undefined,
       events: {

@@ -96,9 +96,11 @@ export const bundleDeploymentOptionsFields = {
     "What does not count against readiness.",
   ),
   namespaceLabels: texts(
-    "Labels of the release's namespace. Others are removed, except those of Kubernetes itself.",
+    "Labels of the release's namespace. Others are removed, except its name and those of `pod-security.kubernetes.io`, which are left out here too.",
   ),
-  namespaceAnnotations: texts("Annotations of the release's namespace. Others are removed."),
+  namespaceAnnotations: texts(
+    "Annotations of the release's namespace. Others are removed, except those of Kubernetes itself.",
+  ),
   downstreamResources: described(
     z.array(downstreamResource).nullish(),
     "Secrets and ConfigMaps that are copied from the hub into the release's namespace, and kept up to date there.",

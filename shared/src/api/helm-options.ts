@@ -86,7 +86,14 @@ export const helmOptionsSchema = fields(
     waitForJobs: flag("Wait for Jobs to complete too, when `timeoutSeconds` is above 0."),
     atomic: flag("Undo an installation or an upgrade that fails."),
     disablePreProcess: flag("Take values as they are written instead of as templates."),
-    disableDNS: flag("Refuse name look-ups in the chart's templates."),
+    disableDNS: flag(
+      "Whether the chart's templates find no addresses of names (`getHostByName`): `false` lets them ask name servers, `true` has them find nothing.",
+      "a chart that asks is refused",
+    ),
+    disableLookup: flag(
+      "Whether a chart whose templates read the cluster (`lookup`) is refused: `false` lets it read what the account may that it is installed as.",
+      "refused only where the agent itself would read, because there is no ServiceAccount",
+    ),
     skipSchemaValidation: flag("Do not check the values against the chart's own schema."),
     disableDependencyUpdate: flag(
       "Do not fetch dependencies that the chart lists but does not contain.",

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { AppError } from "../errors/app-error.ts";
 import { accessKey, accessTo, homeAuthorization, isHome, withoutSecrets } from "./access.ts";
-import { accessSettingsFromSecret } from "./access-secret.ts";
 
 const http = accessTo(
   { kind: "http", repository: "https://charts.example.org/a", chart: "x" },
@@ -40,44 +38,4 @@ describe("credentials", () => {
     assert.notEqual(accessKey(http), accessKey({ ...http, password: "other" }));
     assert.equal(accessKey(http), accessKey({ ...http }));
   });
-});
-
-describe("a repository's secret", () => {
-  it("is read as Fleet reads it", () => {
-    const cacerts = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-    const data = {
-      username: "me",
-      password: "pw",
-      cacerts,
-      insecureSkipVerify: "true",
-      basicHTTP: "T",
-      other: "x",
-    };
-
-    assert.deepEqual(accessSettingsFromSecret(data), {
-      username: "me",
-      password: "pw",
-      caPem: cacerts,
-      insecureSkipVerify: true,
-      plainHttp: true,
-    });
-  });
-
-  it("is overridden by the HelmOp's own switch", () => {
-    assert.deepEqual(accessSettingsFromSecret({ insecureSkipVerify: "true" }, false), {});
-    assert.deepEqual(accessSettingsFromSecret({ insecureSkipVerify: "nonsense" }), {});
-  });
-
-  for (const [data, message] of [
-    [{ username: "me" }, /username is set in the secret, but password isn't/],
-    [{ password: "pw" }, /password is set in the secret, but username isn't/],
-    [{ cacerts: "hello" }, /cacerts/],
-  ] as const) {
-    it(`is refused with only ${Object.keys(data).join()}`, () => {
-      const answer = accessSettingsFromSecret(data);
-
-      assert.ok(answer instanceof AppError);
-      assert.match(answer.message, message);
-    });
-  }
 });

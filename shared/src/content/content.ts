@@ -7,6 +7,8 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Typed } from "../api/field.ts";
+import { labelSelectorSchema } from "../api/label-selector.ts";
 import { pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
@@ -34,7 +36,10 @@ const helmRunSchema = z.object({
   force: z.boolean(),
   takeOwnership: z.boolean(),
   waitForJobs: z.boolean(),
-  disableDNS: z.boolean(),
+  /** Whether templates find no addresses of names; absent: nobody has said so, and one that asks for them is refused. */
+  disableDNS: z.boolean().optional(),
+  /** Whether templates that read the cluster are refused; absent: where the agent itself would read it. */
+  disableLookup: z.boolean().optional(),
   skipSchemaValidation: z.boolean(),
   maxHistory: z.number().int().min(0),
 });
@@ -44,6 +49,10 @@ const accessSchema = z.object({
   insecureSkipVerify: z.boolean().optional(),
   /** The workspace's Secret with the credentials for the chart's source, which the hub supplies. */
   secret: z.string().optional(),
+  /** The repository, or the archive's address, that its credentials are for; absent without one. A pin may be elsewhere. */
+  repository: z.string().optional(),
+  /** Authorities that are trusted where the Secret names none, as PEM. */
+  caBundle: z.string().optional(),
 });
 
 /** A key of a ConfigMap or Secret of the cluster whose text is more values. */
@@ -54,6 +63,16 @@ const valuesSourceSchema = z.object({
   namespace: z.string().optional(),
   key: z.string(),
 });
+
+/** A Bundle, or all those with some labels, that must be deployed in the cluster before. */
+const dependencySchema = z.object({
+  name: z.string().optional(),
+  selector: labelSelectorSchema.optional(),
+  /** States that are good enough; absent: Ready. */
+  acceptedStates: z.array(z.string()).optional(),
+});
+
+export type Dependency = Typed<typeof dependencySchema>;
 
 export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
@@ -78,13 +97,20 @@ export const deploymentContentSchema = z.object({
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
+  /** Of the Bundle, for those that depend on it. */
+  labels: z.record(z.string(), z.string()).optional(),
+  dependsOn: z.array(dependencySchema).optional(),
   helm: helmRunSchema,
   access: accessSchema,
   /** When withdrawn, only Helm's records go and what was installed stays. */
   keepResources: z.boolean(),
 });
 
-export type DeploymentContent = Readonly<z.infer<typeof deploymentContentSchema>>;
+type OpenedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
+
+export interface DeploymentContent extends Omit<OpenedContent, "dependsOn"> {
+  readonly dependsOn?: readonly Dependency[] | undefined;
+}
 
 /** A content ready to be stored and sent. */
 export interface PackedContent {

@@ -4,7 +4,7 @@ import { createFakeClock, type FakeClock } from "../clock/testing/fake-clock.ts"
 import { connectKube } from "./connect.ts";
 import { type ConfigMap, configMaps, namespaces, secrets } from "./core-resources.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
-import type { KubeRest } from "./rest.ts";
+import type { KubeConnection } from "./rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "./status-error.ts";
 import {
   answersStatus,
@@ -18,15 +18,19 @@ import {
 interface Connected {
   readonly server: UnrulyServer;
   readonly clock: FakeClock;
-  readonly rest: KubeRest;
+  readonly rest: KubeConnection;
 }
 
-async function connect(t: TestContext, config: Partial<KubeConfig> = {}): Promise<Connected> {
+async function connect(
+  t: TestContext,
+  config: Partial<KubeConfig> = {},
+  connections = 32,
+): Promise<Connected> {
   const server = await startUnrulyServer();
   const clock = createFakeClock();
   const rest = connectKube(
     { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },
-    { clock },
+    { clock, connections },
   );
   t.after(async () => {
     await rest.close();
@@ -173,6 +177,28 @@ describe("a request", () => {
     assert.equal(headers["impersonate-user"], "system:serviceaccount:a:b");
     assert.equal(headers["impersonate-uid"], "7");
     assert.equal(headers["impersonate-group"], "x, y");
+  });
+
+  it("as somebody else says so instead, over the same connections, which outlive it", async (t) => {
+    const config = {
+      credentials: { kind: "token", token: "secret" },
+      impersonate: { user: "somebody", uid: "7", groups: ["x"] },
+    } as const;
+    const { rest, server } = await connect(t, config, 1);
+    await rest.get(configMaps, ref);
+
+    const other = rest.as({ user: "system:serviceaccount:a:b", groups: ["y", "z"] });
+    await other.get(configMaps, ref);
+    await other.close();
+    await rest.get(configMaps, ref);
+
+    const [, asOther, again] = server.requests.map(({ headers }) => headers);
+    assert.equal(asOther?.authorization, "Bearer secret");
+    assert.equal(asOther["impersonate-user"], "system:serviceaccount:a:b");
+    assert.equal(asOther["impersonate-uid"], undefined);
+    assert.equal(asOther["impersonate-group"], "y, z");
+    assert.equal(again?.["impersonate-user"], "somebody");
+    assert.equal(server.connections, 1);
   });
 
   it("goes below the path of the server's address", async (t) => {

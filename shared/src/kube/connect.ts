@@ -13,8 +13,15 @@ import {
   objectPath,
   withQuery,
 } from "./request-path.ts";
-import type { CallOptions, KubeRest, ListPage, PatchBody, WriteOptions } from "./rest.ts";
-import { type Call, createSender } from "./sender.ts";
+import type {
+  CallOptions,
+  KubeConnection,
+  KubeRest,
+  ListPage,
+  PatchBody,
+  WriteOptions,
+} from "./rest.ts";
+import { type Call, createSender, type Sender } from "./sender.ts";
 import { type Answer, badAnswer } from "./transport.ts";
 import { watchStream } from "./watch-stream.ts";
 
@@ -39,7 +46,7 @@ const patchTypes = {
 } as const;
 
 /** Opens nothing yet: connections are made as they are needed. */
-export function connectKube(config: KubeConfig, options: ConnectOptions = {}): KubeRest {
+export function connectKube(config: KubeConfig, options: ConnectOptions = {}): KubeConnection {
   const { server } = config;
   const sender = createSender({
     config,
@@ -47,7 +54,13 @@ export function connectKube(config: KubeConfig, options: ConnectOptions = {}): K
     userAgent: options.userAgent ?? "flotilla",
     connections: options.connections ?? defaultConnections,
   });
+  return {
+    ...restOver(sender, server),
+    as: (who) => ({ ...restOver(sender.as(who), server), close: () => Promise.resolve() }),
+  };
+}
 
+function restOver(sender: Sender, server: string): KubeRest {
   async function succeed(call: Call, secret = false): Promise<Answer> {
     const answer = await sender.send(call);
     if (answer.status >= 200 && answer.status < 300) return answer;

@@ -2,6 +2,7 @@
  * What the product asks of a Kubernetes API server, as plain JSON over one pool of connections.
  * `connectKube` (connect.ts) makes one; everything else takes this interface.
  */
+import type { Impersonation } from "./kubeconfig.ts";
 import type { KubeObject, ObjectRef, Resource } from "./object.ts";
 
 export interface CallOptions {
@@ -106,4 +107,10 @@ export interface KubeRest {
   raw(path: string, options?: CallOptions): Promise<string>;
   /** Ends all connections. */
   close(): Promise<void>;
+}
+
+/** An API server as whoever the kubeconfig says, and as anybody that this one may impersonate. */
+export interface KubeConnection extends KubeRest {
+  /** The same API server as somebody else, over the same connections: closing it closes nothing. */
+  as(who: Impersonation): KubeRest;
 }

@@ -5,10 +5,10 @@
 import type { Clock } from "../clock/clock.ts";
 import { delay } from "../clock/delay.ts";
 import { AppError } from "../errors/app-error.ts";
-import { createCredentialSource, type Identity } from "./credentials.ts";
+import { type CredentialSource, createCredentialSource, type Identity } from "./credentials.ts";
 import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
-import type { ClientCertificate, KubeConfig } from "./kubeconfig.ts";
+import type { ClientCertificate, Impersonation, KubeConfig } from "./kubeconfig.ts";
 import type { CallOptions } from "./rest.ts";
 import { type Answer, createTransport, type Transport } from "./transport.ts";
 
@@ -31,6 +31,8 @@ export interface Sender {
   send(call: Call): Promise<Answer>;
   /** Opens an answer without end. */
   stream(call: Call, sink: StreamSink): Promise<StreamControl>;
+  /** The same, over the same connections, as somebody else. */
+  as(who: Impersonation): Sender;
   close(): Promise<void>;
 }
 
@@ -50,11 +52,30 @@ export function createSender(options: SenderOptions): Sender {
   const basePath = new URL(config.server).pathname.replace(/\/+$/, "");
   const credentials = createCredentialSource(config, clock);
   const transports = rotateTransports(options);
-  const fixedHeaders = {
-    accept: "application/json",
-    "user-agent": options.userAgent,
-    ...impersonationHeaders(config),
-  };
+  return senderAs(config.impersonate);
+
+  function senderAs(who: Impersonation | undefined): Sender {
+    const headers = {
+      accept: "application/json",
+      "user-agent": options.userAgent,
+      ...impersonationHeaders(who),
+    };
+    return createSenderOver({ basePath, credentials, transports, clock, headers, as: senderAs });
+  }
+}
+
+/** What all senders to one API server share, and what one of them sends besides. */
+interface SenderParts {
+  readonly basePath: string;
+  readonly credentials: CredentialSource;
+  readonly transports: RotatingTransport;
+  readonly clock: Clock;
+  readonly headers: Request["headers"];
+  readonly as: (who: Impersonation) => Sender;
+}
+
+function createSenderOver(parts: SenderParts): Sender {
+  const { basePath, credentials, transports, clock } = parts;
 
   function requestOf(call: Call, identity: Identity, timeoutMs: number | undefined): Request {
     const { signal } = call.options;
@@ -63,7 +84,7 @@ export function createSender(options: SenderOptions): Sender {
       method: call.method,
       path: basePath + call.path,
       headers: {
-        ...fixedHeaders,
+        ...parts.headers,
         ...identity.headers,
         ...(call.contentType === undefined ? {} : { "content-type": call.contentType }),
       },
@@ -105,6 +126,7 @@ export function createSender(options: SenderOptions): Sender {
         .for(identity)
         .stream(requestOf(call, identity, call.options.timeoutMs), { ...sink, onStatus });
     },
+    as: parts.as,
     close: () => transports.close(),
   };
 }
@@ -171,12 +193,13 @@ function rotateTransports(options: SenderOptions): RotatingTransport {
   };
 }
 
-function impersonationHeaders(config: KubeConfig): Readonly<Record<string, string | string[]>> {
-  const { impersonate } = config;
-  if (impersonate === undefined) return {};
+function impersonationHeaders(
+  who: Impersonation | undefined,
+): Readonly<Record<string, string | string[]>> {
+  if (who === undefined) return {};
   return {
-    "impersonate-user": impersonate.user,
-    ...(impersonate.uid === undefined ? {} : { "impersonate-uid": impersonate.uid }),
-    ...(impersonate.groups.length === 0 ? {} : { "impersonate-group": [...impersonate.groups] }),
+    "impersonate-user": who.user,
+    ...(who.uid === undefined ? {} : { "impersonate-uid": who.uid }),
+    ...(who.groups.length === 0 ? {} : { "impersonate-group": [...who.groups] }),
   };
 }

@@ -39,6 +39,8 @@ export interface UnrulyServer {
   readonly url: string;
   /** All requests so far. */
   readonly requests: readonly SeenRequest[];
+  /** How many connections were made to it so far. */
+  readonly connections: number;
   /** Adds or changes an object; gives its new resourceVersion. */
   put(object: KubeObject): string;
   remove(name: string): void;
@@ -193,7 +195,9 @@ export async function startUnrulyServer(): Promise<UnrulyServer> {
       arrivals[request.kind].give(request);
     });
   });
+  let connections = 0;
   server.on("connection", (socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
@@ -203,6 +207,9 @@ export async function startUnrulyServer(): Promise<UnrulyServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    get connections() {
+      return connections;
+    },
     put: (object) => put(object).metadata.resourceVersion ?? "",
     remove: (name) => void remove(name),
     get: (name) => objects.get(name)?.object,

@@ -1,5 +1,5 @@
 /** Kubernetes label selectors: matchLabels and matchExpressions, all ANDed. */
-import type { LabelSelector } from "@flotilla/shared/api/label-selector.ts";
+import type { LabelSelector } from "./label-selector.ts";
 
 type Labels = Readonly<Record<string, string>>;
 type LabelRequirement = NonNullable<LabelSelector["matchExpressions"]>[number];

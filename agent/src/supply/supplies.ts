@@ -1,0 +1,168 @@
+/**
+ * What the hub supplied this cluster with, kept in the cluster itself: an agent without its hub goes on with it. Nothing
+ * leaves here but by a withdrawal, also when the hub has lost the object that it came from.
+ */
+import type { HeldSupply, Supply, SupplyRef } from "@flotilla/proto/messages.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import {
+  packSupply,
+  type SupplyObject,
+  supplyKey,
+  unpackSupply,
+} from "@flotilla/shared/supply/supply.ts";
+import { createOwnSecrets } from "../storage/own-secrets.ts";
+import {
+  type StoredSupply,
+  storedSupply,
+  supplySecret,
+  supplySecretName,
+  supplySelector,
+} from "./supply-secret.ts";
+
+/** Calls of `take` and `drop` about one object are made one after the other. */
+export interface Supplies {
+  /** Reads what is stored. To be called once, before anything else. */
+  load(): Promise<void>;
+  /**
+   * `undefined`: nothing was heard of it yet. `digest` undefined: the hub has no such object now; `object` is then the
+   * last that it had, if it ever had one.
+   */
+  get(ref: SupplyRef): KnownSupply | undefined;
+  /** What is stored, for the hub to compare with what it has. */
+  held(): readonly HeldSupply[];
+  /**
+   * What the hub sent: known at once; gives whether it could be stored. Redelivery changes nothing. Throws SUPPLY_INVALID.
+   */
+  take(supply: Supply): Promise<boolean>;
+  drop(ref: SupplyRef): Promise<void>;
+  onChange(listener: (ref: SupplyRef) => void): void;
+}
+
+export interface KnownSupply {
+  readonly digest?: string;
+  readonly object?: SupplyObject;
+}
+
+export interface SuppliesDeps {
+  readonly rest: KubeRest;
+  readonly log: Log;
+}
+
+interface Entry {
+  readonly ref: SupplyRef;
+  known: KnownSupply;
+  /** Whether `known` is what is stored. */
+  isStored: boolean;
+}
+
+export function createSupplies({ rest, log }: SuppliesDeps): Supplies {
+  const own = createOwnSecrets(rest);
+  const entries = new Map<string, Entry>();
+  const listeners: ((ref: SupplyRef) => void)[] = [];
+
+  function changed(ref: SupplyRef): void {
+    for (const listener of listeners) listener(ref);
+  }
+
+  async function restore({ ref, packed, isGone }: StoredSupply): Promise<void> {
+    const object = packed && (await unpackSupply(ref, packed));
+    entries.set(supplyKey(ref), {
+      ref,
+      known: {
+        ...(object !== undefined && { object }),
+        ...(packed !== undefined && !isGone && { digest: packed.digest }),
+      },
+      isStored: true,
+    });
+  }
+
+  /** Gives whether it could be; it is sent again on the next stream where it could not. */
+  async function store(entry: Entry): Promise<boolean> {
+    const { ref, known } = entry;
+    try {
+      const packed = known.object && (await packSupply(known.object));
+      await own.write(
+        supplySecret({
+          ref,
+          ...(packed !== undefined && { packed }),
+          isGone: known.digest === undefined,
+        }),
+      );
+    } catch (thrown) {
+      log.warn(
+        { supply: supplyKey(ref), err: messageOf(thrown) },
+        "what the hub supplied is used, but was not stored: it is gone when the agent starts anew without its hub",
+      );
+      return false;
+    }
+    if (entry.known === known) entry.isStored = true;
+    return true;
+  }
+
+  return {
+    async load() {
+      for (const secret of await own.list(supplySelector)) {
+        const stored = storedSupply(secret);
+        try {
+          if (stored !== undefined) await restore(stored);
+        } catch (thrown) {
+          // It is not told as held, so the hub sends it again.
+          log.warn(
+            { secret: secret.metadata.name, err: messageOf(thrown) },
+            "stored supply is not readable",
+          );
+        }
+      }
+    },
+    get: (ref) => entries.get(supplyKey(ref))?.known,
+    held: () =>
+      [...entries.values()].map(({ ref, known, isStored }) => ({
+        kind: ref.kind,
+        name: ref.name,
+        // What is not stored is asked for again.
+        ...(known.digest !== undefined && isStored && { digest: known.digest }),
+      })),
+    async take({ packed, kind, name }) {
+      const ref: SupplyRef = { kind, name };
+      const key = supplyKey(ref);
+      const current = entries.get(key);
+      if (current !== undefined && current.known.digest === packed?.digest)
+        return current.isStored || (await store(current));
+      const object =
+        packed === undefined
+          ? current?.known.object
+          : await unpackSupply(ref, { digest: packed.digest, bytes: packed.content });
+      const entry: Entry = {
+        ref,
+        known: {
+          ...(object !== undefined && { object }),
+          ...(packed !== undefined && { digest: packed.digest }),
+        },
+        isStored: false,
+      };
+      entries.set(key, entry);
+      changed(ref);
+      return await store(entry);
+    },
+    async drop(ref) {
+      if (!entries.has(supplyKey(ref))) return;
+      try {
+        await own.remove(supplySecretName(ref));
+      } catch (thrown) {
+        // It is still told as held, so the hub withdraws it again.
+        log.warn(
+          { supply: supplyKey(ref), err: messageOf(thrown) },
+          "what the hub withdrew could not be deleted; it is tried again when the agent connects anew",
+        );
+        return;
+      }
+      entries.delete(supplyKey(ref));
+      changed(ref);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** What can be rendered of a chart's archive: its templates and its values, with those of all charts inside it. */
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { extract } from "tar-stream";
+import { agentErrors } from "../errors.ts";
+import type { TemplateFile } from "./template-calls.ts";
+
+export interface ChartTemplates {
+  readonly templates: readonly TemplateFile[];
+  readonly values: readonly TemplateFile[];
+}
+
+/** Helm reads no chart that unpacks to more. */
+const maxUnpackedBytes = 100 * 1024 * 1024;
+
+/** Throws CHART_UNREADABLE. */
+export async function readChartTemplates({
+  path: archive,
+  digest,
+}: Pick<ChartFile, "path" | "digest">): Promise<ChartTemplates> {
+  const templates: TemplateFile[] = [];
+  const values: TemplateFile[] = [];
+  let unpackedBytes = 0;
+
+  async function read(
+    packed: NodeJS.ReadableStream | readonly Uint8Array[],
+    within: string,
+  ): Promise<void> {
+    const inner: { readonly path: string; readonly bytes: Buffer }[] = [];
+    const entries = extract();
+    entries.on("entry", ({ name, type }, stream, next) => {
+      const path = within + name;
+      const kind = type === "file" ? kindOf(name) : undefined;
+      collect(stream, kind !== undefined).then((bytes) => {
+        if (kind === "chart") inner.push({ path: `${path}!`, bytes });
+        else if (kind !== undefined)
+          (kind === "values" ? values : templates).push({ path, text: bytes.toString() });
+        next();
+      }, next);
+    });
+    await pipeline(packed, createGunzip(), entries);
+    for (const { path, bytes } of inner) await read([bytes], `${path}/`);
+  }
+
+  async function collect(stream: AsyncIterable<unknown>, isWanted: boolean): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of stream) {
+      const bytes = chunk as Uint8Array; // Streams of bytes have no type for their chunks.
+      unpackedBytes += bytes.length;
+      if (unpackedBytes > maxUnpackedBytes)
+        throw new Error(`it unpacks to more than ${maxUnpackedBytes} bytes`);
+      if (isWanted) chunks.push(bytes);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  try {
+    await read(createReadStream(archive), "");
+  } catch (thrown) {
+    throw new AppError(
+      agentErrors.CHART_UNREADABLE,
+      `read the templates in the archive ${digest}: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
+  return { templates, values };
+}
+
+function kindOf(path: string): "template" | "values" | "chart" | undefined {
+  if (/\/charts\/[^/]+\.tgz$/.test(path)) return "chart";
+  if (/^[^/]+(\/charts\/[^/]+)*\/templates\/.+/.test(path)) return "template";
+  return /^[^/]+(\/charts\/[^/]+)*\/values\.yaml$/.test(path) ? "values" : undefined;
+}

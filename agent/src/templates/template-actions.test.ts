@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { actionsOf } from "./template-actions.ts";
+
+const cases: readonly (readonly [what: string, template: string, actions: unknown])[] = [
+  [
+    "no text between actions",
+    "lookup {{ .Values.a }} lookup",
+    [[{ name: ".Values" }, { name: ".a" }]],
+  ],
+  ["no trim marks", "{{- quote .a -}}", [[{ name: "quote" }, { name: ".a" }]]],
+  ["no comments", "{{/* lookup }} */}}{{- /* include */ -}}{{ a }}", [[{ name: "a" }]]],
+  ["no comment that never ends", "{{/* lookup }}{{ a }}", []],
+  [
+    "a text with the word before it",
+    '{{ include "a.b" . }}',
+    [[{ name: "include", text: "a.b" }, { name: "." }]],
+  ],
+  ["a raw text", "{{ include `a` }}", [[{ name: "include", text: "a" }]]],
+  [
+    "no words in texts, whatever is in these",
+    '{{ f "}} \\" lookup" `}} lookup` }}',
+    [[{ name: "f", text: '}} \\" lookup' }]],
+  ],
+  ["a variable as such", "{{ $lookup }}", [[{ name: "$lookup" }]]],
+  ["brackets", "{{ (a) }}", [[{ name: "(" }, { name: "a" }, { name: ")" }]]],
+  ["an action that never ends", "{{ a", [[{ name: "a" }]]],
+  ["several lines", "{{ a\n  b }}", [[{ name: "a" }, { name: "b" }]]],
+];
+
+suite("the actions of a template have", () => {
+  for (const [what, template, actions] of cases) {
+    test(what, () => {
+      assert.deepEqual(actionsOf(template), actions);
+    });
+  }
+});

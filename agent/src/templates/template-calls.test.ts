@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { callsInValues, templateCalls } from "./template-calls.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+const library = [
+  '{{- define "lib.secret" }}{{ (lookup "v1" "Secret" .ns .name).data }}{{ end }}',
+  '{{- define "lib.password" }}{{ if .a }}{{ include "lib.secret" . }}{{ end }}{{ end }}',
+  '{{- define "lib.name" }}{{ .Release.Name }}{{ end }}',
+  '{{- define "lib.address" }}{{ getHostByName "x" }}{{ end }}',
+].join("\n");
+
+const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] = [
+  ["nothing of a chart that calls neither", { "a.yaml": "{{ .Values.lookup }} lookup" }, {}],
+  [
+    "both, with the first file that calls it",
+    { "b.yaml": '{{ lookup "v1" }}', "a.yaml": '{{ getHostByName (lookup "v1") }}' },
+    { lookup: "a.yaml", getHostByName: "a.yaml" },
+  ],
+  [
+    "a call in a condition",
+    { "a.yaml": '{{ if not (lookup "v1") }}{{ end }}' },
+    { lookup: "a.yaml" },
+  ],
+  ["a call in notes", { "NOTES.txt": '{{ lookup "v1" }}' }, { lookup: "NOTES.txt" }],
+  [
+    "nothing of what is only defined",
+    { "_lib.tpl": library, "a.yaml": '{{ include "lib.name" . }}' },
+    {},
+  ],
+  [
+    "what is defined and called from afar",
+    { "charts/lib/_lib.tpl": library, "a.yaml": '{{ template "lib.password" . }}' },
+    { lookup: "charts/lib/_lib.tpl" },
+  ],
+  [
+    "everything that is defined, where a name is put together",
+    { "_lib.tpl": library, "a.yaml": '{{ include (printf "lib.%s" .kind) . }}' },
+    { lookup: "_lib.tpl", getHostByName: "_lib.tpl" },
+  ],
+  [
+    "what is defined in a file that is rendered",
+    { "a.yaml": `${library}{{ include "lib.address" . }}` },
+    { getHostByName: "a.yaml" },
+  ],
+  [
+    "what stands behind a definition",
+    { "a.yaml": '{{ define "a" }}{{ if 1 }}{{ end }}{{ end }}{{ lookup "v1" }}' },
+    { lookup: "a.yaml" },
+  ],
+  [
+    "nothing outside of definitions in a file that is not rendered",
+    { "_a.tpl": '{{ lookup "v1" }}' },
+    {},
+  ],
+  [
+    "what a block has",
+    { "a.yaml": '{{ block "b" . }}{{ lookup "v1" }}{{ end }}' },
+    { lookup: "a.yaml" },
+  ],
+  ["a template in a text", { "a.yaml": '{{ tpl "{{ lookup `v1` }}" . }}' }, { lookup: "a.yaml" }],
+  [
+    "an end to names that include themselves",
+    {
+      "a.yaml":
+        '{{ define "a" }}{{ include "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ include "a" . }}',
+    },
+    {},
+  ],
+];
+
+suite("of the templates of a chart is found", () => {
+  for (const [what, files, calls] of cases) {
+    test(what, () => {
+      const found = templateCalls(Object.entries(files).map(([path, text]) => ({ path, text })));
+
+      assert.deepEqual(found.calls, calls);
+    });
+  }
+
+  test("whether they render values", () => {
+    const rendersValues = (text: string) => templateCalls([{ path: "a.yaml", text }]).rendersValues;
+
+    assert.equal(rendersValues("{{ tpl .Values.a . }}"), true);
+    assert.equal(rendersValues('{{ define "a" }}{{ tpl .Values.a . }}{{ end }}'), false);
+    assert.equal(rendersValues("{{ .Values.tpl }}"), false);
+  });
+});
+
+test("templates in values are looked through as well", () => {
+  assert.deepEqual(callsInValues('{"a":"{{ lookup \\"v1\\" }}"}', "the values"), {
+    lookup: "the values",
+  });
+  assert.deepEqual(callsInValues('{"lookup":"getHostByName"}', "the values"), {});
+});

@@ -1,0 +1,117 @@
+/** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Assignment } from "@flotilla/agent/link/ports.ts";
+import type { Supply } from "@flotilla/proto/messages.ts";
+import { packContent, unpackContent } from "@flotilla/shared/content/content.ts";
+import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { packSupply } from "@flotilla/shared/supply/supply.ts";
+import { type Login, startGuardedCharts } from "../credentials/guarded-charts.ts";
+import { configChart } from "../testing/chart-archive.ts";
+import { startAgentCluster } from "./agent-cluster.ts";
+import { startAgentParts } from "./agent-parts.ts";
+import { deploymentOf } from "./deployment-of.ts";
+
+const cluster = await startAgentCluster();
+const right: Login = { username: "me", password: "right" };
+const charts = await startGuardedCharts(right);
+after(() => charts[Symbol.asyncDispose]());
+const agent = await startAgentParts(cluster.spec);
+after(() => agent.stop());
+const facts = await packFacts({
+  namespace: "fleet-default",
+  name: "paris",
+  labels: {},
+  annotations: {},
+  templateValues: {},
+});
+
+const source = { kind: "Secret", name: "source" } as const;
+
+/** A deployment that names the Secret `source`. */
+async function guarded(name: string): Promise<Assignment> {
+  const chart = await configChart(name, "1.0.0");
+  charts.publish(chart);
+  const open = await deploymentOf({ name, chart, url: charts.origin });
+  const content = await unpackContent({
+    deploymentId: open.deploymentId,
+    bytes: open.content ?? new Uint8Array(),
+  });
+  const { deploymentId, bytes } = await packContent({
+    ...content,
+    access: { secret: source.name, repository: charts.origin },
+  });
+  return { ...open, deploymentId, content: bytes };
+}
+
+async function supplied(login: Partial<Login>): Promise<Supply> {
+  const data = Object.fromEntries(
+    Object.entries(login).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+  );
+  const { digest, bytes } = await packSupply({ type: "Opaque", data });
+  return { ...source, packed: { digest, content: bytes } };
+}
+
+test("a deployment waits for its Secret, fails with a wrong one, and is installed at once with the right one", async () => {
+  await agent.intake.takeFacts(facts);
+  await agent.intake.assign(await guarded("late"));
+  const waiting = await agent.report(({ name, message }) => name === "late" && message !== "");
+  assert.equal(waiting.phase, "pending");
+  assert.match(waiting.message, /^waiting for the Secret fleet-default\/source, /);
+
+  await agent.intake.takeSupply(source);
+  const missing = await agent.report(({ phase }) => phase === "failed");
+  assert.match(missing.message, /^the hub has no Secret fleet-default\/source, /);
+  assert.equal(missing.retryAt, undefined);
+
+  await agent.intake.takeSupply(await supplied({ username: "me" }));
+  await agent.report(({ code }) => code === "REPOSITORY_SECRET_INVALID");
+
+  await agent.intake.takeSupply(await supplied({ ...right, password: "wrong" }));
+  const refused = await agent.report(({ code }) => code === "REGISTRY_UNAUTHORIZED");
+  assert.ok(refused.retryAt !== undefined);
+  assert.doesNotMatch(refused.message, /wrong/);
+
+  await agent.intake.takeSupply(await supplied(right));
+  await agent.report(({ phase }) => phase === "deployed");
+  assert.ok(Date.now() < Date.parse(refused.retryAt), "it was not waited for");
+  assert.deepEqual(await cluster.records("late"), ["1 deployed"]);
+});
+
+test("a rotated Secret runs nothing; one that the hub lost is told of, and used as it was", async () => {
+  const runs = agent.helmRuns.length;
+
+  await agent.intake.takeSupply(await supplied({ ...right, password: "rotated" }));
+  await agent.intake.takeSupply(source);
+  const lost = await agent.report(
+    ({ name, message }) => name === "late" && message.includes("any more"),
+  );
+
+  assert.equal(lost.phase, "deployed");
+  assert.equal(
+    lost.message,
+    "the hub does not have the Secret source any more; what was installed with it stays",
+  );
+  assert.equal(agent.helmRuns.length, runs);
+
+  await agent.intake.takeSupply(await supplied(right));
+  await agent.intake.takeSupply(source);
+  await agent.intake.assign(await guarded("meanwhile"));
+  await agent.report(({ name, phase }) => name === "meanwhile" && phase === "deployed");
+});
+
+test("a withdrawn Secret stays for what is installed with it, and goes with the last of that", async () => {
+  await agent.intake.dropSupply(source);
+  assert.equal(agent.intake.supplies().length, 1);
+
+  const [first, second] = agent.intake.holdings();
+  assert.ok(first !== undefined && second !== undefined);
+  await agent.intake.withdraw(first);
+  await agent.withdrawn(first.name);
+  assert.equal(agent.intake.supplies().length, 1);
+  await agent.intake.withdraw(second);
+  await agent.withdrawn(second.name);
+  await agent.stop();
+
+  assert.deepEqual(agent.intake.supplies(), []);
+});

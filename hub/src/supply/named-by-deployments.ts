@@ -1,0 +1,44 @@
+/** Has followed what the BundleDeployments of all clusters name. */
+import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Informer } from "@flotilla/shared/kube/informer.ts";
+import { refOf } from "@flotilla/shared/kube/object.ts";
+import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
+import type { WorkspaceObjects } from "./workspace-objects.ts";
+
+/** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
+export const bySupply = "supply";
+export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: suppliesNamedBy };
+
+export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
+  return spec.supplies ?? [];
+}
+
+/** What comes to be named, and what is not named any more, by a change of a BundleDeployment. */
+export function changedSupplies(
+  before: BundleDeployment | undefined,
+  after: BundleDeployment | undefined,
+): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
+  const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
+  const others = (some: readonly string[] = [], than: readonly string[] = []) =>
+    some.filter((key) => !than.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
+  return { added: others(is, was), dropped: others(was, is) };
+}
+
+/** To be called before the informer runs; gives how to stop. */
+export function followNamedByDeployments(
+  deployments: Pick<Informer<BundleDeployment>, "onChange">,
+  objects: Pick<WorkspaceObjects, "name" | "unname">,
+): () => void {
+  return deployments.onChange(({ before, after }) => {
+    const { added, dropped } = changedSupplies(before, after);
+    for (const ref of added) objects.name(workspaceOf(after), ref);
+    for (const ref of dropped) objects.unname(workspaceOf(before), ref);
+  });
+}
+
+function workspaceOf(deployment: BundleDeployment | undefined): string {
+  return deployment === undefined ? "" : (refOf(clusterKeyOf(deployment)).namespace ?? "");
+}

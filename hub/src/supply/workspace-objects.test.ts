@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
+import {
+  answersStatus,
+  startUnrulyServer,
+  type UnrulyServer,
+} from "@flotilla/shared/kube/testing/unruly-server.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { WorkspaceObject } from "./workspace-object.ts";
+import { createWorkspaceObjects } from "./workspace-objects.ts";
+
+const namespace = "fleet-default";
+const source = { kind: "Secret", name: "source" } as const;
+const other = { kind: "Secret", name: "other" } as const;
+
+interface SecretOptions {
+  readonly name?: string;
+  readonly type?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+function secret(
+  password: string,
+  { name = "source", type = "Opaque", labels }: SecretOptions = {},
+) {
+  return {
+    metadata: { name, namespace, ...(labels !== undefined && { labels }) },
+    type,
+    data: { password },
+  };
+}
+
+async function setUp(t: TestContext, prepare: (server: UnrulyServer) => void = () => undefined) {
+  const server = await startUnrulyServer();
+  prepare(server);
+  const clock = createFakeClock();
+  const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
+  const objects = createWorkspaceObjects({ rest, clock, log: silentLog() });
+  const changes: string[] = [];
+  let heard = (): void => undefined;
+  objects.onChange((where, ref) => {
+    changes.push(`${where} ${supplyKey(ref)}`);
+    heard();
+  });
+  const stop = new AbortController();
+  const running = objects.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+    await rest.close();
+    await server.close();
+  });
+  return {
+    server,
+    clock,
+    objects,
+    changes,
+    async untilChanges(count: number): Promise<void> {
+      while (changes.length < count)
+        await new Promise<void>((resolve) => {
+          heard = resolve;
+        });
+    },
+    requests: () => server.requests.map(({ kind, path }) => `${kind} ${path}`),
+  };
+}
+
+function passwordOf(known: WorkspaceObject): string | undefined {
+  return known.kind === "present" ? known.object.data?.["password"] : undefined;
+}
+
+suite("the objects that something names", () => {
+  test("are known once they were looked for, be they there or not", async (t) => {
+    const { objects } = await setUp(t, (server) => server.put(secret("b25l")));
+    objects.name(namespace, source);
+    objects.name(namespace, other);
+    assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
+
+    const [found, absent] = await Promise.all([
+      objects.known(namespace, source),
+      objects.known(namespace, other),
+    ]);
+
+    assert.equal(passwordOf(found), "b25l");
+    assert.deepEqual(absent, { kind: "absent" });
+  });
+
+  test("are told of when they differ, and not for a version alone", async (t) => {
+    const { server, objects, changes, untilChanges } = await setUp(t);
+    objects.name(namespace, source);
+    await untilChanges(1);
+
+    server.put(secret("b25l"));
+    await untilChanges(2);
+    server.put(secret("b25l"));
+    server.put(secret("b25l", { name: "other" }));
+    server.put(secret("dHdv"));
+    await untilChanges(3);
+    server.remove("source");
+    await untilChanges(4);
+
+    assert.deepEqual(new Set(changes), new Set(["fleet-default Secret/source"]));
+    assert.deepEqual(objects.get(namespace, source), { kind: "absent" });
+  });
+
+  test("are handed out with their type, labels and annotations, but what kubectl leaves", async (t) => {
+    const { objects } = await setUp(t, (server) => {
+      const { metadata, ...rest } = secret("b25l", {
+        type: "kubernetes.io/tls",
+        labels: { a: "b" },
+      });
+      const annotations = { c: "d", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
+      server.put({ ...rest, metadata: { ...metadata, annotations } });
+    });
+    objects.name(namespace, source);
+
+    const known = await objects.known(namespace, source);
+
+    assert.deepEqual(known.kind === "present" && known.object, {
+      type: "kubernetes.io/tls",
+      data: { password: "b25l" },
+      labels: { a: "b" },
+      annotations: { c: "d" },
+    });
+  });
+
+  test("cost one request more when they are named after they were seen", async (t) => {
+    const { objects, requests } = await setUp(t, (server) => {
+      server.put(secret("b25l"));
+      server.put(secret("dHdv", { name: "other" }));
+    });
+    objects.name(namespace, source);
+    await objects.known(namespace, source);
+    assert.deepEqual(
+      requests().filter((request) => request.startsWith("get")),
+      [],
+    );
+
+    objects.name(namespace, other);
+    const known = await objects.known(namespace, other);
+
+    assert.equal(passwordOf(known), "dHdv");
+    assert.deepEqual(
+      requests().filter((request) => request.startsWith("get")),
+      ["get /api/v1/namespaces/fleet-default/secrets/other"],
+    );
+  });
+
+  test("are read again after a while when that failed, and whoever waits learns why", async (t) => {
+    const { server, clock, objects, untilChanges } = await setUp(t, (prepared) => {
+      prepared.put(secret("b25l"));
+      prepared.put(secret("dHdv", { name: "other" }));
+      prepared.next("get", answersStatus(403, "Forbidden"));
+    });
+    objects.name(namespace, source);
+    await objects.known(namespace, source);
+    objects.name(namespace, other);
+
+    await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
+    await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
+    await clock.advance(await nextDelay(clock));
+    await untilChanges(2);
+
+    assert.equal(passwordOf(objects.get(namespace, other)), "dHdv");
+    assert.equal(server.requests.filter(({ kind }) => kind === "get").length, 2);
+  });
+
+  test("are not known to be gone while they cannot be listed", async (t) => {
+    const { objects, clock, untilChanges } = await setUp(t, (server) => {
+      server.put(secret("b25l"));
+      server.next("list", answersStatus(403, "Forbidden"));
+    });
+    objects.name(namespace, source);
+
+    await assert.rejects(objects.known(namespace, source), /told to say Forbidden/);
+    assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
+    await assert.rejects(objects.known(namespace, source), /told to say Forbidden/);
+
+    await clock.advance(await nextDelay(clock));
+    await untilChanges(1);
+    assert.equal(passwordOf(objects.get(namespace, source)), "b25l");
+  });
+
+  test("are watched only where something is named, and without what is foreign and large", async (t) => {
+    const { server, objects } = await setUp(t);
+    assert.deepEqual(server.requests, []);
+
+    objects.name(namespace, source);
+    objects.name(namespace, source);
+    const { path, query } = await server.arrival("list");
+    const watch = await server.arrival("watch");
+    objects.unname(namespace, source);
+    await objects.known(namespace, source);
+
+    assert.equal(path, "/api/v1/namespaces/fleet-default/secrets");
+    assert.match(query.get("fieldSelector") ?? "", /^type!=helm\.sh\/release\.v1,/);
+    assert.equal(watch.query.get("fieldSelector"), query.get("fieldSelector"));
+    objects.unname(namespace, source);
+    assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
+    objects.name(namespace, { kind: "ConfigMap", name: "source" });
+    const next = await server.arrival("list");
+    assert.equal(next.path, "/api/v1/namespaces/fleet-default/configmaps");
+    assert.equal(next.query.get("fieldSelector"), null);
+  });
+});
