@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
@@ -17,6 +18,8 @@ const { signal } = new AbortController();
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
 const pins = [{ ...helm, pin: httpPin("1.2.9") }];
+const none = { pins: [], handled: undefined };
+const kept = { pins, handled: undefined };
 const targets = [{ name: "all", clusterSelector: {} }];
 
 /** A Bundle that nobody has a HelmOp for. */
@@ -87,9 +90,14 @@ describe("a Bundle that somebody applied", () => {
   test("is resolved, and waits until what it came to is kept", async () => {
     const { prepare, asked } = world({ answers: ["1.2.9"] });
 
-    assert.deepEqual(await prepare(direct(), [], signal), { kind: "waiting", pins, remarks: [] });
+    assert.deepEqual(await prepare(direct(), none, signal), {
+      kind: "waiting",
+      pins,
+      handled: undefined,
+      remarks: [],
+    });
 
-    const prepared = await prepare(direct({}, { pins }), pins, signal);
+    const prepared = await prepare(direct({}, { pins }), kept, signal);
     assert.equal(prepared.kind, "deployable");
     assert.equal(prepared.spec.helm?.version, "1.2.9");
     assert.deepEqual(prepared.pins, pins);
@@ -101,8 +109,8 @@ describe("a Bundle that somebody applied", () => {
     const bundle = direct({}, { pins });
 
     const [first, second] = [
-      await prepare(bundle, pins, signal),
-      await prepare(bundle, pins, signal),
+      await prepare(bundle, kept, signal),
+      await prepare(bundle, kept, signal),
     ];
 
     assert.ok(first.kind === "deployable" && second.kind === "deployable");
@@ -114,7 +122,7 @@ describe("a Bundle that somebody applied", () => {
 
     const prepared = await prepare(
       direct({ helm: { ...helm, version: "~1.3" } }, { pins }),
-      pins,
+      kept,
       signal,
     );
 
@@ -126,7 +134,7 @@ describe("a Bundle that somebody applied", () => {
     const { prepare } = world({ answers: ["1.2.9"] });
     const forged = [{ ...helm, pin: httpPin("6.6.6", digestB) }];
 
-    const prepared = await prepare(direct({ helmOpOptions: { pins: forged } }), [], signal);
+    const prepared = await prepare(direct({ helmOpOptions: { pins: forged } }), none, signal);
 
     assert.deepEqual(prepared.pins, pins);
   });
@@ -134,18 +142,18 @@ describe("a Bundle that somebody applied", () => {
   test("with a label that makes it look like a HelmOp's is nobody's but its author's", async () => {
     const { prepare } = world({ answers: ["1.2.9"] });
 
-    assert.equal((await prepare(aBundle({ helm, targets }), [], signal)).kind, "waiting");
+    assert.equal((await prepare(aBundle({ helm, targets }), none, signal)).kind, "waiting");
   });
 
   test("that cannot be resolved is held and tried again, each time after a longer while", async () => {
     const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
     const { prepare } = world({ answers: [away, away, "1.2.9", away] });
 
-    const held = { kind: "held", error: away, pins: [], remarks: [] };
-    assert.deepEqual(await prepare(direct(), [], signal), { ...held, retryMs: 1_000 });
-    assert.deepEqual(await prepare(direct(), [], signal), { ...held, retryMs: 2_000 });
-    assert.equal((await prepare(direct(), [], signal)).kind, "waiting");
-    assert.deepEqual(await prepare(direct(), [], signal), { ...held, retryMs: 1_000 });
+    const held = { kind: "held", error: away, pins: [], handled: undefined, remarks: [] };
+    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 1_000 });
+    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 2_000 });
+    assert.equal((await prepare(direct(), none, signal)).kind, "waiting");
+    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 1_000 });
   });
 
   test("that asks for what there is not is held until it changes", async () => {
@@ -154,10 +162,11 @@ describe("a Bundle that somebody applied", () => {
     });
     const { prepare } = world({ answers: [wrong] });
 
-    assert.deepEqual(await prepare(direct(), [], signal), {
+    assert.deepEqual(await prepare(direct(), none, signal), {
       kind: "held",
       error: wrong,
       pins: [],
+      handled: undefined,
       remarks: [],
     });
   });
@@ -167,17 +176,33 @@ describe("a Bundle that somebody applied", () => {
     const { prepare, doubt, asked } = world({ answers: [away] });
     doubt();
 
-    const prepared = await prepare(direct({}, { pins }), pins, signal);
+    const prepared = await prepare(direct({}, { pins }), kept, signal);
 
     assert.equal(prepared.kind, "deployable");
     assert.deepEqual(prepared.remarks, ["get the index: refused"]);
     assert.deepEqual(asked, ["1.2.9"]);
   });
 
+  test("is read anew when somebody asks, once for each time, and what is found is followed", async () => {
+    const { prepare, asked } = world({ answers: ["1.2.4"] });
+    const bundle = direct({}, { pins });
+    const annotated = {
+      ...bundle,
+      metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
+    };
+
+    const prepared = await prepare(annotated, kept, signal);
+    assert.deepEqual(prepared.pins, [{ ...helm, pin: httpPin("1.2.4") }]);
+    assert.equal(prepared.handled, "now");
+
+    await prepare(annotated, { pins: prepared.pins ?? [], handled: "now" }, signal);
+    assert.deepEqual(asked, ["~1.2"]);
+  });
+
   test("with files from Git is held, and no repository is asked", async () => {
     const { prepare, asked } = world({});
 
-    const prepared = await prepare(direct({ resources: [{ name: "a" }] }, { pins }), pins, signal);
+    const prepared = await prepare(direct({ resources: [{ name: "a" }] }, { pins }), kept, signal);
 
     assert.ok(prepared.kind === "held");
     assert.equal(prepared.error.code, "BUNDLE_NOT_DEPLOYABLE");
@@ -189,7 +214,7 @@ describe("a Bundle that somebody applied", () => {
     const { prepare } = world({});
     const spec = { helm: { ...helm, vesion: "1" }, correctDrift: { enabled: true } };
 
-    const prepared = await prepare(direct(spec, { pins }), pins, signal);
+    const prepared = await prepare(direct(spec, { pins }), kept, signal);
 
     assert.deepEqual(prepared.remarks, [
       "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?",
@@ -204,20 +229,20 @@ describe("a Policy", () => {
   test("holds a Bundle that violates it, before any repository is asked, and lets it go on", async () => {
     const { prepare, asked, policyStore } = world({ policies: [noEvil], answers: ["1.2.9"] });
 
-    const held = await prepare(direct(), [], signal);
+    const held = await prepare(direct(), none, signal);
     assert.ok(held.kind === "held");
     assert.equal(held.error.code, "POLICY_VIOLATION");
     assert.deepEqual(asked, []);
 
     policyStore.remove(noEvil);
-    assert.equal((await prepare(direct(), [], signal)).kind, "waiting");
+    assert.equal((await prepare(direct(), none, signal)).kind, "waiting");
   });
 
   test("holds a HelmOp's Bundle too", async () => {
     const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
     const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
 
-    assert.equal((await prepare(bundle, [], signal)).kind, "held");
+    assert.equal((await prepare(bundle, none, signal)).kind, "held");
   });
 
   test("gives defaults to HelmOps: their Bundle waits to be written anew, another one is held", async () => {
@@ -230,8 +255,8 @@ describe("a Policy", () => {
     const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
 
     const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
-    assert.deepEqual(await ofHelmOp.prepare(bundle, [], signal), { kind: "waiting" });
-    assert.equal((await world({ policies }).prepare(direct(), [], signal)).kind, "held");
+    assert.deepEqual(await ofHelmOp.prepare(bundle, none, signal), { kind: "waiting" });
+    assert.equal((await world({ policies }).prepare(direct(), none, signal)).kind, "held");
   });
 
   test("that requires a ServiceAccount keeps namespaces from being made, whatever targets say", async () => {
@@ -244,7 +269,7 @@ describe("a Policy", () => {
       helmOpOptions: { pins },
     });
 
-    const prepared = await prepare(bundle, [], signal);
+    const prepared = await prepare(bundle, none, signal);
 
     assert.ok(prepared.kind === "deployable");
     assert.equal(prepared.spec.createNamespace, false);
@@ -256,7 +281,7 @@ describe("a Policy", () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
     const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
 
-    const prepared = await prepare(bundle, [], signal);
+    const prepared = await prepare(bundle, none, signal);
 
     assert.ok(prepared.kind === "deployable");
     assert.equal(prepared.spec, bundle.spec);

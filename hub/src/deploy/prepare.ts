@@ -11,6 +11,7 @@ import { bundleRefusal } from "../direct-bundle/refusal.ts";
 import type { BundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { leftOutLabelRemarks } from "../helm-op/left-out-labels.ts";
 import { notCarriedOutRemarks } from "../helm-op/not-carried-out.ts";
+import { type HandledRequests, openRequests } from "../helm-op/requests.ts";
 import { unknownBundleFieldRemarks } from "../helm-op/unknown-fields.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { forbidsNamespaces, mergePolicies } from "../policy/merge-policies.ts";
@@ -27,14 +28,21 @@ export type Prepared = (
 ) & {
   /** What its charts came to, to be kept in its status; none of a HelmOp's, whose pins are in its spec. */
   readonly pins?: readonly ChartPin[];
+  /** The request to read everything anew that was handled last, of a Bundle that was not made for a HelmOp. */
+  readonly handled?: string | undefined;
   /** What its author should know, as sentences. */
   readonly remarks?: readonly string[];
 };
 
-/** `known`: the pins that are kept of it. */
+/** What is kept of a Bundle that was not made for a HelmOp. */
+export interface KeptOfBundle {
+  readonly pins: readonly ChartPin[];
+  readonly handled: string | undefined;
+}
+
 export type PrepareBundle = (
   bundle: Bundle,
-  known: readonly ChartPin[],
+  kept: KeptOfBundle,
   signal: AbortSignal,
 ) => Promise<Prepared>;
 
@@ -50,7 +58,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   // What is packed is remembered by the spec, so the same Bundle has to come to the very same spec.
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
 
-  return async function prepare(bundle, known, signal) {
+  return async function prepare(bundle, kept, signal) {
     const policy = mergePolicies(
       deps.policies.byIndex(byNamespace, bundle.metadata.namespace ?? ""),
     );
@@ -74,15 +82,21 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     ];
     const refusal = bundleRefusal(bundle) ?? violationOf(policy, intent, deps.patterns);
     if (refusal !== undefined)
-      return { kind: "held", error: refusal, pins: known, remarks: ownRemarks };
-    const { pins, failure, caBundle, ...found } = await deps.charts.resolve(bundle, known, signal);
+      return { kind: "held", error: refusal, ...kept, remarks: ownRemarks };
+    const asked = openRequests(intent, handledRequests(kept)).reconcile;
+    const { pins, failure, caBundle, ...found } = await deps.charts.resolve(bundle, {
+      known: kept.pins,
+      isAsked: asked !== undefined,
+      signal,
+    });
     const remarks = [...found.remarks, ...ownRemarks];
-    if (failure !== undefined) return { kind: "held", ...failure, pins, remarks };
+    const handled = asked ?? kept.handled;
+    if (failure !== undefined) return { kind: "held", ...failure, pins, handled, remarks };
     // Only what is kept is handed out: otherwise a hub that starts anew could come to something else.
     if (!isDeepStrictEqual(pins, bundle.status?.pins ?? []))
-      return { kind: "waiting", pins, remarks };
+      return { kind: "waiting", pins, handled, remarks };
     const spec = specOf({ bundle, pins, caBundle, noNamespaces });
-    return { kind: "deployable", spec, pins, remarks };
+    return { kind: "deployable", spec, pins, handled, remarks };
   };
 
   function specOf(source: SpecSource): Bundle["spec"] {
@@ -98,6 +112,10 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     derived.set(spec, fresh);
     return fresh.spec;
   }
+}
+
+function handledRequests({ handled }: KeptOfBundle): HandledRequests {
+  return handled === undefined ? {} : { reconcile: handled };
 }
 
 interface SpecSource {

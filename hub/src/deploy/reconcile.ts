@@ -76,9 +76,14 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   async function update(bundle: Bundle, signal: AbortSignal): Promise<Outcome> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
-    const prepared = await deps.prepare(bundle, before?.pins ?? bundle.status?.pins ?? [], signal);
+    const kept = {
+      pins: before?.pins ?? bundle.status?.pins ?? [],
+      handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
+    };
+    const prepared = await deps.prepare(bundle, kept, signal);
     const told = {
       ...(prepared.pins !== undefined && { pins: prepared.pins }),
+      ...(prepared.handled !== undefined && { handled: prepared.handled }),
       ...(prepared.remarks !== undefined && { remarks: prepared.remarks }),
     };
     switch (prepared.kind) {

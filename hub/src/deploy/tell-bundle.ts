@@ -15,18 +15,19 @@ export interface TellBundleDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
-type Told = Pick<BundleTargeting, "error" | "pins" | "remarks" | "isResolving">;
+type Told = Pick<BundleTargeting, "error" | "pins" | "handled" | "remarks" | "isResolving">;
 
 /** What is not told anew stays: where it goes, in which version, by which pins. */
 export function tellBundle({ outcomes }: TellBundleDeps, bundle: Bundle, told: Told): void {
   const key = keyOf(bundle);
-  const { targets = 0, version, pins } = outcomes.bundles.get(key) ?? {};
+  const { targets = 0, version, pins, handled } = outcomes.bundles.get(key) ?? {};
   outcomes.bundles.set(key, {
     generation: bundle.metadata.generation ?? 0,
     targets,
     waiting: 0,
     ...(version !== undefined && { version }),
     ...(pins !== undefined && { pins }),
+    ...(handled !== undefined && { handled }),
     ...told,
   });
 }
@@ -36,7 +37,7 @@ export function tellHeld(
   deps: TellBundleDeps,
   bundle: Bundle,
   { error, retryMs }: { readonly error: AppError; readonly retryMs?: number },
-  told: Pick<Told, "pins" | "remarks">,
+  told: Pick<Told, "pins" | "handled" | "remarks">,
 ): Outcome {
   if (retryMs === undefined) {
     tellBundle(deps, bundle, { ...told, error: error.message });

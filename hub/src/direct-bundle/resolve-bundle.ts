@@ -11,6 +11,7 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { ChartAccess } from "../helm-op/chart-access.ts";
 import type { Doubts } from "../helm-op/doubts.ts";
+import { retryMs } from "../helm-op/next-attempt.ts";
 import { type ChartNote, resolveCharts } from "../helm-op/resolve-charts.ts";
 import { asHelmOp } from "./as-helm-op.ts";
 
@@ -25,13 +26,16 @@ export interface BundleResolution {
   readonly failure?: { readonly error: AppError; readonly retryMs?: number };
 }
 
+export interface BundleRequest {
+  /** What is kept of an earlier time. Repositories are asked only for what is not among it. */
+  readonly known: readonly ChartPin[];
+  /** Somebody asks for everything to be read anew: what is found is followed, whatever it is. */
+  readonly isAsked: boolean;
+  readonly signal: AbortSignal;
+}
+
 export interface BundleResolver {
-  /** `known`: what is kept of an earlier time. Repositories are asked only for what is not among it. */
-  resolve(
-    bundle: Bundle,
-    known: readonly ChartPin[],
-    signal: AbortSignal,
-  ): Promise<BundleResolution>;
+  resolve(bundle: Bundle, request: BundleRequest): Promise<BundleResolution>;
   forget(key: ObjectKey): void;
 }
 
@@ -42,10 +46,6 @@ export interface BundleResolverDeps {
   readonly deploymentsOf: (bundle: ObjectKey) => readonly BundleDeployment[];
 }
 
-/** Somebody waits for it: it is tried again after one second, doubling up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
-
 interface Memory {
   readonly failures: number;
   readonly notes: readonly ChartNote[];
@@ -55,7 +55,7 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
   const memories = new Map<ObjectKey, Memory>();
 
   return {
-    async resolve(bundle, known, signal) {
+    async resolve(bundle, { known, isAsked, signal }) {
       const key = keyOf(bundle);
       const before = memories.get(key) ?? { failures: 0, notes: [] };
       const helmOp = asHelmOp(bundle);
@@ -68,7 +68,8 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
         helmOp,
         known,
         notes: before.notes,
-        poll: false,
+        poll: isAsked,
+        follow: isAsked,
         settingsFor: access.settingsFor,
         ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(key, pin) }),
         signal,
@@ -103,8 +104,7 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
 }
 
 function failureOf(error: AppError, failures: number): NonNullable<BundleResolution["failure"]> {
-  const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
-  return { error, ...(error.retryable && { retryMs }) };
+  return { error, ...(error.retryable && { retryMs: retryMs(failures) }) };
 }
 
 /** Those that its author gives, as PEM. */

@@ -8,7 +8,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
-import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
+import { aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
 
 const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
 
@@ -237,5 +237,66 @@ describe("a HelmOp with polling", () => {
 
     assert.equal(answers.asked, 1);
     assert.equal(loop.helmOp(web).status?.version, "1.2.3");
+  });
+});
+
+describe("a HelmOp under a Policy", () => {
+  const guard = aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://good/.*"] } });
+
+  test("is refused before its repository is asked, with one Warning, also after a restart", async () => {
+    const { answers, loop } = repository(httpPin("1.2.3"));
+    loop.govern(guard);
+    loop.put(aHelmOp());
+
+    assert.deepEqual(await loop.reconcile(web), { kind: "done" });
+    await loop.reconcile(web);
+    loop.restart();
+    await loop.reconcile(web);
+
+    assert.equal(answers.asked, 0);
+    assert.equal(loop.bundle(web), undefined);
+    const accepted = findCondition(loop.helmOp(web).status?.conditions, "Accepted");
+    assert.equal(accepted?.status, "False");
+    assert.match(accepted.message ?? "", /^disallowed helm repo/);
+    assert.deepEqual(
+      loop.events.map(({ reason, action, note }) => [reason, action, note]),
+      [["PolicyViolation", "ApplyPolicyRestrictions", accepted.message]],
+    );
+  });
+
+  test("that comes later keeps the Bundle and its pin, and lets nothing through until it is gone", async () => {
+    const { answers, loop } = repository(httpPin("1.2.3"));
+    loop.put(aHelmOp());
+    await loop.reconcile(web);
+    const before = loop.bundle(web);
+
+    loop.govern(guard);
+    loop.put({ ...loop.helmOp(web), spec: { ...aHelmOp().spec, namespace: "other" } });
+    await loop.reconcile(web);
+    assert.deepEqual(loop.bundle(web), before);
+    assert.equal(loop.helmOp(web).status?.version, "1.2.3");
+
+    loop.revoke(guard);
+    await loop.reconcile(web);
+    assert.equal(loop.bundle(web)?.spec.namespace, "other");
+    assert.equal(answers.asked, 1);
+  });
+
+  test("gets its defaults, which its Bundle has and it itself has not", async () => {
+    const { loop } = repository(httpPin("1.2.3"));
+    loop.govern(
+      aPolicy("guard", {
+        requireServiceAccount: true,
+        helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" },
+      }),
+    );
+    loop.put(aHelmOp());
+
+    await loop.reconcile(web);
+
+    const { serviceAccount, helmOpOptions } = loop.bundle(web)?.spec ?? {};
+    assert.deepEqual([serviceAccount, helmOpOptions?.helmOpSecretName], ["deployer", "login"]);
+    assert.equal(loop.helmOp(web).spec.serviceAccount, undefined);
+    assert.equal(loop.helmOp(web).spec.helmSecretName, undefined);
   });
 });

@@ -35,6 +35,7 @@ export function bundleStatus({
     ...before,
     ...(pins.length > 0 && { pins }),
     ...(targeting.version !== undefined && { version: targeting.version }),
+    ...(targeting.handled !== undefined && { lastHandledReconcileAt: targeting.handled }),
     conditions: setConditions(
       bundle.status?.conditions ?? [],
       [

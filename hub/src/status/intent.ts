@@ -51,6 +51,8 @@ export interface BundleTargeting {
   readonly isResolving?: boolean;
   /** What its charts came to, of a Bundle that was not made for a HelmOp; of others nothing. Absent: not known anew. */
   readonly pins?: readonly ChartPin[];
+  /** The request to read everything anew that was handled last, of a Bundle that was not made for a HelmOp. */
+  readonly handled?: string;
 }
 
 /** Outcomes by the key of their object, kept by the leader in memory and made again after a restart. */

@@ -2,6 +2,7 @@
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
@@ -10,9 +11,10 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { byBundle } from "../deploy/reconcile.ts";
+import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { createPatterns } from "../policy/patterns.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { helmOpStatus } from "../status/helm-op-status.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
@@ -23,6 +25,10 @@ export interface HelmOpLoop {
   readonly clock: FakeClock;
   readonly events: readonly EventNote[];
   put(helmOp: HelmOp): void;
+  govern(policy: Policy): void;
+  revoke(policy: Policy): void;
+  /** The Bundle of a HelmOp, if it has one. */
+  bundle(key: ObjectKey): Bundle | undefined;
   /** One run, after which the status is told. */
   reconcile(key: ObjectKey): Promise<Outcome>;
   intent(key: ObjectKey): HelmOpIntent;
@@ -42,6 +48,10 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
       indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
     }),
   };
+  const policies = createStore<Policy>({
+    clock,
+    indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
+  });
   let outcomes = createOutcomes();
   let run = start();
 
@@ -49,6 +59,8 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     return helmOpReconciler({
       rest,
       ...stores,
+      policies,
+      patterns: createPatterns(),
       doubts: createDoubts(clock),
       resolver,
       access: {
@@ -83,6 +95,9 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     clock,
     events,
     put: (helmOp) => void stores.helmOps.set(rest.put(helmOps, helmOp)),
+    govern: (policy) => void policies.set(policy),
+    revoke: (policy) => void policies.remove(policy),
+    bundle: (key) => rest.peek(bundles, refOf(key)),
     async reconcile(key) {
       const outcome = await run(key, { signal: new AbortController().signal, log: silentLog() });
       const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];

@@ -135,6 +135,9 @@ const bundleStatusSchema = fields({
   resourcesSha256Sum: plainText("Internal to Fleet: the digest of the resources."),
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
   version: plainText("The version of its chart that is handed out."),
+  lastHandledReconcileAt: plainText(
+    "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
+  ),
   pins: described(
     z.array(chartPinSchema).optional(),
     "Of a Bundle that was not made for a HelmOp: what every chart that it asks for came to.",
