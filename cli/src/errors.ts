@@ -14,4 +14,16 @@ export const cliErrors = defineErrors({
     retryable: true,
     help: "The local fleet was started, but did not become ready in time. The message says what was waited for.",
   },
+  HELMOP_NOT_FOUND: {
+    retryable: false,
+    help: "The hub has no HelmOp of this name. Name its namespace with -n and the hub with --kubeconfig and --context.",
+  },
+  HELMOP_SUSPENDED: {
+    retryable: false,
+    help: "The HelmOp has spec.suspend: true, which also holds back requests to reconcile it. Set it to false.",
+  },
+  RECONCILE_FAILED: {
+    retryable: true,
+    help: "The hub handled the request, and something is wrong with the HelmOp or its chart's source. The message says what, and when it is tried again.",
+  },
 });

@@ -1,6 +1,8 @@
 /** The `flotilla` command: what it understands. What a command does is loaded when it is used. */
 import { resolve } from "node:path";
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { readCliConfig } from "./config.ts";
@@ -80,6 +82,38 @@ export async function run(args: readonly string[]): Promise<void> {
       },
     );
   program
+    .command("reconcile")
+    .description("have the hub look at something now")
+    .command("helmop")
+    .description("resolve a HelmOp's chart anew and follow what is found, whatever it is")
+    .argument("<name>")
+    .addOption(dir)
+    .option("-n, --namespace <name>", "of the HelmOp", workspaceNamespace)
+    .option("--kubeconfig <file>", "of the hub; default: that of the local fleet")
+    .option("--context <name>", "of the kubeconfig")
+    .option("--wait", "until it was handled and is ready", false)
+    .option("--timeout <duration>", "how long is waited", parseDuration, 5 * 60_000)
+    .action(
+      async (
+        name: string,
+        {
+          wait,
+          timeout,
+          ...options
+        }: {
+          dir: string;
+          namespace: string;
+          kubeconfig?: string;
+          context?: string;
+          wait: boolean;
+          timeout: number;
+        },
+      ) => {
+        const { reconcile } = await import("./commands/reconcile.ts");
+        await reconcile({ name, ...options, ...(wait && { waitMs: timeout }) }, config);
+      },
+    );
+  program
     .command("crds")
     .description("print the CustomResourceDefinitions as YAML")
     .action(async () => {
@@ -106,6 +140,13 @@ export async function run(args: readonly string[]): Promise<void> {
     process.stderr.write(`flotilla: ${AppError.from(thrown).message}\n`);
     process.exitCode = 1;
   }
+}
+
+function parseDuration(text: string): number {
+  const durationMs = parseGoDuration(text);
+  if (durationMs === undefined || durationMs <= 0)
+    throw new InvalidArgumentError("expected a duration such as 90s or 5m.");
+  return durationMs;
 }
 
 function parseCount(text: string): number {

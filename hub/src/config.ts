@@ -28,7 +28,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --kubeconfig FILE          of the hub's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME             of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT    where agents connect; default :8443
-  --http-listen HOST:PORT    /healthz, /readyz and /metrics; default :8080
+  --http-listen HOST:PORT    /healthz, /readyz, /metrics and /hooks/; default :8080
   --advertise HOST:PORT      what agents are told to connect to
   --server-name NAME         a name or address that agents reach the hub by; may be repeated
   --certificate-lifetime D   of agents' certificates; default 24h

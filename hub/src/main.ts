@@ -19,6 +19,8 @@ import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
 import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
 import { createWorkspaceObjects } from "./supply/workspace-objects.ts";
+import { createWebhook } from "./webhook/webhook.ts";
+import { webhookRoute } from "./webhook/webhook-route.ts";
 import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -39,10 +41,13 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const end = AbortSignal.any([signal, ending.signal]);
 
   let notReady: string | undefined = "the hub is starting";
+  const caches = createCaches(rest, log);
+  const webhook = createWebhook({ rest, helmOps: caches.helmOps.store, clock, log });
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
     notReady: () => notReady,
+    routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
   const charts = createChartClient({ userAgent: `flotilla-hub/${buildVersion}` });
   const events = createEventRecorder({
@@ -51,7 +56,6 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     instance: config.replica,
     log,
   });
-  const caches = createCaches(rest, log);
   const reports = createReportWriter({ rest, deployments: caches.deployments.store, clock, log });
   const contents = createContentStore({
     rest,

@@ -26,6 +26,12 @@ export async function registrationData(
     metadata: { namespace: workspace, name },
     spec: {},
   };
+  // The replica that leads makes the workspaces, some moments after the hub answers for its health.
+  await waitForObject(namespaces, { name: workspace }, (seen) => seen !== undefined, {
+    rest: hub,
+    timeoutMs: waitMs,
+    onTimeout: () => `the hub has not made the namespace ${workspace} within ${waitMs / 1000} s`,
+  });
   await createUnlessThere(hub, clusterRegistrationTokens, token);
   const ready = await waitForObject(
     clusterRegistrationTokens,

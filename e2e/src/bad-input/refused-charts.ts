@@ -1,6 +1,7 @@
 /** Charts that the hub resolves and the agent refuses, and sources that say something else than before. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
@@ -139,12 +140,18 @@ export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }
     const remark = "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?";
     assert.equal(findCondition(helmOp.status?.conditions, "Accepted")?.message, remark);
     assert.equal(Reflect.get(helmOp.spec.helm ?? {}, "vesion"), "1.2.3");
-    const told = (await fleet.hub.list(events, { namespace: workspaceNamespace })).items.filter(
-      ({ reason, regarding }) =>
-        reason === "UnknownField" && regarding?.uid === helmOp.metadata.uid,
-    );
+    const told = async () =>
+      (await fleet.hub.list(events, { namespace: workspaceNamespace })).items.filter(
+        ({ reason, regarding }) =>
+          reason === "UnknownField" && regarding?.uid === helmOp.metadata.uid,
+      );
+    // Events are sent one after the other, behind those of everybody else.
+    await waitUntil(async () => (await told()).length > 0, {
+      what: "the Event",
+      timeoutMs: 20_000,
+    });
     assert.deepEqual(
-      told.map(({ type, note }) => [type, note]),
+      (await told()).map(({ type, note }) => [type, note]),
       [["Warning", remark]],
     );
 

@@ -21,7 +21,12 @@ describe("where no fleet runs", () => {
   });
 
   test("commands that need one say how to start it", async () => {
-    for (const args of [["status"], ["kubectl", "get", "pods"], ["charts", "publish", "."]]) {
+    for (const args of [
+      ["status"],
+      ["kubectl", "get", "pods"],
+      ["charts", "publish", "."],
+      ["reconcile", "helmop", "web"],
+    ]) {
       const { code, stdout, stderr } = await flotilla.run(...args);
 
       assert.equal(code, 1, args.join(" "));
@@ -77,6 +82,11 @@ describe("what cannot be is one clear line and code 1:", () => {
     ["an unknown command", ["upp"], /^error: unknown command 'upp'\n\(Did you mean up\?\)/],
     ["an unknown flag", ["up", "--cluster=2"], /^error: unknown option '--cluster=2'/],
     ["too many clusters", ["up", "--clusters=1000"], /expected a whole number from 1 to 50/],
+    [
+      "a time that is none",
+      ["reconcile", "helmop", "web", "--timeout=soon"],
+      /expected a duration such as 90s/,
+    ],
     ["an unknown provider", ["up", "--provider=minikube"], /Allowed choices are embedded, kind/],
   ];
   for (const [what, args, message] of cases) {

@@ -3,10 +3,11 @@ import { randomUUID } from "node:crypto";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
+import { readHubId } from "../identity/hub-id.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
 import { type ControlDeps, runControllers } from "./run-controllers.ts";
 
-export interface LeadOptions extends ControlDeps {
+export interface LeadOptions extends Omit<ControlDeps, "hubId"> {
   /** The name of this replica. */
   readonly replica: string;
   /** Keeps registration tokens until the signal aborts. */
@@ -26,9 +27,9 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
     signal,
     onElected: async (leading, leadership) => {
       const guarded = guardWrites(rest, leadership);
-      await prepareWorkspaces(guarded);
+      const [hubId] = await Promise.all([readHubId(guarded), prepareWorkspaces(guarded)]);
       await Promise.all([
-        runControllers({ ...options, rest: guarded }, leading),
+        runControllers({ ...options, rest: guarded, hubId }, leading),
         runTokens(leading),
       ]);
     },

@@ -22,6 +22,8 @@ import { tombstoneReconciler } from "../deploy/tombstone.ts";
 import { createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { registerSeries } from "../metrics/series-metric.ts";
+import { statusMetrics } from "../metrics/status-metrics.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
@@ -35,6 +37,8 @@ export interface ControlDeps {
   readonly rest: KubeRest;
   readonly caches: Caches;
   readonly contents: ContentStore;
+  /** Names the hub. */
+  readonly hubId: string;
   readonly objects: WorkspaceObjects;
   readonly resolver: Resolver;
   readonly events: EventRecorder;
@@ -164,6 +168,15 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   }
 
   const unsubscribe = [
+    // One replica tells them, the one that writes what they count.
+    registerSeries(
+      deps.metrics,
+      statusMetrics({
+        helmOps: () => caches.helmOps.store.list(),
+        bundles: () => caches.bundles.store.list(),
+        clusters: () => caches.clusters.store.list(),
+      }),
+    ),
     deps.objects.onChange((namespace, ref) => {
       for (const key of access.users(namespace, ref)) helmOps.enqueue(key);
     }),

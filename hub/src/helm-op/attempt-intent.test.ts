@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { aHelmOp, httpPin, now } from "../testing/objects.ts";
-import { type Attempt, acceptedIntent, attemptIntent } from "./attempt-intent.ts";
+import { type Attempt, attemptIntent, refusedIntent } from "./attempt-intent.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins = [{ ...own, pin: httpPin("1.2.3") }];
@@ -15,6 +15,8 @@ const good: Attempt = {
   remarks: [],
   nextAt: undefined,
   attemptedAt: undefined,
+  isAsked: false,
+  handled: {},
   earlier: undefined,
 };
 const unpinned: Attempt = {
@@ -30,6 +32,7 @@ describe("what is told of an attempt", () => {
       generation: 1,
       accepted: { ok: true },
       version: "1.2.3",
+      handled: {},
     });
   });
 
@@ -54,13 +57,18 @@ describe("what is told of an attempt", () => {
         ok: false,
         message: `could not get a chart version: GET x: refused; it is tried again at ${later}; unknown field x`,
       },
+      stalled: {
+        reason: "Stalled",
+        message: `could not get a chart version: GET x: refused; it is tried again at ${later}`,
+      },
+      handled: {},
     });
   });
 
   test("that is not tried again makes no such promise", () => {
     const { accepted } = attemptIntent(aHelmOp(), unpinned);
 
-    assert.equal(accepted.message, "could not get a chart version: GET x: refused");
+    assert.equal(accepted?.message, "could not get a chart version: GET x: refused");
   });
 
   test("to poll what is pinned leaves it accepted, and is told as a poll", () => {
@@ -73,14 +81,40 @@ describe("what is told of an attempt", () => {
       accepted: { ok: true },
       version: "1.2.3",
       polled: { at: now, error: `GET x: refused; it is tried again at ${later}` },
+      stalled: {
+        reason: "Stalled",
+        message: `GET x: refused; it is tried again at ${later}`,
+      },
+      handled: {},
     });
   });
 
   test("between two polls is what came of the last one", () => {
     const earlier = { at: now, error: "refused" };
 
-    assert.deepEqual(attemptIntent(polled, { ...good, earlier }).polled, earlier);
+    const between = attemptIntent(polled, { ...good, earlier });
+    assert.deepEqual(between.polled, earlier);
+    assert.deepEqual(between.stalled, { reason: "Stalled", message: "refused" });
     assert.equal(attemptIntent(aHelmOp(), { ...good, earlier }).polled, undefined);
+  });
+
+  test("that somebody asked for and that failed is told as that, polled or not", () => {
+    const resolution = { pins, notes: [], failure: { error, isPinned: true } };
+    const asked = { ...good, resolution, attemptedAt: now, isAsked: true, nextAt: later };
+    for (const helmOp of [aHelmOp(), polled]) {
+      const { accepted, stalled } = attemptIntent(helmOp, asked);
+      assert.deepEqual(accepted, { ok: true });
+      assert.deepEqual(stalled, {
+        reason: "RequestFailed",
+        message: `GET x: refused; it is tried again at ${later}`,
+      });
+    }
+  });
+
+  test("says what was handled, whatever came of it", () => {
+    const handled = { reconcile: "one", poll: "two" };
+    assert.deepEqual(attemptIntent(aHelmOp(), { ...good, handled }).handled, handled);
+    assert.deepEqual(attemptIntent(aHelmOp(), { ...unpinned, handled }).handled, handled);
   });
 
   test("that went well is what was noted, before other remarks", () => {
@@ -92,9 +126,20 @@ describe("what is told of an attempt", () => {
   });
 });
 
-test("a refusal comes before other remarks", () => {
-  assert.deepEqual(acceptedIntent(aHelmOp(), "no chart", ["unknown field x"]).accepted, {
-    ok: false,
-    message: "no chart; unknown field x",
+describe("what is told of a refusal", () => {
+  const refusal = new AppError(chartErrors.CHART_SOURCE_INVALID, "no chart");
+  const remarks = ["unknown field x"];
+  const handled = { reconcile: "one" };
+
+  test("comes before other remarks, and stalls it", () => {
+    const intent = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: false });
+    assert.deepEqual(intent.accepted, { ok: false, message: "no chart; unknown field x" });
+    assert.deepEqual(intent.stalled, { reason: "Stalled", message: "no chart" });
+    assert.deepEqual(intent.handled, handled);
+  });
+
+  test("keeps in mind that somebody asked", () => {
+    const { stalled } = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: true });
+    assert.equal(stalled?.reason, "RequestFailed");
   });
 });

@@ -1,8 +1,10 @@
 /** What is told of an attempt to resolve what a HelmOp asks for. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { HelmOpIntent, PollOutcome } from "../status/intent.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { HelmOpIntent, PollOutcome, Stall } from "../status/intent.ts";
 import { entryFor, wantedBy } from "./plan-bundle.ts";
 import { pollingIntervalMs } from "./polling.ts";
+import type { HandledRequests } from "./requests.ts";
 import type { ChartResolution } from "./resolve-charts.ts";
 
 export interface Attempt {
@@ -13,6 +15,9 @@ export interface Attempt {
   readonly nextAt: string | undefined;
   /** RFC 3339: when they were asked; undefined when they were not. */
   readonly attemptedAt: string | undefined;
+  /** They were asked because somebody asked for it. */
+  readonly isAsked: boolean;
+  readonly handled: HandledRequests;
   /** The last poll before this. */
   readonly earlier: PollOutcome | undefined;
 }
@@ -24,22 +29,42 @@ export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
   const refusal =
     failure?.isPinned === false ? `could not get a chart version: ${problem}` : undefined;
   const polled = pollOutcome(helmOp, problem, attempt);
+  const stalled = stallOf(refusal ?? problem ?? polled?.error, attempt);
   return {
     ...acceptedIntent(helmOp, refusal, [...notes.map(({ note }) => note), ...attempt.remarks]),
     ...(own !== undefined && { version: own.kind === "tarball" ? "" : own.version }),
     ...(polled !== undefined && { polled }),
+    ...(stalled !== undefined && { stalled }),
+    handled: attempt.handled,
+  };
+}
+
+/** One that is not attempted. What somebody asked for meanwhile is done once it can be. */
+export function refusedIntent(
+  helmOp: HelmOp,
+  refusal: AppError,
+  { remarks, handled, isAsked }: Pick<Attempt, "remarks" | "handled" | "isAsked">,
+): HelmOpIntent {
+  const { message } = refusal;
+  return {
+    ...acceptedIntent(helmOp, message, remarks),
+    stalled: { reason: isAsked ? "RequestFailed" : "Stalled", message },
+    handled,
   };
 }
 
 /** `refusal`: why it is not carried out; undefined when it is. */
-export function acceptedIntent(
+function acceptedIntent(
   helmOp: HelmOp,
   refusal: string | undefined,
   remarks: readonly string[],
 ): HelmOpIntent {
   const generation = helmOp.metadata.generation ?? 0;
   if (refusal !== undefined)
-    return { generation, accepted: { ok: false, message: [refusal, ...remarks].join("; ") } };
+    return {
+      generation,
+      accepted: { ok: false, message: [refusal, ...remarks].join("; ") },
+    };
   return {
     generation,
     accepted: { ok: true, ...(remarks.length > 0 && { message: remarks.join("; ") }) },
@@ -60,4 +85,10 @@ function pollOutcome(
   return attemptedAt === undefined
     ? earlier
     : { at: attemptedAt, ...(problem !== undefined && { error: problem }) };
+}
+
+function stallOf(problem: string | undefined, { resolution, isAsked }: Attempt): Stall | undefined {
+  if (problem === undefined) return undefined;
+  const isRequest = isAsked && resolution.failure?.isPinned === true;
+  return { reason: isRequest ? "RequestFailed" : "Stalled", message: problem };
 }

@@ -90,7 +90,7 @@ for (const [what, known, fresh, chosen, note] of cases) {
   });
 }
 
-test("what cannot be fetched and what no cluster runs is let go, for other bytes and for an older version", () => {
+test("what nothing holds on to is let go, for other bytes and for an older version", () => {
   const known = httpPin("1.2.3");
   for (const fresh of [httpPin("1.2.3", digestB), httpPin("1.2.2")]) {
     assert.deepEqual(choosePin(known, fresh, true), { pin: fresh });

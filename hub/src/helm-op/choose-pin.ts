@@ -11,12 +11,12 @@ export interface PinChoice {
 /**
  * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
  * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint.
- * `isUseless`: the known one cannot be fetched, and no cluster runs it; then there is nothing to hold on to.
+ * `isFree`: nothing holds on to the known one, since somebody asked, or since it cannot be fetched and no cluster runs it.
  */
-export function choosePin(known: Pin | undefined, fresh: Pin, isUseless?: boolean): PinChoice {
+export function choosePin(known: Pin | undefined, fresh: Pin, isFree?: boolean): PinChoice {
   if (
     known === undefined ||
-    isUseless === true ||
+    isFree === true ||
     known.kind !== fresh.kind ||
     known.kind === "tarball" ||
     fresh.kind === "tarball"

@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { aHelmOp } from "../testing/objects.ts";
-import { planPoll, pollingIntervalMs } from "./polling.ts";
+import { type Moment, planPoll, pollingIntervalMs } from "./polling.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 0, 1);
 const start = "2026-01-01T00:00:00Z";
+
+function at(nowMs: number): Moment {
+  return { nowMs, hub: "one" };
+}
 
 describe("a HelmOp", () => {
   const cases: readonly (readonly [what: string, spec: HelmOp["spec"], polled: boolean])[] = [
@@ -54,7 +58,7 @@ describe("a HelmOp", () => {
     test(`${what} is ${isPolled ? "polled" : "not polled"}`, () => {
       assert.equal(pollingIntervalMs(aHelmOp(spec)), isPolled ? 5 * minuteMs : undefined);
       assert.equal(
-        planPoll(aHelmOp(spec), { lastAt: undefined, failures: 0 }, startMs).kind,
+        planPoll(aHelmOp(spec), { lastAt: undefined, failures: 0 }, at(startMs)).kind,
         isPolled ? "due" : "off",
       );
     });
@@ -65,69 +69,96 @@ describe("the next poll", () => {
   const helmOp = aHelmOp({ pollingInterval: "10m" });
 
   /** Milliseconds from the start of the last attempt to the next. */
-  function delayMs(failures: number, interval = "10m", uid = "uid-web"): number {
-    const polled = aHelmOp({ pollingInterval: interval }, { uid });
-    const plan = planPoll(polled, { lastAt: start, failures }, startMs);
+  function delayMs(failures: number, interval = "10m", repo = helm.repo, lastMs = startMs): number {
+    const polled = aHelmOp({ pollingInterval: interval, helm: { ...helm, repo } });
+    const lastAt = new Date(lastMs).toISOString();
+    const plan = planPoll(polled, { lastAt, failures }, at(lastMs));
     assert.ok(plan.kind === "later");
     return plan.inMs;
   }
 
   test("is at once when there was none", () => {
-    assert.deepEqual(planPoll(helmOp, { lastAt: undefined, failures: 0 }, startMs), {
+    assert.deepEqual(planPoll(helmOp, { lastAt: undefined, failures: 0 }, at(startMs)), {
       kind: "due",
+      isFirst: true,
     });
   });
 
   test("is at once when the time of the last one cannot be read", () => {
-    assert.deepEqual(planPoll(helmOp, { lastAt: "yesterday", failures: 0 }, startMs), {
+    assert.deepEqual(planPoll(helmOp, { lastAt: "yesterday", failures: 0 }, at(startMs)), {
       kind: "due",
+      isFirst: true,
     });
   });
 
-  test("is counted from the start of the last one, whoever did it", () => {
+  test("is due at its time, however often that is asked, and whoever did the last one", () => {
     const inMs = delayMs(0);
+    const history = { lastAt: start, failures: 0 };
 
-    assert.deepEqual(planPoll(helmOp, { lastAt: start, failures: 0 }, startMs + inMs - 1), {
-      kind: "later",
-      inMs: 1,
-    });
-    assert.deepEqual(planPoll(helmOp, { lastAt: start, failures: 0 }, startMs + inMs), {
+    assert.deepEqual(planPoll(helmOp, history, at(startMs + inMs - 1)), { kind: "later", inMs: 1 });
+    assert.deepEqual(planPoll(helmOp, history, at(startMs + inMs)), {
       kind: "due",
+      isFirst: false,
     });
   });
 
-  test("comes within a tenth of the interval, always at the same time for the same HelmOp", () => {
-    const delays = Array.from({ length: 200 }, (_, index) => delayMs(0, "10m", `uid-${index}`));
-
-    assert.ok(delays.every((delay) => delay >= 9.5 * minuteMs && delay <= 10.5 * minuteMs));
-    assert.ok(Math.max(...delays) - Math.min(...delays) > 0.5 * minuteMs, "they are spread");
-    assert.equal(delayMs(0, "10m", "uid-7"), delays[7]);
+  test("comes within the interval, and after that once in each", () => {
+    const first = delayMs(0);
+    assert.ok(first > 0 && first <= 10 * minuteMs);
+    assert.equal(delayMs(0, "10m", helm.repo, startMs + first), 10 * minuteMs);
   });
 
-  test("doubles with each failure after the first", () => {
-    const once = delayMs(0, "30s");
+  test("is at the same moment for all HelmOps of a repository, whenever they were polled last", () => {
+    const next = startMs + delayMs(0);
+    for (let lastMs = startMs; lastMs < next; lastMs += 7_000)
+      assert.equal(lastMs + delayMs(0, "10m", helm.repo, lastMs), next);
+    assert.equal(delayMs(0, "10m", `${helm.repo}/`), next - startMs);
+  });
 
-    assert.deepEqual(
-      [1, 2, 3, 4].map((failures) => Math.round(delayMs(failures, "30s") / once)),
-      [1, 2, 4, 8],
+  test("is spread over the whole interval for different repositories, and for different hubs", () => {
+    const delays = Array.from({ length: 200 }, (_, index) => delayMs(0, "10m", `https://${index}`));
+    assert.ok(Math.max(...delays) - Math.min(...delays) > 9 * minuteMs);
+    assert.ok(new Set(delays).size > 150);
+    const other = { nowMs: startMs, hub: "two" };
+    assert.notDeepEqual(
+      planPoll(helmOp, { lastAt: start, failures: 0 }, other),
+      planPoll(helmOp, { lastAt: start, failures: 0 }, at(startMs)),
     );
   });
 
+  test("falls together with that of a longer interval", () => {
+    const long = startMs + delayMs(0, "1h");
+    assert.equal(long + delayMs(0, "10m", helm.repo, long - 1_000) - 1_000, long);
+  });
+
+  test("comes after twice the time with each failure after the first", () => {
+    const first = startMs + delayMs(0, "30s");
+    const delays = [1, 2, 3, 4].map((failures) => delayMs(failures, "30s", helm.repo, first));
+    assert.deepEqual(delays, [30_000, 60_000, 120_000, 240_000]);
+  });
+
   test("is never later than a quarter of an hour because of failures", () => {
-    assert.equal(delayMs(50, "1m"), 15 * minuteMs);
+    const slot = startMs + delayMs(0, "1m");
+    assert.equal(delayMs(50, "1m", helm.repo, slot), 15 * minuteMs);
   });
 
   test("keeps an interval that is longer than that, however many failures there were", () => {
     assert.equal(delayMs(50, "2h"), delayMs(0, "2h"));
   });
 
-  test("is never less than a second later, as times are kept in whole seconds", () => {
-    assert.equal(delayMs(0, "5ms"), 1_000);
-    assert.ok(delayMs(0, "1s") >= 1_000);
+  test("is never twice in the same second, as times are kept in whole seconds", () => {
+    for (const interval of ["5ms", "1s", "1.4s"])
+      for (const lastMs of [startMs, startMs + 1_000])
+        assert.equal(delayMs(0, interval, helm.repo, lastMs), 1_000);
   });
 
-  test("is at once after the clock went far ahead, and not before its time when it went back", () => {
-    assert.equal(planPoll(helmOp, { lastAt: start, failures: 0 }, startMs + 1e9).kind, "due");
-    assert.equal(planPoll(helmOp, { lastAt: start, failures: 0 }, startMs - 1e6).kind, "later");
+  test("is at once after the clock went far ahead or back, and at its time when it went back a little", () => {
+    const history = { lastAt: start, failures: 0 };
+    assert.equal(planPoll(helmOp, history, at(startMs + 1e9)).kind, "due");
+    assert.equal(planPoll(helmOp, history, at(startMs - 1e9)).kind, "due");
+    assert.deepEqual(planPoll(helmOp, history, at(startMs - 60_000)), {
+      kind: "later",
+      inMs: delayMs(0) + 60_000,
+    });
   });
 });

@@ -7,18 +7,14 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { isStaticVersion } from "@flotilla/shared/version/select.ts";
 import { type WantedChart, wantedCharts } from "./plan-bundle.ts";
+import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";
 
 export type PollPlan =
   /** Nothing to poll: no interval, suspended, or nothing that could change. */
   | { readonly kind: "off" }
-  | { readonly kind: "due" }
+  /** The first attempt, or one that is over time. */
+  | { readonly kind: "due"; readonly isFirst: boolean }
   | { readonly kind: "later"; readonly inMs: number };
-
-/** The status keeps times in whole seconds, so a shorter interval would always seem to be over. */
-const shortestIntervalMs = 1_000;
-
-/** Polls of HelmOps with the same interval are spread over this part of it, so that they do not come as a herd. */
-const jitterPart = 0.1;
 
 /** Failures double the interval up to this many times, and never beyond `longestBackoffMs` where the interval is shorter. */
 const maxDoublings = 6;
@@ -31,26 +27,39 @@ export interface PollHistory {
   readonly failures: number;
 }
 
+/** The present, and whose it is. */
+export interface Moment {
+  readonly nowMs: number;
+  /** Names the hub. */
+  readonly hub: string;
+}
+
 export function planPoll(
   helmOp: HelmOp,
   { lastAt, failures }: PollHistory,
-  nowMs: number,
+  { nowMs, hub }: Moment,
 ): PollPlan {
   const intervalMs = pollingIntervalMs(helmOp);
   if (intervalMs === undefined) return { kind: "off" };
   const last = Date.parse(lastAt ?? "");
-  if (Number.isNaN(last)) return { kind: "due" };
-  const inMs = last + delayMs(helmOp, intervalMs, failures) - nowMs;
-  return inMs <= 0 ? { kind: "due" } : { kind: "later", inMs };
+  // A time that lies ahead is of a clock that has been put right since.
+  if (Number.isNaN(last) || last > nowMs + wholeSeconds(intervalMs))
+    return { kind: "due", isFirst: true };
+  const skipped = skippedMs(wholeSeconds(intervalMs), failures);
+  const inMs = slotAfter(slotOffset(polledRepo(helmOp), hub), intervalMs, last + skipped) - nowMs;
+  return inMs <= 0 ? { kind: "due", isFirst: false } : { kind: "later", inMs };
 }
 
-/** Milliseconds from one attempt to the next. The jitter is the HelmOp's own and always the same. */
-function delayMs(helmOp: HelmOp, intervalMs: number, failures: number): number {
-  const jitter = jitterPart * (fraction(helmOp.metadata.uid ?? helmOp.metadata.name) - 0.5);
-  const spread = Math.max(shortestIntervalMs, intervalMs * (1 + jitter));
-  if (failures === 0) return spread;
-  const backedOff = spread * 2 ** Math.min(failures - 1, maxDoublings);
-  return Math.min(backedOff, Math.max(spread, longestBackoffMs));
+/** The part of the time after a failed attempt in which none is made, so that the next comes after twice the time. */
+function skippedMs(everyMs: number, failures: number): number {
+  if (failures <= 1) return 0;
+  const doubled = everyMs * (2 ** Math.min(failures - 1, maxDoublings) - 1);
+  return Math.max(0, Math.min(doubled, longestBackoffMs - everyMs));
+}
+
+/** A HelmOp is polled at one time, that of the first repository that may bring something new. */
+function polledRepo(helmOp: HelmOp): string {
+  return wantedCharts(helmOp).find(mayChange)?.repo ?? "";
 }
 
 /** Undefined when the HelmOp is not to be polled. */
@@ -63,13 +72,6 @@ export function pollingIntervalMs(helmOp: HelmOp): number | undefined {
 }
 
 /** Whether asking for it once more may bring another version. */
-function mayChange({ chart, version }: WantedChart): boolean {
+export function mayChange({ chart, version }: WantedChart): boolean {
   return !/\.tgz$/i.test(chart.trim()) && !isStaticVersion(version);
-}
-
-/** A number from 0 to 1 that is the same for the same text (FNV-1a). */
-function fraction(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of text) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
-  return (hash >>> 0) / 2 ** 32;
 }

@@ -8,6 +8,7 @@ import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin } from "./choose-pin.ts";
+import type { AttemptPlan } from "./plan-attempt.ts";
 import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
 
 /** What people should know of a chart although it was resolved. */
@@ -23,7 +24,8 @@ export interface ChartResolution {
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
 }
 
-export interface ResolveRequest {
+/** `follow`: what is found is pinned, whatever was before. `sharingOf`: by default everything is asked anew. */
+export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sharingOf">> {
   readonly helmOp: HelmOp;
   /** Pins that are kept as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
@@ -69,8 +71,9 @@ interface Resolved {
 async function resolveOne(
   resolver: Resolver,
   wanted: WantedChart,
-  { known, notes, poll, settingsFor, isUseless, signal }: ResolveRequest,
+  request: ResolveRequest,
 ): Promise<Resolved> {
+  const { known, notes, poll, settingsFor, isUseless, signal } = request;
   const earlier = entryFor(known, wanted);
   const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
   if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
@@ -84,11 +87,14 @@ async function resolveOne(
   if (settings instanceof AppError) return { ...unchanged, error: settings };
   try {
     const access = accessTo(source, settings);
-    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, { signal });
+    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
+      ...request.sharingOf?.(wanted),
+      signal,
+    });
     const { pin, note } = choosePin(
       earlier?.pin,
       fresh,
-      earlier !== undefined && isUseless?.(earlier.pin),
+      request.follow === true || (earlier !== undefined && isUseless?.(earlier.pin)),
     );
     const remarks = note === undefined ? problems : [note, ...problems];
     return {

@@ -19,6 +19,8 @@ export interface Tally {
   readonly resources: ResourceCounts;
   /** Keys of the BundleDeployments in each state but Ready. */
   readonly unready: ReadonlyMap<BundleState, ReadonlySet<ObjectKey>>;
+  /** How many have each version of their chart installed, as agents reported. */
+  readonly versions: ReadonlyMap<string, number>;
 }
 
 export interface Tallies {
@@ -35,6 +37,7 @@ interface RunningTally {
   total: number;
   resources: Record<keyof ResourceCounts, number>;
   unready: Map<BundleState, Set<ObjectKey>>;
+  versions: Map<string, number>;
 }
 
 const resourceFields = [
@@ -58,6 +61,16 @@ export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
     namespace: labels[bundleNamespaceLabel] ?? "",
     name: labels[bundleNameLabel] ?? "",
   });
+}
+
+/** The version that most have installed, of several the first by its text; "" when nobody has any. */
+export function commonVersion({ versions }: Tally): string {
+  let common: readonly [version: string, count: number] = ["", 0];
+  for (const [version, count] of versions) {
+    if (count > common[1] || (count === common[1] && version < common[0]))
+      common = [version, count];
+  }
+  return common[0];
 }
 
 export function createTallies(): Tallies {
@@ -87,6 +100,7 @@ export function createTallies(): Tallies {
       if (by === 1) keys.add(keyOf(deployment));
       else keys.delete(keyOf(deployment));
     }
+    countVersion(tally.versions, deployment.status?.version ?? "", by);
     if (tally.total === 0) map.delete(key);
   }
 
@@ -118,5 +132,13 @@ function emptyTally(): RunningTally {
       number
     >,
     unready: new Map(),
+    versions: new Map(),
   };
+}
+
+function countVersion(versions: Map<string, number>, version: string, by: 1 | -1): void {
+  if (version === "") return;
+  const count = (versions.get(version) ?? 0) + by;
+  if (count === 0) versions.delete(version);
+  else versions.set(version, count);
 }

@@ -25,7 +25,7 @@ function conditionOf(inputs: Partial<HelmOpInputs>, type: string): Condition | u
 }
 
 describe("the status of a HelmOp", () => {
-  test("that is Ready everywhere tells the version, the counts and both conditions", () => {
+  test("that is Ready everywhere tells the version, the counts and all conditions", () => {
     const status = helmOpStatus(settled);
 
     assert.equal(status.version, "1.2.9");
@@ -42,8 +42,11 @@ describe("the status of a HelmOp", () => {
       [
         ["Accepted", "True", "", 1],
         ["Ready", "True", "Ready", 1],
+        ["Reconciling", "False", "", 1],
+        ["Stalled", "False", "", 1],
       ],
     );
+    assert.equal(status.observedGeneration, 1);
   });
 
   test("shows the worst state and what it says", () => {
@@ -85,6 +88,43 @@ describe("the status of a HelmOp", () => {
     });
 
     assert.equal(status.version, "1.2.8");
+  });
+});
+
+describe("the version of a bare archive", () => {
+  const intent = { generation: 1, accepted: { ok: true }, version: "" } as const;
+  const has = (cluster: string, version?: string) =>
+    aDeployment(cluster, { status: version === undefined ? {} : { version } });
+
+  test("is empty before any cluster has reported one", () => {
+    const inputs = { ...settled, intent, ...tallied([has("paris")]) };
+    assert.equal(helmOpStatus(inputs).version, "");
+  });
+
+  test("is the one that clusters report, of several that of most, of as many always the same", () => {
+    const cases: readonly (readonly [readonly (string | undefined)[], string])[] = [
+      [["1.0.0"], "1.0.0"],
+      [[undefined, "1.0.0"], "1.0.0"],
+      [["2.0.0", "1.0.0", "2.0.0"], "2.0.0"],
+      [["2.0.0", "1.0.0"], "1.0.0"],
+      [["1.0.0", "2.0.0"], "1.0.0"],
+    ];
+    for (const [versions, expected] of cases) {
+      const deployments = versions.map((version, at) => has(`c${at}`, version));
+      assert.equal(helmOpStatus({ ...settled, intent, ...tallied(deployments) }).version, expected);
+    }
+  });
+});
+
+describe("requests", () => {
+  test("that were handled are told, and stay told", () => {
+    const intent = { ...settled.intent, handled: { reconcile: "one", poll: "push" } };
+    const status = helmOpStatus({ ...settled, intent });
+    assert.equal(status.lastHandledReconcileAt, "one");
+    assert.equal(status.lastHandledPollRequest, "push");
+
+    const again = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) });
+    assert.equal(again.lastHandledReconcileAt, "one");
   });
 });
 
@@ -260,6 +300,17 @@ describe("what cannot wait of a HelmOp", () => {
       { intent: { ...settled.intent, polled: { at: now, error: "x" } } },
       true,
     ],
+    [
+      "a request that was handled",
+      { intent: { ...settled.intent, handled: { reconcile: "one" } } },
+      true,
+    ],
+    [
+      "a request that came to nothing",
+      { intent: { ...settled.intent, stalled: { reason: "RequestFailed", message: "x" } } },
+      true,
+    ],
+    ["a chart that is looked for", { intent: { generation: 1 } }, false],
     ["a rollout that begins", tallied([aDeployment("paris")]), false],
     ["a failure", tallied([failed]), true],
   ];

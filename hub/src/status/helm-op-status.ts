@@ -3,7 +3,8 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import type { Tally } from "../rollup/tally.ts";
+import { commonVersion, type Tally } from "../rollup/tally.ts";
+import { helmOpConditions } from "./helm-op-conditions.ts";
 import type { BundleTargeting, HelmOpIntent } from "./intent.ts";
 import { isNews } from "./news.ts";
 import { bundleVerdict, type Verdict } from "./ready-condition.ts";
@@ -20,63 +21,42 @@ export interface HelmOpInputs {
   readonly now: string;
 }
 
+/** Conditions that are there only while they have something to say. */
+const passing: ReadonlySet<string> = new Set(["Polled"]);
+
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
   const { helmOp, intent, summary, tally, now } = inputs;
   const before = helmOp.status;
   const observedGeneration = intent.generation;
+  const wanted = helmOpConditions(intent, readyVerdict(inputs), summary, before);
   const conditions = setConditions(
     before?.conditions ?? [],
-    [
-      intent.accepted.ok
-        ? {
-            type: "Accepted",
-            status: "True",
-            reason: "",
-            message: intent.accepted.message ?? "",
-            observedGeneration,
-          }
-        : {
-            type: "Accepted",
-            status: "False",
-            reason: "Error",
-            message: intent.accepted.message,
-            observedGeneration,
-          },
-      ...(intent.polled === undefined
-        ? []
-        : [
-            intent.polled.error === undefined
-              ? ({
-                  type: "Polled",
-                  status: "True",
-                  reason: "",
-                  message: "",
-                  observedGeneration,
-                } as const)
-              : ({
-                  type: "Polled",
-                  status: "False",
-                  reason: "Error",
-                  message: intent.polled.error,
-                  observedGeneration,
-                } as const),
-          ]),
-      { type: "Ready", ...readyVerdict(inputs), observedGeneration },
-    ],
+    wanted.map((condition) => ({ ...condition, observedGeneration })),
     now,
-  ).filter((condition) => condition.type !== "Polled" || intent.polled !== undefined);
+  ).filter(({ type }) => !passing.has(type) || wanted.some((condition) => condition.type === type));
+  const version = intent.version === "" ? commonVersion(tally) : intent.version;
   return {
     ...before,
     ...rollUp(summary, tally),
+    observedGeneration,
     conditions,
     ...(intent.polled !== undefined && { lastPollingTriggered: intent.polled.at }),
-    ...(intent.version !== undefined && { version: intent.version }),
+    ...(intent.handled?.reconcile !== undefined && {
+      lastHandledReconcileAt: intent.handled.reconcile,
+    }),
+    ...(intent.handled?.poll !== undefined && { lastHandledPollRequest: intent.handled.poll }),
+    ...(version !== undefined && { version }),
   };
 }
 
 /** A change that a person or a script waits for. */
 export function isHelmOpNews(before: HelmOpStatus | undefined, after: HelmOpStatus): boolean {
-  if (before?.version !== after.version) return true;
+  if (
+    before?.version !== after.version ||
+    before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
+    isHolding(before, "Stalled") !== isHolding(after, "Stalled")
+  )
+    return true;
   return ["Accepted", "Polled", "Ready"].some((type) =>
     isNews(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
   );
@@ -85,15 +65,22 @@ export function isHelmOpNews(before: HelmOpStatus | undefined, after: HelmOpStat
 function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInputs): Verdict {
   if (intent.generation !== helmOp.metadata.generation)
     return { status: "Unknown", reason: "Progressing", message: "reading the change" };
-  if (!intent.accepted.ok && bundle === undefined)
-    return { status: "False", reason: "Error", message: intent.accepted.message };
+  const { accepted } = intent;
+  if (accepted === undefined)
+    return { status: "Unknown", reason: "Progressing", message: "looking for the chart's version" };
+  if (!accepted.ok && bundle === undefined)
+    return { status: "False", reason: "Error", message: accepted.message };
   const current =
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
       ? targeting
       : undefined;
   const verdict = bundleVerdict(current, summary, "Cluster");
   // That it is as it should be is true of what was accepted before, and `kubectl get` shows nothing but this message.
-  return intent.accepted.ok || verdict.status !== "True"
+  return accepted.ok || verdict.status !== "True"
     ? verdict
-    : { ...verdict, message: `as accepted before; not accepted: ${intent.accepted.message}` };
+    : { ...verdict, message: `as accepted before; not accepted: ${accepted.message}` };
+}
+
+function isHolding(status: HelmOpStatus | undefined, type: string): boolean {
+  return findCondition(status?.conditions, type)?.status === "True";
 }

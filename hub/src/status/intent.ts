@@ -1,16 +1,27 @@
 /** What became of a HelmOp's intent: the outcome of its last reconciliation, from which its status is told. */
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { HandledRequests } from "../helm-op/requests.ts";
 
 export interface HelmOpIntent {
   /** The generation of the HelmOp that this speaks of. */
   readonly generation: number;
-  readonly accepted:
+  /** Absent while its charts are looked for and nothing is known yet. */
+  readonly accepted?:
     | { readonly ok: true /** Worth knowing although it went well. */; readonly message?: string }
     | { readonly ok: false; readonly message: string };
   /** Absent where nothing is polled. */
   readonly polled?: PollOutcome;
   /** The resolved version of the HelmOp's own chart; "" where there is none (an archive's address). */
   readonly version?: string;
+  /** Why it does not go on. */
+  readonly stalled?: Stall;
+  readonly handled?: HandledRequests;
+}
+
+export interface Stall {
+  /** Fleet's, but for what somebody asked for that came to nothing, which is tried until it does not. */
+  readonly reason: "Stalled" | "RequestFailed";
+  readonly message: string;
 }
 
 export interface PollOutcome {

@@ -27,6 +27,8 @@ export interface RegistrySpec extends Watchers {
   readonly users?: readonly RegistryUser[];
   /** HTTPS with a certificate of an authority of its own. */
   readonly tls?: boolean;
+  /** Whom it tells of what is pushed and pulled. */
+  readonly notify?: { readonly url: string; readonly authorization: string };
   readonly logDir?: string;
 }
 
@@ -114,8 +116,24 @@ async function writeConfiguration(
       addr: `127.0.0.1:${port}`,
       ...(tls === undefined ? {} : { tls: { certificate: tls.certFile, key: tls.keyFile } }),
     },
+    ...(spec.notify === undefined ? {} : { notifications: notificationsTo(spec.notify) }),
     ...(users.length === 0 ? {} : { auth: { htpasswd: { realm: "flotilla", path: htpasswd } } }),
   };
   await writeFile(file, stringify(configuration), { mode: 0o600 });
   return file;
+}
+
+function notificationsTo({ url, authorization }: NonNullable<RegistrySpec["notify"]>) {
+  return {
+    endpoints: [
+      {
+        name: "listener",
+        url,
+        headers: { Authorization: [authorization] },
+        timeout: "500ms",
+        threshold: 3,
+        backoff: "1s",
+      },
+    ],
+  };
 }

@@ -47,14 +47,16 @@ const helmOpSpecSchema = fields({
   labels: texts("Labels for the Bundle, which other objects' `dependsOn` can select by."),
   pollingInterval: described(
     duration.nullish(),
-    "How often the repository is asked for a newer version that the constraint allows, as in `5m` or `1h30m`. Units are `h`, `m`, `s`, `ms`, `us` and `ns`. `0` turns polling off.",
+    "How often the repository is asked for a newer version that the constraint allows, as in `5m` or `1h30m`. Units are `h`, `m`, `s`, `ms`, `us` and `ns`; it is rounded to whole seconds. `0` turns polling off. HelmOps that share a repository and an interval are polled at the same moment, with one request. Without polling, a constraint is resolved once and kept until the source or the constraint changes, or until somebody asks with the annotation `reconcile.fluxcd.io/requestedAt`.",
     { "x-default-text": "no polling" },
   ),
   helmSecretName: text(
     "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, or `bearerToken`, or `.dockerconfigjson`; `tls.crt` and `tls.key`; `cacerts` or `ca.crt`; `insecureSkipVerify`; `basicHTTP`.",
   ),
   insecureSkipTLSVerify: flag("Do not check the certificate of the chart's source."),
-  suspend: flag("Stop polling. What is deployed stays as it is."),
+  suspend: flag(
+    "Stop polling, and leave requests of the annotation `reconcile.fluxcd.io/requestedAt` open until it is false again. What is deployed stays as it is.",
+  ),
   helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
 });
 
@@ -87,10 +89,27 @@ const resourceSchema = fields({
   ),
 });
 
+const conditionsText = [
+  "`Accepted`: whether the HelmOp can be carried out; what is to be known besides is in its message.",
+  "`Polled`: what the last poll came to; there while the HelmOp is polled.",
+  "`Ready`: whether everything is deployed and ready in every cluster that it goes to.",
+  "`Reconciling`: True while its chart is looked for or a rollout is under way.",
+  "`Stalled`: True while its chart cannot be resolved or its repository cannot be polled, with why and when it is tried again.",
+].join(" ");
+
 const helmOpStatusSchema = fields({
-  conditions: conditionsSchema,
-  version: plainText("The version that everybody gets."),
+  observedGeneration: integer("The `metadata.generation` that the status speaks of."),
+  conditions: described(conditionsSchema, conditionsText),
+  version: plainText(
+    "The version that everybody gets; of a bare archive's address, the one that clusters report once they have it.",
+  ),
   lastPollingTriggered: time("When the last poll began, whatever came of it."),
+  lastHandledReconcileAt: plainText(
+    "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
+  ),
+  lastHandledPollRequest: plainText(
+    "The value of the annotation `flotilla.dev/poll-requested-at`, which registries' webhooks set, that was handled last.",
+  ),
   readyClusters: integer("How many clusters have all of it ready."),
   desiredReadyClusters: integer("How many clusters it goes to."),
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),

@@ -17,12 +17,19 @@ export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On everything that the hub makes. */
 export const managedLabel = "fleet.cattle.io/managed";
 
+/** On a HelmOp: a person asks for its chart to be resolved anew. Any new value is one request; Flux's users know it. */
+export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
+/** On a HelmOp: a registry told of something new, so its poll is due. Any new value is one request. */
+export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
+
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
 
 /** The type of the Secret that an agent enrols with. */
 export const registrationSecretType = "fleet.cattle.io/cluster-registration-values";
+/** The type of the Secret with the key (`token`) of a webhook. */
+export const webhookSecretType = "flotilla/webhook";
 
 /** The workspace that clusters and HelmOps live in unless there are more. */
 export const workspaceNamespace = "fleet-default";

@@ -58,7 +58,7 @@ export function createChartClient(options: ChartClientOptions): ChartClient {
   const oci = createOciRepositories({ registry, clock });
 
   return {
-    ...createResolver({ http, oci, clock }),
+    ...createResolver({ http, oci }),
     open: createOpenChart({ exchange, registry }),
     async close() {
       await Promise.all([reader.close(), pools.close()]);

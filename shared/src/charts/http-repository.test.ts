@@ -67,28 +67,60 @@ describe("an HTTP repository", () => {
     );
   });
 
-  it("is not asked again within the age that is good enough, unless nothing matches", async () => {
-    let text = index;
-    await using server = await startTestServer((_, response) => send(response, 200, text));
+  it("is not asked again when what it answered lately is good enough, whatever that was", async () => {
+    let status = 200;
+    await using server = await startTestServer((_, response) => send(response, status, index));
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
     const from = source(server.origin);
     const resolve = (wanted: string) =>
-      client.resolvePin(from, wanted, accessTo(from), { maxAgeMs: 1000 });
+      client.resolvePin(from, wanted, accessTo(from), { since: clock.monotonic() - 1000 });
 
     await resolve("1.x");
     await clock.advance(1000);
     await resolve("1.x");
+    await assert.rejects(resolve("9.x"), { code: "CHART_VERSION_NOT_FOUND" });
     assert.equal(server.seen.length, 1);
 
-    text = indexText({ x: ["2.0.0"] });
-    const { pin } = await resolve("2.x");
-    assert.equal(pin.kind === "http" && pin.version, "2.0.0");
+    await clock.advance(1);
+    status = 500;
+    await assert.rejects(resolve("1.x"), { code: "INDEX_FETCH" });
+    await clock.advance(1000);
+    await assert.rejects(resolve("1.x"), { code: "INDEX_FETCH" });
     assert.equal(server.seen.length, 2);
 
-    await clock.advance(1001);
-    await resolve("2.x");
+    await clock.advance(1);
+    status = 200;
+    await resolve("1.x");
     assert.equal(server.seen.length, 3);
+  });
+
+  it("is asked anew on an occasion of its own, though somebody else has asked just before", async () => {
+    const held: (() => void)[] = [];
+    const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let text = index;
+    await using server = await startTestServer((_, response) => {
+      const now = text;
+      arrivals[held.length]?.resolve();
+      held.push(() => send(response, 200, now));
+    });
+    await using client = createTestClient();
+    const from = source(server.origin);
+    const resolve = (occasion?: string) =>
+      client.resolvePin(from, "", accessTo(from), { occasion });
+    const begun = resolve();
+    await arrivals[0]?.promise;
+
+    text = indexText({ x: ["7.0.0"] });
+    const asked = [resolve("pushed"), resolve("pushed")];
+    await arrivals[1]?.promise;
+    // The later answer comes first.
+    for (const answer of held.toReversed()) answer();
+    await begun;
+
+    for (const { pin } of await Promise.all(asked))
+      assert.equal(pin.kind === "http" && pin.version, "7.0.0");
+    assert.equal(server.seen.length, 2);
   });
 
   it("is another one for other credentials", async () => {

@@ -14,6 +14,7 @@ import type { ChartEntries } from "./index-entry.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import type { IndexReader } from "./index-reader.ts";
 import { createRecent, type Recent } from "./recent.ts";
+import { createRecentFailures } from "./recent-failures.ts";
 import { refusal } from "./refusal.ts";
 import { createSharedTasks } from "./shared-task.ts";
 
@@ -22,8 +23,10 @@ export interface IndexQuery {
   readonly chart: string;
   readonly access: RepositoryAccess;
   readonly signal?: AbortSignal | undefined;
-  /** An answer that the repository gave so recently is good enough. Zero asks it, or joins who is asking. */
-  readonly maxAgeMs: number;
+  /** What it was asked since then (monotonic) is good enough, failures too. Absent: it is asked, or who is asking is joined. */
+  readonly since?: number | undefined;
+  /** An attempt that is under way is joined by who names the same; absent: by everybody who names none. */
+  readonly occasion?: string | undefined;
 }
 
 /** One chart as the repository's index has it. */
@@ -32,8 +35,6 @@ export interface IndexedChart {
   /** Undefined when the index has no such chart; `names` then says which it has. */
   readonly chart: ChartEntries | undefined;
   readonly names: readonly string[];
-  /** When the repository was asked, on the monotonic clock. */
-  readonly askedAt: number;
 }
 
 export interface HttpRepositories {
@@ -66,6 +67,7 @@ interface KeptIndex {
 }
 
 const keptCharts = 64;
+const keptFailures = 256;
 
 export function createHttpRepositories(
   deps: HttpRepositoriesDeps,
@@ -73,6 +75,7 @@ export function createHttpRepositories(
 ): HttpRepositories {
   const kept = createRecent<KeptIndex>(options.maxRepositories);
   const loads = createSharedTasks<KeptIndex>();
+  const failures = createRecentFailures(deps.clock, keptFailures);
 
   async function load(
     url: URL,
@@ -146,18 +149,18 @@ export function createHttpRepositories(
     const key = `${accessKey(query.access)} ${url.href}`;
     const known = kept.get(key);
     const usable = known !== undefined && (known.parsedAll || !parseAll) ? known : undefined;
-    if (
-      usable !== undefined &&
-      query.maxAgeMs > 0 &&
-      deps.clock.monotonic() - usable.askedAt <= query.maxAgeMs
-    )
+    if (usable !== undefined && query.since !== undefined && usable.askedAt >= query.since)
       return usable;
+    failures.throwKnown(key, query.since);
     const loaded = await loads.run(
-      `${parseAll} ${key}`,
-      (signal) => load(url, query.access, usable, parseAll || known?.parsedAll === true, signal),
+      `${parseAll} ${key} ${query.occasion ?? ""}`,
+      failures.watch(key, (signal) =>
+        load(url, query.access, usable, parseAll || known?.parsedAll === true, signal),
+      ),
       query.signal,
     );
-    kept.set(key, loaded);
+    // One that was begun earlier may end later.
+    if ((kept.get(key)?.askedAt ?? 0) <= loaded.askedAt) kept.set(key, loaded);
     return loaded;
   }
 
@@ -183,7 +186,6 @@ export function createHttpRepositories(
         const found = {
           indexUrl: describeUrl(url),
           names: index.index.names,
-          askedAt: index.askedAt,
         };
         const at = index.positions.get(query.chart);
         if (at === undefined) return { ...found, chart: undefined };

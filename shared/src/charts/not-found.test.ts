@@ -13,7 +13,6 @@ function index(names: readonly string[], versions: readonly string[] = []) {
   return {
     indexUrl,
     names,
-    askedAt: 0,
     chart: { entries: versions.map((version) => ({ version, urls: [] })), problems: [] },
   };
 }

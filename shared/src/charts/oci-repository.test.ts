@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import { accessTo } from "./access.ts";
 import { createTestClient } from "./testing/test-client.ts";
 import { asked, digestOf, registryOf, testChart } from "./testing/test-registry.ts";
@@ -64,6 +65,27 @@ describe("an OCI repository", () => {
       [pin.kind === "oci" && pin.tag, pin.kind === "oci" && pin.version],
       ["v2.0.0", "v2.0.0"],
     );
+  });
+
+  it("is not asked again when what it answered lately is good enough, neither for its tags nor for a manifest", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    const clock = createFakeClock();
+    await using client = createTestClient({ clock });
+    const [source, access] = at(server.host);
+    const resolve = () =>
+      client.resolvePin(source, "1.x", access, { since: clock.monotonic() - 1000 });
+
+    await resolve();
+    await clock.advance(1000);
+    await resolve();
+    assert.equal(server.seen.length, 2);
+
+    await clock.advance(1);
+    await resolve();
+    assert.deepEqual(server.seen.slice(2).map(asked), [
+      "GET tags/list?n=10000",
+      "HEAD manifests/1.1.0_b.1",
+    ]);
   });
 
   it("costs one HEAD request more when the tag still points to the same", async () => {

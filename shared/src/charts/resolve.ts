@@ -1,5 +1,4 @@
 /** From a source and what was asked for to a pin: the version is chosen here, once, and nowhere else. */
-import type { Clock } from "../clock/clock.ts";
 import { AppError, unreachable } from "../errors/app-error.ts";
 import { isStaticVersion, selectVersion } from "../version/select.ts";
 import type { RepositoryAccess } from "./access.ts";
@@ -14,8 +13,16 @@ import { type ChartSource, type HttpSource, type OciSource, parseOciName } from 
 
 export interface ResolveOptions {
   readonly signal?: AbortSignal | undefined;
-  /** A list of versions that was read so recently is good enough, unless nothing in it matches. By default none is. */
-  readonly maxAgeMs?: number;
+  /**
+   * What the repository was asked since then is good enough, also if it had nothing or failed; by default nothing is. On
+   * the monotonic clock that the client has.
+   */
+  readonly since?: number | undefined;
+  /**
+   * Why it is asked just now. Who asks on the same occasion shares what is under way; what others began earlier is not
+   * good enough, since what this is about may have happened in between.
+   */
+  readonly occasion?: string | undefined;
 }
 
 export interface Resolution {
@@ -58,7 +65,6 @@ export interface Resolver {
 export interface ResolverDeps {
   readonly http: HttpRepositories;
   readonly oci: OciRepositories;
-  readonly clock: Clock;
 }
 
 export function createResolver(deps: ResolverDeps): Resolver {
@@ -71,7 +77,7 @@ export function createResolver(deps: ResolverDeps): Resolver {
       ...source,
       access,
       signal: options.signal,
-      maxAgeMs: options.maxAgeMs ?? 0,
+      ...sharingOf(options),
     });
   }
 
@@ -80,7 +86,6 @@ export function createResolver(deps: ResolverDeps): Resolver {
     wanted: string,
     access: RepositoryAccess,
     options: ResolveOptions,
-    begun = deps.clock.monotonic(),
   ): Promise<Resolution> {
     const index = await indexed(source, access, options);
     const selection = selectVersion(
@@ -92,9 +97,6 @@ export function createResolver(deps: ResolverDeps): Resolver {
       case "invalid":
         throw selection.error;
       case "none":
-        // What was read before this was asked may lack what has been published since.
-        if (index.askedAt < begun)
-          return fromIndex(source, wanted, access, { ...options, maxAgeMs: 0 }, begun);
         throw index.chart === undefined
           ? noSuchChart(source, index)
           : noSuchVersion(source, wanted, index, selection.highest);
@@ -158,7 +160,13 @@ export function createResolver(deps: ResolverDeps): Resolver {
     access: RepositoryAccess,
     options: ResolveOptions,
   ): Promise<Pin | undefined> {
-    const manifest = await deps.oci.manifest({ repository, tag, access, signal: options.signal });
+    const manifest = await deps.oci.manifest({
+      repository,
+      tag,
+      access,
+      signal: options.signal,
+      ...sharingOf(options),
+    });
     return manifest && { kind: "oci", version, repository, tag, ...manifest };
   }
 
@@ -180,22 +188,18 @@ export function createResolver(deps: ResolverDeps): Resolver {
     wanted: string,
     access: RepositoryAccess,
     options: ResolveOptions,
-    begun = deps.clock.monotonic(),
   ): Promise<Resolution> {
-    const { tags, askedAt } = await deps.oci.tags({
+    const { tags } = await deps.oci.tags({
       repository,
       access,
       signal: options.signal,
-      maxAgeMs: options.maxAgeMs ?? 0,
+      ...sharingOf(options),
     });
     const selection = selectVersion(tags, wanted, { kind: "tags" });
     switch (selection.kind) {
       case "invalid":
         throw selection.error;
       case "none":
-        if (askedAt < begun) {
-          return fromTags(repository, wanted, access, { ...options, maxAgeMs: 0 }, begun);
-        }
         throw noSuchTag(repository, wanted, tags, selection.highest);
       case "found": {
         const pin = await pinTag(
@@ -226,7 +230,7 @@ export function createResolver(deps: ResolverDeps): Resolver {
             ...source,
             access,
             signal: options.signal,
-            maxAgeMs: options.maxAgeMs ?? 0,
+            ...sharingOf(options),
           });
           return { versions: tags.map((version) => ({ version })), problems: [] };
         }
@@ -253,4 +257,8 @@ export function createResolver(deps: ResolverDeps): Resolver {
       }
     },
   };
+}
+
+function sharingOf({ since, occasion }: ResolveOptions) {
+  return { since, occasion };
 }

@@ -1,5 +1,5 @@
-/** The HTTP port of a process: `/healthz` (it runs), `/readyz` (it does its work) and `/metrics`. */
-import { createServer } from "node:http";
+/** The HTTP port of a process: `/healthz` (it runs), `/readyz` (it does its work), `/metrics`, and what it has besides. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 import { formatListenAddress, type ListenAddress } from "../config/listen-address.ts";
@@ -15,20 +15,27 @@ export interface HealthServerOptions {
   readonly metrics: Registry;
   /** Why the process is not ready, as a sentence; undefined when it is. */
   readonly notReady: () => string | undefined;
+  /** What answers requests whose path begins with this. */
+  readonly routes?: Readonly<Record<string, Route>>;
 }
+
+export type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Rejects when the port cannot be had. */
 export async function startHealthServer({
   listen,
   metrics,
   notReady,
+  routes = {},
 }: HealthServerOptions): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: string, type = "text/plain; charset=utf-8"): void => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(body);
     };
     const path = (request.url ?? "/").split("?", 1)[0];
-    if (request.method !== "GET" && request.method !== "HEAD") answer(405, "only GET\n");
+    const route = Object.entries(routes).find(([prefix]) => path?.startsWith(prefix))?.[1];
+    if (route !== undefined) route(request, response).catch(() => response.destroy());
+    else if (request.method !== "GET" && request.method !== "HEAD") answer(405, "only GET\n");
     else if (path === "/healthz") answer(200, "ok\n");
     else if (path === "/readyz") {
       const why = notReady();

@@ -1,0 +1,93 @@
+/** What a thousand HelmOps that follow one repository cost: its server, and the hub's memory. */
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
+import { configChart } from "../src/testing/chart-archive.ts";
+import { startChartServer } from "../src/testing/chart-server.ts";
+import { type BenchFleet, inParallel, memoryMb, untilCount } from "./bench-fleet.ts";
+import type { Figure } from "./figures.ts";
+
+const many = 1_000;
+const atATime = 16;
+const interval = "15s";
+const rounds = 3;
+
+function nameOf(index: number): string {
+  return `polled-${index}`;
+}
+
+export async function pollingTogether(bench: BenchFleet): Promise<readonly Figure[]> {
+  const hub = bench.fleet.hubProcess().identity.pid;
+  const idleMb = await memoryMb(hub);
+  const server = await startChartServer();
+  server.publish(await configChart("polled", "1.0.0"));
+  try {
+    await inParallel(many, atATime, (index) =>
+      bench.fleet.hub.create(helmOps, {
+        apiVersion,
+        kind: "HelmOp",
+        metadata: { namespace: workspaceNamespace, name: nameOf(index) },
+        spec: {
+          helm: { repo: server.url, chart: "polled", version: "1.x" },
+          pollingInterval: interval,
+          targets: [{ clusterName: "nowhere" }],
+        },
+      }),
+    );
+    // One poll to come together: those that were made last have been polled just now.
+    await untilPolledAgain(bench);
+    const requests: number[] = [];
+    let peakMb = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const before = server.requests.length;
+      await untilPolledAgain(bench);
+      requests.push(server.requests.length - before);
+      peakMb = Math.max(peakMb, await memoryMb(hub));
+    }
+    return [
+      {
+        what: `requests to one repository by ${many} HelmOps, in each interval`,
+        unit: "requests",
+        value: Math.max(...requests),
+        bar: 1,
+        detail: `in ${rounds} intervals of ${interval}: ${requests.join(", ")}`,
+      },
+      {
+        what: `memory of the hub with ${many} HelmOps that are polled, above idle`,
+        unit: "MB",
+        value: peakMb - idleMb,
+        bar: 150,
+        detail: await heapText(bench),
+      },
+    ];
+  } finally {
+    await inParallel(many, atATime, (index) =>
+      bench.fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: nameOf(index) }),
+    );
+    await server.close();
+  }
+}
+
+/** Resolves once each of them has been polled again, and so has told. */
+function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
+  const before = new Map(
+    Array.from({ length: many }, (_, index) => {
+      const key = `${workspaceNamespace}/${nameOf(index)}`;
+      return [key, watched.store.get(key)?.status?.lastPollingTriggered] as const;
+    }),
+  );
+  return untilCount(watched, many, ({ metadata, status }) => {
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const at = status?.lastPollingTriggered;
+    return before.has(key) && at !== undefined && at !== null && at !== before.get(key);
+  });
+}
+
+/** How much of it is in use, as the hub tells itself. */
+async function heapText({ fleet }: BenchFleet): Promise<string> {
+  const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
+  const mb = (name: string): string => {
+    const bytes = new RegExp(`^nodejs_${name}_bytes (\\S+)$`, "m").exec(metrics)?.[1];
+    return (Number(bytes) / 1024 ** 2).toFixed(0);
+  };
+  return `its heap has ${mb("heap_size_total")} MB, of which ${mb("heap_size_used")} MB are in use; ${mb("external_memory")} MB are outside`;
+}

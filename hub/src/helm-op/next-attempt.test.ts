@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chartErrors } from "@flotilla/shared/charts/errors.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { aHelmOp } from "../testing/objects.ts";
+import { type LastAttempt, nextAttemptMs } from "./next-attempt.ts";
+import { slotAfter, slotOffset } from "./poll-slots.ts";
+
+const passing = new AppError(chartErrors.INDEX_FETCH, "refused");
+const lasting = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
+const nowMs = Date.UTC(2026, 0, 1);
+const once = aHelmOp();
+const polled = aHelmOp({ pollingInterval: "5m" });
+const nextSlotMs =
+  slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs) - nowMs;
+const good: LastAttempt = {
+  lastAt: new Date(nowMs).toISOString(),
+  failures: 0,
+  failure: undefined,
+  isAsked: false,
+};
+const failed = (error: AppError, isPinned: boolean, failures = 1): LastAttempt => ({
+  ...good,
+  failures,
+  failure: { error, isPinned },
+});
+
+const cases = [
+  ["that went well, without polling", once, good, undefined],
+  ["that went well, with polling", polled, good, nextSlotMs],
+  ["that led to no chart at all", once, failed(passing, false), 1_000],
+  ["the third that led to no chart at all", once, failed(passing, false, 3), 4_000],
+  ["the hundredth that led to no chart at all", once, failed(passing, false, 100), 300_000],
+  ["that cannot get better by itself", polled, failed(lasting, false), undefined],
+  ["a poll that failed", polled, failed(passing, true), nextSlotMs],
+  [
+    "that somebody asked for and that failed",
+    once,
+    { ...failed(passing, true), isAsked: true },
+    1_000,
+  ],
+  [
+    "that somebody asked for, with polling",
+    polled,
+    { ...failed(passing, true), isAsked: true },
+    1_000,
+  ],
+  [
+    "that somebody asked for and that cannot get better by itself",
+    once,
+    { ...failed(lasting, true), isAsked: true },
+    undefined,
+  ],
+] as const;
+for (const [what, helmOp, last, expected] of cases) {
+  test(`after an attempt ${what}: ${expected ?? "no other"}`, () => {
+    assert.equal(nextAttemptMs(helmOp, last, { nowMs, hub: "hub" }), expected);
+  });
+}

@@ -1,0 +1,41 @@
+/** When the repositories of a HelmOp are asked again after an attempt. Pure. */
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { type Moment, type PollHistory, planPoll } from "./polling.ts";
+import type { ChartResolution } from "./resolve-charts.ts";
+
+/** What somebody waits for is tried again after one second, doubling up to five minutes. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 5 * 60_000;
+
+/** How long is waited after so many failures. */
+export function retryMs(failures: number): number {
+  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
+}
+
+export interface LastAttempt extends PollHistory {
+  readonly failure: ChartResolution["failure"];
+  /** It was made because somebody asked for it. */
+  readonly isAsked: boolean;
+}
+
+/** Milliseconds until then; undefined when nothing is asked before something changes. */
+export function nextAttemptMs(
+  helmOp: HelmOp,
+  last: LastAttempt,
+  moment: Moment,
+): number | undefined {
+  const { failure, isAsked } = last;
+  if (failure !== undefined && (isAsked || !failure.isPinned)) {
+    if (failure.error.retryable) return retryMs(last.failures);
+    if (!failure.isPinned) return undefined;
+  }
+  const plan = planPoll(helmOp, last, moment);
+  switch (plan.kind) {
+    case "off":
+      return undefined;
+    case "due":
+      return 0;
+    case "later":
+      return plan.inMs;
+  }
+}

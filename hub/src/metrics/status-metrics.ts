@@ -1,0 +1,185 @@
+/** What the statuses of HelmOps, Bundles and Clusters count, under Fleet's names. Pure. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import {
+  type BundleSummary,
+  bundleStates,
+  type ResourceCounts,
+} from "@flotilla/shared/api/summary.ts";
+import { describeUrl } from "@flotilla/shared/charts/address.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { worstState } from "../rollup/summarize.ts";
+import type { Labels, Series, SeriesMetric } from "./series-metric.ts";
+
+export interface StatusSources {
+  readonly helmOps: () => readonly HelmOp[];
+  readonly bundles: () => readonly Bundle[];
+  readonly clusters: () => readonly Cluster[];
+}
+
+export function statusMetrics(sources: StatusSources): readonly SeriesMetric[] {
+  return [
+    ...helmOpMetrics(sources.helmOps),
+    ...bundleMetrics(sources.bundles),
+    ...clusterMetrics(sources.clusters),
+  ];
+}
+
+/** The end of a metric's name in Fleet, its help, and what it is the count of. */
+type Count<T> = readonly [name: string, help: string, count: (object: T) => number];
+
+const resourceNames = {
+  desired_ready: ["desiredReady", "that should be ready"],
+  missing: ["missing", "that are missing"],
+  modified: ["modified", "that were modified"],
+  not_ready: ["notReady", "that are not ready"],
+  orphaned: ["orphaned", "that should not be there"],
+  ready: ["ready", "that are ready"],
+  unknown: ["unknown", "that cannot be judged"],
+  wait_applied: ["waitApplied", "that have not been applied yet"],
+} as const satisfies Record<string, readonly [keyof ResourceCounts, string]>;
+
+function helmOpMetrics(list: StatusSources["helmOps"]): readonly SeriesMetric[] {
+  const counts: readonly Count<HelmOp>[] = [
+    [
+      "desired_ready_clusters",
+      "clusters that should be ready",
+      (op) => op.status?.desiredReadyClusters ?? 0,
+    ],
+    ["ready_clusters", "clusters that are ready", (op) => op.status?.readyClusters ?? 0],
+    ...Object.entries(resourceNames).map(
+      ([name, [field, help]]): Count<HelmOp> => [
+        `resources_${name}`,
+        `objects ${help}`,
+        (op) => op.status?.resourceCounts?.[field] ?? 0,
+      ],
+    ),
+  ];
+  return metricsOf("fleet_helmop", ["name", "namespace", "repo", "chart", "version"], {
+    counts,
+    list,
+    labelsOf: ({ metadata: { name, namespace = "" }, spec: { helm }, status }) => ({
+      name,
+      namespace,
+      repo: shownAddress(helm?.repo ?? ""),
+      chart: shownAddress(helm?.chart ?? ""),
+      version: status?.version ?? "",
+    }),
+  });
+}
+
+function bundleMetrics(list: StatusSources["bundles"]): readonly SeriesMetric[] {
+  const fields = {
+    desired_ready: "desiredReady",
+    err_applied: "errApplied",
+    modified: "modified",
+    not_ready: "notReady",
+    out_of_sync: "outOfSync",
+    pending: "pending",
+    ready: "ready",
+    wait_applied: "waitApplied",
+  } as const satisfies Record<string, keyof BundleSummary>;
+  const counts = Object.entries(fields).map(
+    ([name, field]): Count<Bundle> => [
+      name,
+      `deployments: ${field}`,
+      (bundle) => bundle.status?.summary?.[field] ?? 0,
+    ],
+  );
+  // Fleet's labels for what comes from Git are there, and empty, so that its dashboards find them.
+  const labelNames = ["name", "namespace", "commit", "repo", "generation", "state"];
+  const labelsOf = (bundle: Bundle): Labels => ({
+    ...namesOf(bundle),
+    commit: "",
+    repo: "",
+    state: worstState(bundle.status?.summary ?? { ready: 0, desiredReady: 0 }) || "Ready",
+  });
+  return [
+    ...metricsOf("fleet_bundle", labelNames, { counts, list, labelsOf }),
+    stateMetric("fleet_bundle", labelNames, bundleStates, { list, labelsOf }),
+  ];
+}
+
+function clusterMetrics(list: StatusSources["clusters"]): readonly SeriesMetric[] {
+  const counts = Object.entries(resourceNames).map(
+    ([name, [field, help]]): Count<Cluster> => [
+      `resources_count_${name.replaceAll("_", "")}`,
+      `objects ${help}`,
+      (cluster) => cluster.status?.resourceCounts?.[field] ?? 0,
+    ],
+  );
+  const labelNames = [
+    "name",
+    "namespace",
+    "cluster_name",
+    "cluster_display_name",
+    "generation",
+    "state",
+  ];
+  const labelsOf = (cluster: Cluster): Labels => ({
+    ...namesOf(cluster),
+    cluster_name: cluster.metadata.labels?.["management.cattle.io/cluster-name"] ?? "",
+    cluster_display_name:
+      cluster.metadata.labels?.["management.cattle.io/cluster-display-name"] ?? "",
+    state: cluster.status?.display?.state || "Ready",
+  });
+  const states = ["NotReady", "Ready", "WaitCheckIn", "Offline"];
+  return [
+    ...metricsOf("fleet_cluster", labelNames, { counts, list, labelsOf }),
+    stateMetric("fleet_cluster", labelNames, states, { list, labelsOf }),
+  ];
+}
+
+interface Listed<T> {
+  readonly list: () => readonly T[];
+  readonly labelsOf: (object: T) => Labels;
+}
+
+function metricsOf<T>(
+  prefix: string,
+  labelNames: readonly string[],
+  { counts, list, labelsOf }: Listed<T> & { readonly counts: readonly Count<T>[] },
+): readonly SeriesMetric[] {
+  return counts.map(([name, help, count]) => ({
+    name: `${prefix}_${name}`,
+    help: `How many ${help}.`,
+    labelNames,
+    series: () => list().map((object) => ({ labels: labelsOf(object), value: count(object) })),
+  }));
+}
+
+/** 1 for the state that an object has, 0 for the others that there are. */
+function stateMetric<T>(
+  prefix: string,
+  labelNames: readonly string[],
+  states: readonly string[],
+  { list, labelsOf }: Listed<T>,
+): SeriesMetric {
+  return {
+    name: `${prefix}_state`,
+    help: "Whether it is in this state.",
+    labelNames,
+    series: () =>
+      list().flatMap((object): Series[] => {
+        const labels = labelsOf(object);
+        const shown = new Set([...states, labels["state"] ?? ""]);
+        return [...shown].map((state) => ({
+          labels: { ...labels, state },
+          value: state === labels["state"] ? 1 : 0,
+        }));
+      }),
+  };
+}
+
+function namesOf({ metadata: { name, namespace = "", generation = 0 } }: KubeObject): Labels {
+  return { name, namespace, generation: String(generation) };
+}
+
+/** As it is, but for what may be a secret. */
+function shownAddress(text: string): string {
+  const url = URL.parse(text.trim());
+  if (url === null) return text.includes("@") ? "" : text;
+  const { username, password, search } = url;
+  return username === "" && password === "" && search === "" ? text : describeUrl(url);
+}

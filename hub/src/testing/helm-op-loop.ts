@@ -1,0 +1,113 @@
+/** The loop of HelmOps over an API server in memory, with whatever resolver a test has, on a clock that stands still. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import type { EventNote } from "@flotilla/shared/kube/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
+import { createStore } from "@flotilla/shared/kube/store.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { byBundle } from "../deploy/reconcile.ts";
+import { createDoubts } from "../helm-op/doubts.ts";
+import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { bundleKeyOf } from "../rollup/tally.ts";
+import { helmOpStatus } from "../status/helm-op-status.ts";
+import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
+import { createMemoryKube } from "./memory-kube.ts";
+import { tallied } from "./tallied.ts";
+
+export interface HelmOpLoop {
+  readonly clock: FakeClock;
+  readonly events: readonly EventNote[];
+  put(helmOp: HelmOp): void;
+  /** One run, after which the status is told. */
+  reconcile(key: ObjectKey): Promise<Outcome>;
+  intent(key: ObjectKey): HelmOpIntent;
+  helmOp(key: ObjectKey): HelmOp;
+  /** As another process that begins with what is in the API server. */
+  restart(): void;
+}
+
+export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
+  const rest = createMemoryKube();
+  const events: EventNote[] = [];
+  const stores = {
+    helmOps: createStore<HelmOp>({ clock }),
+    bundles: createStore<Bundle>({ clock }),
+    deployments: createStore<BundleDeployment>({
+      clock,
+      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
+    }),
+  };
+  let outcomes = createOutcomes();
+  let run = start();
+
+  function start() {
+    return helmOpReconciler({
+      rest,
+      ...stores,
+      doubts: createDoubts(clock),
+      resolver,
+      access: {
+        of: () => Promise.resolve({ settingsFor: () => ({}), hasChanged: false }),
+        users: () => [],
+        forget: () => undefined,
+      },
+      outcomes,
+      markStatus: () => undefined,
+      events: {
+        record: (_, note) => void events.push(note),
+        flush: () => Promise.resolve(),
+      },
+      clock,
+      hubId: "hub",
+    });
+  }
+
+  function helmOpOf(key: ObjectKey): HelmOp {
+    const found = stores.helmOps.get(key);
+    if (found === undefined) throw new Error(`there is no HelmOp ${key}`);
+    return found;
+  }
+
+  function intentOf(key: ObjectKey): HelmOpIntent {
+    const intent = outcomes.helmOps.get(key);
+    if (intent === undefined) throw new Error(`nothing was told of ${key}`);
+    return intent;
+  }
+
+  return {
+    clock,
+    events,
+    put: (helmOp) => void stores.helmOps.set(rest.put(helmOps, helmOp)),
+    async reconcile(key) {
+      const outcome = await run(key, { signal: new AbortController().signal, log: silentLog() });
+      const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];
+      if (ours !== undefined) stores.helmOps.set(ours);
+      if (made !== undefined) stores.bundles.set(made);
+      const helmOp = helmOpOf(key);
+      const status = helmOpStatus({
+        helmOp,
+        intent: intentOf(key),
+        bundle: made,
+        targeting: undefined,
+        ...tallied([]),
+        now: new Date(clock.now()).toISOString(),
+      });
+      stores.helmOps.set(rest.put(helmOps, { ...helmOp, status }));
+      return outcome;
+    },
+    intent: intentOf,
+    helmOp: helmOpOf,
+    restart() {
+      outcomes = createOutcomes();
+      run = start();
+    },
+  };
+}
+
+/** The key of `aHelmOp()`. */
+export const web: ObjectKey = keyOf({ namespace: "fleet-default", name: "web" });

@@ -1,0 +1,37 @@
+/** Whether a webhook's call comes from somebody who has its key. Pure. */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+export interface Proof {
+  readonly authorization?: string | undefined;
+  /** `sha256=` and the HMAC of the body in hex. */
+  readonly signature?: string | undefined;
+}
+
+/**
+ * The key itself as distribution and Harbor send it (`Bearer KEY`, `KEY`, or the password of Basic), or a signature over the
+ * body. Takes as long for a right one as for a wrong one.
+ */
+export function isSender(
+  key: string,
+  { authorization, signature }: Proof,
+  body: Uint8Array,
+): boolean {
+  const wanted = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+  const isSigned = isEqual(signature?.toLowerCase() ?? "", wanted);
+  const isShown = isEqual(keyIn(authorization ?? ""), key);
+  return key !== "" && (isSigned || isShown);
+}
+
+function keyIn(authorization: string): string {
+  const [, scheme, rest = ""] = /^(Bearer|Basic)\s+(.*)$/is.exec(authorization.trim()) ?? [];
+  if (scheme === undefined) return authorization.trim();
+  if (scheme.toLowerCase() === "bearer") return rest.trim();
+  const pair = Buffer.from(rest, "base64").toString();
+  return pair.slice(pair.indexOf(":") + 1);
+}
+
+/** Digests have one length, whatever the texts have. */
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash("sha256").update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}

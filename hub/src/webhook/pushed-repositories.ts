@@ -1,0 +1,136 @@
+/** What a webhook's body says was pushed: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
+import { z } from "zod";
+
+/** A repository as a sender names it: registries often leave out the host, or have another one for it. */
+export interface PushedRepository {
+  /** Lower case, with the port; absent when nothing says it. */
+  readonly host?: string;
+  /** Without slashes at its ends. */
+  readonly path: string;
+}
+
+export type Push =
+  /** `delivery`: the same for a delivery that is repeated; absent where nothing tells two apart. */
+  | {
+      readonly kind: "named";
+      readonly repositories: readonly PushedRepository[];
+      readonly delivery?: string;
+    }
+  /** A sender that names nothing means everything. */
+  | { readonly kind: "all" }
+  /** Nothing that concerns versions: a pull, a scan, a test of the connection. */
+  | { readonly kind: "nothing" }
+  | { readonly kind: "unreadable" };
+
+/** Of one call. A registry sends one for each push, and a few after it was away. */
+const mostEvents = 1_000;
+
+const distributionSchema = z.object({
+  events: z
+    .array(
+      z.object({
+        id: z.string().optional(),
+        action: z.string().optional(),
+        target: z.object({ repository: z.string(), url: z.string().optional() }).optional(),
+        request: z.object({ host: z.string().optional() }).optional(),
+      }),
+    )
+    .max(mostEvents),
+});
+
+const harborDataSchema = z.object({
+  resources: z
+    .array(z.object({ resource_url: z.string().optional() }))
+    .max(mostEvents)
+    .optional(),
+  repository: z.object({ repo_full_name: z.string().optional() }),
+});
+
+/** `data` is where Harbor has the same in a CloudEvent. */
+const harborSchema = z.union([
+  z.object({ type: z.string(), event_data: harborDataSchema }),
+  z
+    .object({ type: z.string(), data: harborDataSchema })
+    .transform(({ type, data }) => ({ type, event_data: data })),
+]);
+
+const genericSchema = z.object({ repository: z.string().min(1).optional() });
+
+/** Actions of distribution after which a repository may have other versions. */
+const changes: ReadonlySet<string> = new Set(["push", "delete"]);
+
+export function readPush(body: string): Push {
+  if (body.trim() === "") return { kind: "all" };
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return { kind: "unreadable" };
+  }
+  const distribution = distributionSchema.safeParse(parsed);
+  if (distribution.success) return ofDistribution(distribution.data);
+  const harbor = harborSchema.safeParse(parsed);
+  if (harbor.success) return ofHarbor(harbor.data, body);
+  const generic = genericSchema.safeParse(parsed);
+  if (!generic.success) return { kind: "unreadable" };
+  const { repository } = generic.data;
+  return repository === undefined
+    ? { kind: "all" }
+    : { kind: "named", repositories: [readName(repository)] };
+}
+
+function ofDistribution({ events }: z.infer<typeof distributionSchema>): Push {
+  // The layers of a chart come before it: a poll for them would find nothing new.
+  const changed = events.filter(
+    ({ action, target }) => changes.has(action ?? "") && !/\/blobs\//.test(target?.url ?? ""),
+  );
+  const repositories = changed.flatMap(({ target, request }) =>
+    target === undefined ? [] : [named(target.repository, hostOf(target.url) ?? request?.host)],
+  );
+  if (repositories.length === 0) return { kind: "nothing" };
+  const ids = changed.map(({ id }) => id ?? "");
+  return {
+    kind: "named",
+    repositories,
+    ...(!ids.includes("") && { delivery: ids.join(" ") }),
+  };
+}
+
+function ofHarbor({ type, event_data }: z.infer<typeof harborSchema>, body: string): Push {
+  if (!/push|delete|replication/i.test(type)) return { kind: "nothing" };
+  const { repository, resources = [] } = event_data;
+  const urls = resources.flatMap(({ resource_url }) => resource_url ?? []).map(withoutTag);
+  const repositories = urls.map(readName);
+  const path = repository.repo_full_name;
+  if (repositories.length === 0 && path !== undefined) repositories.push(named(path));
+  // It says when it happened, so two pushes never have the same body.
+  return repositories.length === 0
+    ? { kind: "nothing" }
+    : { kind: "named", repositories, delivery: body };
+}
+
+/** `oci://host/path`, `https://host/path`, `host:5000/path` or a path alone. */
+function readName(text: string): PushedRepository {
+  const [, scheme, rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/)?(.*)$/is.exec(text.trim()) ?? [];
+  const slash = rest.indexOf("/");
+  const first = slash < 0 ? rest : rest.slice(0, slash);
+  const isHost = scheme !== undefined || /[.:]|^localhost$/.test(first);
+  if (!isHost) return named(rest);
+  return named(slash < 0 ? "" : rest.slice(slash + 1), first);
+}
+
+function named(path: string, host?: string): PushedRepository {
+  return {
+    path: path.replace(/^\/+|\/+$/g, ""),
+    ...(host !== undefined && host !== "" && { host: host.toLowerCase() }),
+  };
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return URL.parse(url ?? "")?.host;
+}
+
+/** A reference without what follows the repository: `:tag` or `@sha256:…`. */
+function withoutTag(reference: string): string {
+  return reference.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
+}
