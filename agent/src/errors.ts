@@ -38,6 +38,22 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The archive that was fetched is no chart: it is not packed as one, or unpacks to more than Helm reads.",
   },
+  VALUES_SOURCE_MISSING: {
+    retryable: true,
+    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, is not there in the cluster, or may not be read by the account that the deployment acts as. The message names it. Make it, or give that right; the agent goes on at once.",
+  },
+  VALUES_SOURCE_INVALID: {
+    retryable: true,
+    help: "What a ConfigMap or Secret that `valuesFrom` names holds is no values file: no YAML, or not a map. The message says where. Correct it in the cluster; the agent goes on at once.",
+  },
+  COPY_TAKEN: {
+    retryable: true,
+    help: "`downstreamResources` asks for a copy where the cluster has an object of that name already which was not copied there. It is left alone. Delete it, or give one of the two another name.",
+  },
+  COPY_FAILED: {
+    retryable: true,
+    help: "A Secret or ConfigMap of the hub could not be copied into the release's namespace, or its copy could not be deleted. The message has what came back; where a right is missing, give it to the account that the deployment acts as.",
+  },
   SUPPLY_AWAITED: {
     retryable: true,
     help: "The hub has not yet sent a Secret or ConfigMap that the deployment names. It goes on by itself as soon as that has come; where it does not come, the hub's log says why it cannot read it.",

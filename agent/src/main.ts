@@ -16,6 +16,7 @@ import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
+import { createCopies } from "./copies/copies.ts";
 import { createDeployer } from "./engine/deployer.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createRunNotes } from "./engine/run-notes.ts";
@@ -24,12 +25,14 @@ import { createReleases } from "./helm/releases.ts";
 import { createRunHelm } from "./helm/run-helm.ts";
 import { createIdentityKeeper } from "./identity/identity-keeper.ts";
 import { createIdentityStore } from "./identity/identity-store.ts";
+import { createInputs } from "./inputs/inputs.ts";
 import { createHubConnector } from "./link/hub-client.ts";
 import { createLink } from "./link/link.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
 import { createFacts } from "./supply/facts.ts";
 import { createSupplies } from "./supply/supplies.ts";
 import { createTemplateGuard } from "./templates/template-guard.ts";
+import { createRenderValues } from "./values/render-values.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -60,10 +63,21 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     environment: helmEnvironment(config, helmHome),
   });
   const actors = createActors({ connection: rest, namespace: agentNamespace, log });
+  const copies = createCopies({ rest, clock, log });
+  const inputs = createInputs({
+    rest,
+    supplies,
+    facts,
+    renderValues: createRenderValues({ runHelm, dir: join(config.dataDir, "values") }),
+    clock,
+    log,
+  });
   const deployer = createDeployer({
     rest,
     actors,
     assignments,
+    copies,
+    inputs,
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(config.dataDir, "charts") }),
     checkTemplates: createTemplateGuard(),
@@ -90,6 +104,8 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     log,
   });
   const engine = createEngine({
+    inputs,
+    copies,
     actors,
     assignments,
     releases,
@@ -111,18 +127,18 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   });
   const watching = new AbortController();
   const watches = Promise.all(
-    [releases, readiness, actors].map((watched) => watched.run(watching.signal)),
+    [releases, readiness, actors, copies].map((watched) => watched.run(watching.signal)),
   );
   try {
     await notes.recover();
     await Promise.all([assignments.load(), supplies.load(), facts.load()]);
-    await Promise.all([releases.synced, actors.synced]);
+    await Promise.all([releases.synced, actors.synced, copies.synced]);
     log.info({ health: health.address, held: assignments.list().length }, "agent is ready");
     // What was assigned before is carried on whether or not the hub can be reached.
     await Promise.all([engine.run(signal), link.run(engine.intake, signal)]);
   } finally {
     watching.abort();
-    await watches;
+    await Promise.all([watches, inputs.end()]);
     await Promise.all([charts.close(), health.close(), rest.close()]);
   }
 });

@@ -18,12 +18,14 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Actor, Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import type { Copies, CopyPlace } from "../copies/copies.ts";
 import type { Hindrance } from "../dependencies/hindrance.ts";
 import { agentErrors } from "../errors.ts";
 import { isNotThere, uninstallArgs } from "../helm/commands.ts";
 import { isLocked, type ReleaseRecord, recordSecretName } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import type { Gathered, Inputs } from "../inputs/inputs.ts";
 import { describeNamespace } from "../namespace/describe-namespace.ts";
 import {
   type Action,
@@ -47,6 +49,8 @@ export interface DeployerDeps {
   readonly releases: Releases;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
+  readonly inputs: Inputs;
+  readonly copies: Copies;
   readonly supplies: Pick<Supplies, "get">;
   readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
@@ -84,7 +88,7 @@ export interface Deployer {
   /** Installs or upgrades. Throws an AppError when what is wanted could not be done. */
   deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed>;
   /** What is installed already of what is wanted; changes nothing. */
-  installed(held: HeldAssignment): Promise<InSync | undefined>;
+  installed(held: HeldAssignment, signal: AbortSignal): Promise<InSync | undefined>;
   /** Removes everything that was installed for a deployment. */
   withdraw(held: HeldAssignment, signal: AbortSignal): Promise<void>;
 }
@@ -93,14 +97,14 @@ export interface Deployer {
 const maxActions = 6;
 
 export function createDeployer(deps: DeployerDeps): Deployer {
-  const { actors, assignments, releases, runHelm, notes, clock } = deps;
+  const { actors, assignments, copies, inputs, releases, runHelm, notes, clock } = deps;
   const stored = createStoredReleases(deps);
   const upgrade = createUpgrade({ ...deps, stored });
 
   async function deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed> {
     const { owner } = held;
-    const { content, desired } = await wantedOf(held);
-    const actor = await actors.of(content.serviceAccount);
+    const wanted = await wantedOf(held, pass.signal);
+    const { desired } = wanted;
     for (let actions = 0; actions < maxActions; actions += 1) {
       refuseWhenOver(pass.superseded);
       const action = nextAction(desired, {
@@ -111,7 +115,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         retryAtMs: pass.retryAtMs,
         nowMs: clock.now(),
       });
-      const ended = await act(action, { content, desired, actor }, pass);
+      const ended = await act(action, wanted, pass);
       if (ended !== undefined) return ended;
     }
     throw new AppError(
@@ -120,16 +124,38 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     );
   }
 
+  async function wantedOf(
+    { owner, deploymentId, content: bytes }: HeldAssignment,
+    signal: AbortSignal,
+  ): Promise<Wanted> {
+    const content = await unpackContent({ deploymentId, bytes });
+    const actor = await actors.of(content.serviceAccount);
+    const gathered = await inputs.gather(content, {
+      deployment: owner.name,
+      deploymentId,
+      actor,
+      signal,
+    });
+    const desired: Desired = {
+      owner,
+      namespace: content.namespace,
+      name: content.releaseName,
+      digest: releaseDigest(content, gathered),
+    };
+    return { content, desired, actor, inputs: gathered };
+  }
+
   /** Undefined: look again. */
   async function act(
     action: Action,
     wanted: Wanted,
     pass: DeployPass,
   ): Promise<Deployed | undefined> {
-    const { content, desired, actor } = wanted;
+    const { content, desired, actor, inputs } = wanted;
     switch (action.kind) {
       case "none":
         await notes.end(desired.owner.name);
+        await copies.apply(inputs.copies, { ...placeOf(wanted), signal: pass.signal });
         await describeNamespace(actor, content, pass.signal);
         return await inSync(content, action.record);
       case "wait":
@@ -201,8 +227,10 @@ export function createDeployer(deps: DeployerDeps): Deployer {
 
   return {
     deploy,
-    async installed(held) {
-      const { content, desired } = await wantedOf(held);
+    async installed(held, signal) {
+      const wanted = await wantedOf(held, signal).catch(unlessInputsAreMissing);
+      if (wanted === undefined) return undefined;
+      const { content, desired } = wanted;
       const latest = releases.latest(desired.namespace, desired.name);
       return latest !== undefined && isInSync(latest, desired)
         ? await inSync(content, latest)
@@ -217,14 +245,16 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         .ownedBy(held.owner.name)
         .filter(({ owner }) => owner?.uid === held.owner.uid);
       // What never was installed needs nobody to remove it.
-      if (owned.length > 0) {
+      if (owned.length > 0 || copies.has(held.owner.name)) {
         const actor = await actors.of(serviceAccount);
         for (const record of owned) {
           if (isLocked(record)) await stored.unlock(actor.rest, record);
           if (keepResources) await forgetRecords(record, actor, signal);
           else await uninstall(record, actor, signal);
         }
+        if (!keepResources) await copies.remove(held.owner.name, actor, signal);
       }
+      inputs.forget(held.owner.name);
       await notes.end(held.owner.name);
     },
   };
@@ -243,24 +273,28 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   }
 }
 
-/** A deployment as it is wanted, and as whom that is done. */
+/** A deployment as it is wanted, what it came to in this cluster, and as whom that is done. */
 interface Wanted {
   readonly content: DeploymentContent;
   readonly desired: Desired;
   readonly actor: Actor;
+  readonly inputs: Gathered;
 }
 
-async function wantedOf(
-  held: HeldAssignment,
-): Promise<{ readonly content: DeploymentContent; readonly desired: Desired }> {
-  const content = await unpackContent({ deploymentId: held.deploymentId, bytes: held.content });
-  return {
-    content,
-    desired: {
-      owner: held.owner,
-      namespace: content.namespace,
-      name: content.releaseName,
-      digest: releaseDigest(content),
-    },
-  };
+function placeOf({ desired, actor }: Wanted): Omit<CopyPlace, "signal"> {
+  return { owner: desired.owner.name, namespace: desired.namespace, actor };
 }
+
+/** What cannot be gathered now is not told of a deployment for which nothing is done. */
+function unlessInputsAreMissing(thrown: unknown): undefined {
+  const { code } = AppError.from(thrown);
+  if (!missingInputs.some((kind) => kind.code === code)) throw thrown;
+}
+
+const missingInputs = [
+  agentErrors.SUPPLY_AWAITED,
+  agentErrors.SUPPLY_MISSING,
+  agentErrors.VALUES_SOURCE_MISSING,
+  agentErrors.VALUES_SOURCE_INVALID,
+  agentErrors.SERVICE_ACCOUNT_MISSING,
+];

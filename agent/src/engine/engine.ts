@@ -3,7 +3,7 @@
  * assignments out, tells what came of them, and keeps following how what it installed is doing.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeploymentKey, DeploymentState, SupplyRef } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
@@ -17,10 +17,12 @@ import type { Registry } from "prom-client";
 import type { Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import type { Copies } from "../copies/copies.ts";
 import { reportedState } from "../dependencies/reported-state.ts";
 import { createWaiting } from "../dependencies/waiting.ts";
 import { agentErrors } from "../errors.ts";
 import type { Releases } from "../helm/releases.ts";
+import type { Inputs } from "../inputs/inputs.ts";
 import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
@@ -34,6 +36,8 @@ import type { Deployer, DeployPass, InSync } from "./deployer.ts";
 
 export interface EngineDeps {
   readonly actors: Pick<Actors, "onChange">;
+  readonly inputs: Pick<Inputs, "onChange">;
+  readonly copies: Pick<Copies, "onChange">;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly deployer: Deployer;
@@ -114,7 +118,10 @@ export function createEngine(deps: EngineDeps): Engine {
   deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
-  supplies.onChange((ref) => void lookAgain(ref));
+  supplies.onChange(async (ref) => lookAgain(await namers.of(ref)));
+  deps.inputs.onChange(lookAgain);
+  deps.copies.onChange(lookAgain);
+  facts.onChange(() => lookAgain(assignments.list().map(({ owner }) => owner.name)));
 
   async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
@@ -127,7 +134,7 @@ export function createEngine(deps: EngineDeps): Engine {
     passes.set(name, current);
     try {
       return held.paused
-        ? await lookOnly(held, own)
+        ? await lookOnly(held, own, signal)
         : await deploy(held, own, {
             signal,
             superseded: superseded.signal,
@@ -179,9 +186,9 @@ export function createEngine(deps: EngineDeps): Engine {
     return true;
   }
 
-  /** Has the deployments that name it carried out with what it is now, and those that failed at once. */
-  async function lookAgain(ref: SupplyRef): Promise<void> {
-    for (const name of await namers.of(ref)) {
+  /** Has deployments carried out with what they now are given, and those that failed at once. */
+  function lookAgain(names: Iterable<string>): void {
+    for (const name of names) {
       delete progress.get(name)?.failure;
       const current = passes.get(name);
       if (current !== undefined) current.isOutdated = true;
@@ -221,11 +228,15 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   /** Changes nothing. */
-  async function lookOnly(held: HeldAssignment, own: Progress): Promise<ReconcileOutcome> {
+  async function lookOnly(
+    held: HeldAssignment,
+    own: Progress,
+    signal: AbortSignal,
+  ): Promise<ReconcileOutcome> {
     await assignments.stored(held.owner.name);
     if (own.outcome.kind !== "deployed") {
       // What an earlier process installed is there all the same.
-      const found = await deployer.installed(held);
+      const found = await deployer.installed(held, signal);
       if (found === undefined) own.outcome = { kind: "pending", message: "paused" };
       else settled(held, own, found, lostMessage(await namers.namedBy(held), supplies));
     }

@@ -8,11 +8,13 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import type { Copies } from "../copies/copies.ts";
 import { agentErrors } from "../errors.ts";
 import { upgradeArgs } from "../helm/commands.ts";
 import { isLocked, parseRelease } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import type { Gathered } from "../inputs/inputs.ts";
 import { ensureNamespace } from "../namespace/ensure-namespace.ts";
 import type { Desired } from "../release/next-action.ts";
 import { chartAccess } from "../supply/chart-access.ts";
@@ -29,6 +31,7 @@ export interface UpgradeDeps {
   readonly stored: StoredReleases;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
+  readonly copies: Pick<Copies, "apply">;
   readonly supplies: Pick<Supplies, "get">;
   readonly facts: Pick<Facts, "get">;
   readonly runHelm: RunHelm;
@@ -55,13 +58,15 @@ export interface Revision {
   readonly revision: number;
   /** As whom it is made. */
   readonly actor: Actor;
+  readonly inputs: Gathered;
 }
 
 /** Makes this revision. Throws HELM_FAILED in Helm's words. */
 export type Upgrade = (made: Revision, until: DeployUntil) => Promise<void>;
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
-  const { rest, assignments, releases, stored, charts, checkTemplates, runHelm, notes, log } = deps;
+  const { rest, assignments, releases, stored, charts, checkTemplates, copies } = deps;
+  const { runHelm, notes, log } = deps;
   const { clock, patienceMs = usualPatienceMs } = deps;
 
   /** Where the records cannot be read the watch will tell them. */
@@ -84,11 +89,11 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
   }
 
   return async function upgrade(made, { signal, superseded }) {
-    const { desired, content, revision, actor } = made;
+    const { desired, content, revision, actor, inputs } = made;
     const { owner, namespace, name, digest } = desired;
     const until = AbortSignal.any([signal, superseded]);
     const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
-    const values = content.values === undefined ? undefined : toHelmJson(content.values);
+    const values = inputs.values === undefined ? undefined : toHelmJson(inputs.values);
     await checkTemplates({ content, chart, actor, values });
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
     await assignments.stored(owner.name);
@@ -102,12 +107,14 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     });
     if (content.createNamespace && revision === 1)
       await ensureNamespace({ actor, own: rest }, namespace, signal);
+    await copies.apply(inputs.copies, { owner: owner.name, namespace, actor, signal });
     let noted: Promise<void> = Promise.resolve();
     const late = abortLater(superseded, content.helm.timeoutSeconds > 0 ? 0 : patienceMs, clock);
     const result = await runHelm({
       args: [
         ...upgradeArgs({
           content,
+          hasValues: values !== undefined,
           owner,
           digest,
           revision,

@@ -27,6 +27,7 @@ const content: DeploymentContent = {
 function argsOf(changed: Partial<DeploymentContent>): readonly string[] {
   return upgradeArgs({
     content: { ...content, ...changed },
+    hasValues: changed.values !== undefined,
     owner: { name: "web-1", uid: "u" },
     digest: "d",
     revision: 3,

@@ -5,6 +5,8 @@ import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {
   readonly content: DeploymentContent;
+  /** Whether values come on standard input. */
+  readonly hasValues: boolean;
   readonly owner: DeploymentKey;
   readonly digest: string;
   /** The revision that this run will make. */
@@ -14,9 +16,10 @@ export interface UpgradeInputs {
   readonly chartDigest: string;
 }
 
-/** Installs, or upgrades what is there. Values are expected on standard input when the content has some. */
+/** Installs, or upgrades what is there. */
 export function upgradeArgs({
   content,
+  hasValues,
   owner,
   digest,
   revision,
@@ -44,7 +47,7 @@ export function upgradeArgs({
     "--disable-openapi-validation",
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
-    ...(content.values === undefined ? [] : ["--values=-"]),
+    ...(hasValues ? ["--values=-"] : []),
     ...(helm.timeoutSeconds > 0 ? ["--wait", `--timeout=${helm.timeoutSeconds}s`] : []),
     ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),
     ...(helm.atomic ? ["--rollback-on-failure"] : []),

@@ -123,7 +123,7 @@ suite("how an agent accesses a chart's source", () => {
       "names the Secret that the hub does not have",
       {},
       "SUPPLY_MISSING",
-      "the hub has no Secret fleet-default/source, which helmSecretName names for the credentials of the chart's source; it goes on as soon as there is one",
+      "the hub has no Secret fleet-default/source, which helmSecretName names; it goes on as soon as there is one",
     ],
     [
       "says what is wrong with a Secret",

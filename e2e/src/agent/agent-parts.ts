@@ -4,16 +4,19 @@ import { join } from "node:path";
 import { createActors } from "@flotilla/agent/acting/actors.ts";
 import { createAssignmentStorage } from "@flotilla/agent/assignment/assignment-storage.ts";
 import { createAssignments } from "@flotilla/agent/assignment/assignments.ts";
+import { createCopies } from "@flotilla/agent/copies/copies.ts";
 import { createDeployer } from "@flotilla/agent/engine/deployer.ts";
 import { createEngine } from "@flotilla/agent/engine/engine.ts";
 import { createRunNotes } from "@flotilla/agent/engine/run-notes.ts";
 import { createReleases } from "@flotilla/agent/helm/releases.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
+import { createInputs } from "@flotilla/agent/inputs/inputs.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
 import { createFacts } from "@flotilla/agent/supply/facts.ts";
 import { createSupplies } from "@flotilla/agent/supply/supplies.ts";
 import { createTemplateGuard } from "@flotilla/agent/templates/template-guard.ts";
+import { createRenderValues } from "@flotilla/agent/values/render-values.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
@@ -69,10 +72,21 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
   const actors = createActors({ connection: rest, namespace: agentNamespace, log });
+  const copies = createCopies({ rest, clock, log });
+  const inputs = createInputs({
+    rest,
+    supplies,
+    facts,
+    renderValues: createRenderValues({ runHelm: program, dir: join(dataDir, "values") }),
+    clock,
+    log,
+  });
   const deployer = createDeployer({
     rest,
     actors,
     assignments,
+    copies,
+    inputs,
     releases,
     charts: createChartCache({ open: charts.open, log }, { dir: join(dataDir, "charts") }),
     checkTemplates: createTemplateGuard(),
@@ -95,6 +109,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     for (const waiter of [...waiters]) waiter();
   };
   const engine = createEngine({
+    inputs,
+    copies,
     actors,
     assignments,
     releases,
@@ -139,11 +155,11 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const ending = new AbortController();
   const watching = new AbortController();
   const watches = Promise.all(
-    [releases, readiness, actors].map((watched) => watched.run(watching.signal)),
+    [releases, readiness, actors, copies].map((watched) => watched.run(watching.signal)),
   );
   await notes.recover();
   await Promise.all([assignments.load(), supplies.load(), facts.load()]);
-  await Promise.all([releases.synced, actors.synced]);
+  await Promise.all([releases.synced, actors.synced, copies.synced]);
   const running = engine.run(ending.signal);
 
   return {
@@ -165,7 +181,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
       ending.abort();
       await running;
       watching.abort();
-      await watches;
+      await Promise.all([watches, inputs.end()]);
       await Promise.all([charts.close(), rest.close()]);
     },
   };

@@ -14,6 +14,8 @@ export interface Wanted {
   /** By default by address and digest. */
   readonly pin?: Pin;
   readonly values?: Readonly<Record<string, unknown>>;
+  readonly valuesFrom?: DeploymentContent["valuesFrom"];
+  readonly copies?: DeploymentContent["copies"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
   readonly uid?: string;
   readonly paused?: boolean;
@@ -36,6 +38,8 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
     createNamespace: true,
     valuesAreTemplates: true,
     ...(values !== undefined && { values }),
+    ...(wanted.valuesFrom !== undefined && { valuesFrom: wanted.valuesFrom }),
+    ...(wanted.copies !== undefined && { copies: wanted.copies }),
     helm: {
       timeoutSeconds: 0,
       atomic: false,

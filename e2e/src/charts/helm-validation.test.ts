@@ -41,6 +41,7 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
       access: { insecureSkipVerify: false },
       keepResources: false,
     },
+    hasValues: false,
     owner: { name: "wrong", uid: "u" },
     digest: "d",
     revision: 1,

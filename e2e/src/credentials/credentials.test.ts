@@ -18,7 +18,7 @@ import {
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -223,6 +223,29 @@ test("a password that is rotated is at the agent within seconds, deploys nothing
     ),
     [["/guarded-1.0.0.tgz"], ["/guarded-1.1.0.tgz"]],
   );
+});
+
+test("Rancher's authorities are trusted on the hub and at the agent where the Secret names none", async () => {
+  await createSecret("no-authority", { username: "me", password: two });
+  await createHelmOp("trusting", {
+    helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
+    helmSecretName: "no-authority",
+  });
+  const untrusted = /an authority that is not trusted/;
+  await helmOpThat(fleet.hub, "trusting", "told of it", acceptedSays(untrusted));
+
+  await fleet.hub.create(namespaces, { metadata: { name: "cattle-system" } });
+  const metadata = { namespace: "cattle-system", name: "tls-ca" };
+  await fleet.hub.create(secrets, {
+    metadata,
+    data: encoded({ "cacerts.pem": certificate.caPem }),
+  });
+  await helmOpThat(fleet.hub, "trusting", "ready", isReady("1.0.0", 1));
+
+  await fleet.hub.delete(secrets, metadata);
+  await fleet.hub.delete(helmOps, { namespace, name: "trusting" });
+  await supplyOf(prod.rest, "no-authority", "withdrawn", (found) => !found);
+  await fleet.hub.delete(secrets, { namespace, name: "no-authority" });
 });
 
 test("docker's configuration opens a registry with TLS, also when its password is rotated on both sides", async () => {

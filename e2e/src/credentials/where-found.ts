@@ -1,23 +1,20 @@
 /** Where a secret can be found in a fleet: in every object of every cluster, packed or not, in logs, metrics and arguments. */
 import { readdir, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { z } from "zod";
 
-const groupsSchema = z.object({
-  groups: z.array(z.object({ versions: z.array(z.object({ groupVersion: z.string() })) })),
-});
-const resourcesSchema = z.object({
-  resources: z.array(z.object({ name: z.string(), verbs: z.array(z.string()) })),
-});
-const listSchema = z.object({
-  kind: z.string(),
-  items: z.array(
-    z.looseObject({
-      metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
-    }),
-  ),
-});
+/** What the API server says of itself, as far as it is read here. */
+interface Groups {
+  readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
+}
+interface Resources {
+  readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+}
+interface List {
+  readonly kind: string;
+  readonly items: readonly KubeObject[];
+}
 
 /** The objects of a cluster that have any of the texts in them, as `Kind namespace/name`, sorted. */
 export async function objectsWith(
@@ -26,7 +23,7 @@ export async function objectsWith(
 ): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const path of await listPaths(rest)) {
-    const { kind, items } = listSchema.parse(JSON.parse(await rest.raw(path)));
+    const { kind, items } = await ask<List>(rest, path);
     for (const item of items) {
       const { namespace, name } = item.metadata;
       if (holds(item, texts))
@@ -68,17 +65,21 @@ function unzipped(bytes: Buffer): string {
 }
 
 async function listPaths(rest: KubeRest): Promise<readonly string[]> {
-  const { groups } = groupsSchema.parse(JSON.parse(await rest.raw("/apis")));
+  const { groups } = await ask<Groups>(rest, "/apis");
   const versions = groups.flatMap((group) =>
     group.versions.map((one) => `/apis/${one.groupVersion}`),
   );
   const paths: string[] = [];
   for (const base of ["/api/v1", ...versions]) {
-    const { resources } = resourcesSchema.parse(JSON.parse(await rest.raw(base)));
+    const { resources } = await ask<Resources>(rest, base);
     for (const { name, verbs } of resources)
       if (verbs.includes("list")) paths.push(`${base}/${name}`);
   }
   return paths;
+}
+
+async function ask<T>(rest: KubeRest, path: string): Promise<T> {
+  return JSON.parse(await rest.raw(path)) as T;
 }
 
 /** Looks at the arguments of every process of this machine again and again, until it is stopped. */

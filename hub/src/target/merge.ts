@@ -6,9 +6,7 @@
  */
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
-import { isRawNumber } from "@flotilla/shared/json/exact.ts";
-
-type Values = Readonly<Record<string, unknown>>;
+import { mergeValues } from "@flotilla/shared/values/merge-values.ts";
 
 export function mergeOptions(
   base: BundleDeploymentOptions,
@@ -46,7 +44,10 @@ function mergeHelm(
   over: HelmOptions | undefined,
 ): HelmOptions | undefined {
   if (base === undefined || over === undefined) return over ?? base;
-  const values = mergeValues(base.values ?? undefined, over.values ?? undefined);
+  const values =
+    base.values && over.values
+      ? mergeValues(base.values, over.values)
+      : (over.values ?? base.values);
   const timeoutSeconds = over.timeoutSeconds;
   return {
     ...base,
@@ -104,27 +105,6 @@ function mergeLists<T>(
   const merged = new Map(base.map((entry) => [identity(entry), entry]));
   for (const entry of over) merged.set(identity(entry), entry);
   return [...merged.values()];
-}
-
-/** Maps are merged, everything else of `over` replaces; a null in `over` stays, Helm reads it as "remove". */
-export function mergeValues(
-  base: Values | undefined,
-  over: Values | undefined,
-): Values | undefined {
-  if (base === undefined || over === undefined) return over ?? base;
-  // A map of its own, because a name may be `__proto__`.
-  const merged = new Map(Object.entries(base));
-  for (const [name, value] of Object.entries(over)) {
-    const below = merged.get(name);
-    merged.set(name, isMap(below) && isMap(value) ? mergeValues(below, value) : value);
-  }
-  return Object.fromEntries(merged);
-}
-
-function isMap(value: unknown): value is Values {
-  return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
-  );
 }
 
 function either(a: boolean | undefined, b: boolean | undefined): boolean | undefined {

@@ -51,7 +51,7 @@ const helmOpSpecSchema = fields({
     { "x-default-text": "no polling" },
   ),
   helmSecretName: text(
-    "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, `cacerts`, `insecureSkipVerify`, `basicHTTP`.",
+    "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, or `bearerToken`, or `.dockerconfigjson`; `tls.crt` and `tls.key`; `cacerts` or `ca.crt`; `insecureSkipVerify`; `basicHTTP`.",
   ),
   insecureSkipTLSVerify: flag("Do not check the certificate of the chart's source."),
   suspend: flag(

@@ -70,6 +70,16 @@ describe("a change is sent to agents, and", () => {
       ["the history's limit", { ...content, helm: { ...content.helm, maxHistory: 3 } }, false],
       ["another Secret for the source", { ...content, access: { secret: "source" } }, false],
       ["as whom it is done", { ...content, serviceAccount: "deployer" }, false],
+      [
+        "templates that come to the same values",
+        { ...content, templateValues: { replicas: "2" } },
+        false,
+      ],
+      [
+        "another place for the same values",
+        { ...content, valuesFrom: [{ kind: "Secret", name: "more", key: "values.yaml" }] },
+        false,
+      ],
       ["the namespace's labels", { ...content, namespaceLabels: { team: "a" } }, false],
       ["what it depends on", { ...content, dependsOn: [{ name: "db" }] }, false],
       ["the Bundle's labels", { ...content, labels: { tier: "base" } }, false],
@@ -84,7 +94,7 @@ describe("a change is sent to agents, and", () => {
       const after = await packContent(changed);
 
       assert.notEqual(after.deploymentId, before.deploymentId);
-      assert.equal(releaseDigest(changed) !== releaseDigest(content), runsHelm);
+      assert.equal(releaseDigest(changed, changed) !== releaseDigest(content, content), runsHelm);
     });
   }
 });
@@ -101,11 +111,23 @@ describe("a content that says the same has the same digests", () => {
   test("with values that are empty as without any, as far as Helm sees", () => {
     const { values: _, ...none } = content;
 
-    assert.equal(releaseDigest({ ...content, values: {} }), releaseDigest(none));
+    assert.equal(releaseDigest(content, { values: {} }), releaseDigest(none, {}));
+  });
+
+  test("and with nothing to copy as without a word of it", () => {
+    assert.equal(releaseDigest(content, { copies: [] }), releaseDigest(content, {}));
+  });
+
+  test("but not when what is copied beside the release changes", () => {
+    const digests = [[], [{ data: "1" }], [{ data: "2" }]].map((copies) =>
+      releaseDigest(content, { copies }),
+    );
+
+    assert.equal(new Set(digests).size, 3);
   });
 
   test("and the release digest fits into a label", () => {
-    assert.match(releaseDigest(content), /^[0-9a-f]{56}$/);
+    assert.match(releaseDigest(content, content), /^[0-9a-f]{56}$/);
   });
 });
 

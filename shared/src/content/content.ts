@@ -13,6 +13,7 @@ import { pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
 import { supplyRefSchema } from "../supply/supply.ts";
+import type { Values } from "../values/merge-values.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 
 export const contentErrors = defineErrors({
@@ -152,19 +153,29 @@ export async function unpackContent(packed: PackedContent): Promise<DeploymentCo
   }
 }
 
+/** What a content came to in one cluster. */
+export interface ReleaseInputs {
+  /** Rendered, and with those of other objects over them. */
+  readonly values?: Values | undefined;
+  /** What is copied beside the release, which is to notice when that changes. */
+  readonly copies?: readonly unknown[] | undefined;
+}
+
 /**
  * Names what Helm would install, in 56 hex digits (a label value holds 63 characters). Equal digests mean that running
  * Helm again would change nothing; how long Helm waits, what it keeps and how charts are fetched is not part of it.
  */
-export function releaseDigest(content: DeploymentContent): string {
-  const { pin, releaseName, namespace, values, forceSyncGeneration } = content;
+export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs): string {
+  const { pin, releaseName, namespace, forceSyncGeneration } = content;
+  const { values = {}, copies = [] } = inputs;
   return createHash("sha256")
     .update(
       canonicalJson({
         pin,
         releaseName,
         namespace,
-        values: values ?? {},
+        values,
+        ...(copies.length > 0 && { copies }),
         // Only where it is set, so that releases from before it was known stay as they are.
         ...(forceSyncGeneration !== undefined && { forceSyncGeneration }),
       }),

@@ -1,0 +1,170 @@
+/**
+ * What reaches Helm besides the chart: the values as they come out in this cluster, and what is copied beside the
+ * release. From the deployment's content, the cluster's facts, what the hub supplied and the cluster's own objects.
+ */
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
+import type { Actor } from "../acting/actors.ts";
+import type { Copy } from "../copies/copy-object.ts";
+import { agentErrors } from "../errors.ts";
+import { type SuppliedDeps, type SupplyUse, supplied } from "../supply/supplied.ts";
+import { hasTemplates, type RenderValues } from "../values/render-values.ts";
+import { type SourceObject, valuesIn } from "./values-source.ts";
+import { createWatchedObjects, type WatchedObject } from "./watched-objects.ts";
+
+export interface Gathered {
+  /** Absent: Helm is given none. */
+  readonly values?: Values;
+  readonly copies: readonly Copy[];
+}
+
+export interface GatherOptions {
+  readonly deployment: string;
+  /** Of the content. */
+  readonly deploymentId: string;
+  readonly actor: Actor;
+  readonly signal: AbortSignal;
+}
+
+export interface Inputs {
+  /**
+   * Throws SUPPLY_AWAITED and SUPPLY_MISSING for what the hub has not sent or does not have, VALUES_TEMPLATE_FAILED,
+   * VALUES_SOURCE_MISSING and VALUES_SOURCE_INVALID. What it took is followed from then on.
+   */
+  gather(content: DeploymentContent, options: GatherOptions): Promise<Gathered>;
+  /** It is gone, and follows nothing any more. */
+  forget(deployment: string): void;
+  /** Told the deployments of which a ConfigMap or Secret with values has changed. */
+  onChange(listener: (deployments: ReadonlySet<string>) => void): void;
+  /** Ends what is watched. */
+  end(): Promise<void>;
+}
+
+export interface InputsDeps extends SuppliedDeps {
+  /** The agent's own, which watches; what is read is read as the deployment's account. */
+  readonly rest: KubeRest;
+  readonly renderValues: RenderValues;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Of one content in the light of certain facts. */
+interface Rendered {
+  readonly deploymentId: string;
+  readonly facts: ClusterFacts;
+  readonly values: Values | undefined;
+}
+
+const copied: SupplyUse = { field: "downstreamResources", what: "which is to be copied" };
+
+export function createInputs(deps: InputsDeps): Inputs {
+  const { facts, renderValues } = deps;
+  const listeners: ((deployments: ReadonlySet<string>) => void)[] = [];
+  const watched = createWatchedObjects({
+    ...deps,
+    onChange(followers) {
+      for (const listener of listeners) listener(followers);
+    },
+  });
+  /** The last of each deployment, so that a pass that finds nothing changed starts no Helm. */
+  const rendered = new Map<string, Rendered>();
+
+  async function ownValues(
+    content: DeploymentContent,
+    { deployment, deploymentId, signal }: GatherOptions,
+  ): Promise<Values | undefined> {
+    if (!hasTemplates(content)) return content.values;
+    const known = facts.get();
+    if (known === undefined) {
+      throw new AppError(
+        agentErrors.SUPPLY_AWAITED,
+        "waiting for what the hub says that this cluster is, which the templates in its values may ask for",
+      );
+    }
+    const last = rendered.get(deployment);
+    if (last?.deploymentId === deploymentId && last.facts === known) return last.values;
+    const values = await renderValues(content, known, { signal });
+    rendered.set(deployment, { deploymentId, facts: known, values });
+    return values;
+  }
+
+  async function fromSource(
+    source: ValuesSource,
+    content: DeploymentContent,
+    copies: readonly Copy[],
+    { actor, signal }: GatherOptions,
+  ): Promise<Values> {
+    // What is to be copied need not have been: it is what the hub supplied.
+    const copy = copies.find(({ ref }) => ref.kind === source.kind && ref.name === source.name);
+    const namespace = source.namespace ?? content.namespace;
+    const where = `${source.kind} ${copy === undefined ? namespace : content.namespace}/${source.name}`;
+    const object = copy?.object ?? (await read(source, namespace, actor, signal));
+    if (object !== undefined) return valuesIn(source, object, where);
+    throw new AppError(
+      agentErrors.VALUES_SOURCE_MISSING,
+      `${where}, which valuesFrom names, is not there; it goes on as soon as it is`,
+    );
+  }
+
+  async function read(
+    { kind, name }: ValuesSource,
+    namespace: string,
+    { rest, title }: Actor,
+    signal: AbortSignal,
+  ): Promise<SourceObject | undefined> {
+    const resource: Resource<KubeObject & SourceObject> = kind === "Secret" ? secrets : configMaps;
+    try {
+      return await rest.get(resource, { namespace, name }, { signal });
+    } catch (thrown) {
+      throw new AppError(
+        agentErrors.VALUES_SOURCE_MISSING,
+        `read the ${kind} ${namespace}/${name} for valuesFrom as ${title}: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    }
+  }
+
+  return {
+    async gather(content, options) {
+      const copies = (content.copies ?? []).map((ref) => ({
+        ref,
+        object: supplied(ref, copied, deps),
+      }));
+      const sources = content.valuesFrom ?? [];
+      await watched.follow(options.deployment, watchedOf(sources, content));
+      let values = await ownValues(content, options);
+      for (const source of sources)
+        values = mergeValues(values ?? {}, await fromSource(source, content, copies, options));
+      return { ...(values !== undefined && { values }), copies };
+    },
+    forget(deployment) {
+      rendered.delete(deployment);
+      void watched.follow(deployment, []);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+    end: () => watched.end(),
+  };
+}
+
+/** What is read of the cluster itself; what is copied comes from the hub, whatever namespace is named. */
+function watchedOf(
+  sources: readonly ValuesSource[],
+  { namespace, copies = [] }: DeploymentContent,
+): readonly WatchedObject[] {
+  return sources
+    .filter(({ kind, name }) => !copies.some((copy) => copy.kind === kind && copy.name === name))
+    .map((source) => ({
+      kind: source.kind,
+      namespace: source.namespace ?? namespace,
+      name: source.name,
+    }));
+}

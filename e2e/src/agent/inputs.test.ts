@@ -1,0 +1,203 @@
+/** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Supply } from "@flotilla/proto/messages.ts";
+import {
+  type ConfigMap,
+  configMaps,
+  namespaces,
+  type Secret,
+  secrets,
+} from "@flotilla/shared/kube/core-resources.ts";
+import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { packSupply, type SupplyObject, type SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import { configChart } from "../testing/chart-archive.ts";
+import { objectThat } from "../testing/expect.ts";
+import { startAgentCluster } from "./agent-cluster.ts";
+import { startAgentParts } from "./agent-parts.ts";
+import { deploymentOf, type Wanted } from "./deployment-of.ts";
+
+const cluster = await startAgentCluster();
+const agent = await startAgentParts(cluster.spec);
+after(() => agent.stop());
+const chart = await configChart("greeter", "1.0.0");
+cluster.charts.publish(chart);
+const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as const;
+const login = { kind: "Secret", name: "login" } as const;
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+before(async () => {
+  const facts = { namespace: "fleet-default", name: "paris", labels: {}, annotations: {} };
+  await agent.intake.takeFacts(await packFacts({ ...facts, templateValues: {} }));
+});
+
+async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
+  await agent.intake.assign(
+    await deploymentOf({ name, chart, url: cluster.charts.url, ...wanted }),
+  );
+}
+
+async function supply(ref: SupplyRef, object: SupplyObject): Promise<void> {
+  const { digest, bytes } = await packSupply(object);
+  await agent.intake.takeSupply({ ...ref, packed: { digest, content: bytes } } satisfies Supply);
+}
+
+/** Of the ConfigMap that the chart makes. */
+function greeted(release: string, greeting: string): Promise<ConfigMap | undefined> {
+  const ref = { namespace: release, name: `${release}-config` };
+  return objectThat(cluster.rest, configMaps, ref, `greeted with ${greeting}`, (found) => {
+    return found?.data?.["greeting"] === greeting;
+  });
+}
+
+function copyThat(
+  namespace: string,
+  what: string,
+  isWanted: (copy: Secret | undefined) => boolean,
+): Promise<Secret | undefined> {
+  return objectThat(cluster.rest, secrets, { namespace, name: login.name }, what, isWanted);
+}
+
+async function namespace(name: string): Promise<void> {
+  await cluster.rest.create(namespaces, { metadata: { name } });
+}
+
+test("values of a ConfigMap are waited for, found as soon as they come, and followed when they change", async () => {
+  await namespace("watched");
+  await assign("watched", { values: { greeting: "own" }, valuesFrom: [defaults] });
+  const missing = await agent.report(({ name, code }) => name === "watched" && code !== undefined);
+  assert.equal(missing.code, "VALUES_SOURCE_MISSING");
+  assert.match(
+    missing.message,
+    /^ConfigMap watched\/defaults, which valuesFrom names, is not there; it goes on as soon as it is/,
+  );
+
+  const ref = { namespace: "watched", name: defaults.name };
+  await cluster.rest.create(configMaps, { metadata: ref, data: { other: "" } });
+  const keyless = await agent.report(({ message }) => message.startsWith("key values.yaml"));
+  assert.match(keyless.message, /is missing from ConfigMap watched\/defaults, can't use it/);
+
+  const change = (greeting: string) =>
+    cluster.rest.patch(configMaps, ref, {
+      type: "merge",
+      body: { data: { [defaults.key]: `greeting: ${greeting}\n` } },
+    });
+  await change("first");
+  await greeted("watched", "first");
+  await change("second");
+  await greeted("watched", "second");
+  await cluster.recordThat("watched", 2, "deployed");
+  assert.deepEqual(await cluster.records("watched"), ["1 superseded", "2 deployed"]);
+});
+
+test("later sources win over earlier ones, a change that comes to the same runs no Helm", async () => {
+  await namespace("ordered");
+  const source = (name: string, greeting: string) =>
+    cluster.rest.create(secrets, {
+      metadata: { namespace: "ordered", name },
+      data: { [defaults.key]: base64(`greeting: ${greeting}\nextra: {${name}: true}\n`) },
+    });
+  await source("early", "early");
+  await source("late", "late");
+  const from = (name: string) => ({ ...defaults, kind: "Secret", name }) as const;
+  await assign("ordered", { valuesFrom: [from("early"), from("late")] });
+  await greeted("ordered", "late");
+
+  await cluster.rest.patch(
+    secrets,
+    { namespace: "ordered", name: "late" },
+    {
+      type: "merge",
+      body: { data: { [defaults.key]: base64("greeting: 'late'\nextra: {late: true}\n") } },
+    },
+  );
+  await cluster.rest.patch(
+    secrets,
+    { namespace: "ordered", name: "early" },
+    {
+      type: "merge",
+      body: { data: { [defaults.key]: base64("greeting: other\nextra: {early: false}\n") } },
+    },
+  );
+  await cluster.recordThat("ordered", 2, "deployed");
+  assert.deepEqual(await cluster.records("ordered"), ["1 superseded", "2 deployed"]);
+});
+
+test("a Secret of the hub is copied before the release, changed with it, restored, and goes with it", async () => {
+  await assign("copied", { copies: [login] });
+  const awaited = await agent.report(({ name, message }) => name === "copied" && message !== "");
+  assert.match(
+    awaited.message,
+    /^waiting for the Secret fleet-default\/login, which is to be copied/,
+  );
+
+  await supply(login, {
+    type: "kubernetes.io/basic-auth",
+    data: { username: base64("me"), password: base64("one") },
+    labels: { team: "a" },
+  });
+  const copy = await copyThat("copied", "copied", (found) => found !== undefined);
+  assert.equal(copy?.type, "kubernetes.io/basic-auth");
+  assert.deepEqual(copy.metadata.labels, {
+    team: "a",
+    "fleet.cattle.io/bundledeployment": "copied",
+  });
+  await cluster.recordThat("copied", 1, "deployed");
+
+  await supply(login, {
+    type: "kubernetes.io/basic-auth",
+    data: { username: base64("me"), password: base64("two") },
+  });
+  await copyThat("copied", "rotated", (found) => found?.data?.["password"] === base64("two"));
+  await cluster.recordThat("copied", 2, "deployed");
+
+  await cluster.rest.delete(secrets, { namespace: "copied", name: login.name });
+  await copyThat("copied", "there again", (found) => found?.data?.["password"] === base64("two"));
+  assert.deepEqual(await cluster.records("copied"), ["1 superseded", "2 deployed"]);
+
+  await agent.intake.withdraw({ name: "copied", uid: "uid-copied" });
+  await copyThat("copied", "gone", (found) => found === undefined);
+});
+
+test("values may come from what is copied, also before it was", async () => {
+  const settings = { kind: "ConfigMap", name: "settings" } as const;
+  await supply(settings, { data: { [defaults.key]: "greeting: copied\n" } });
+
+  await assign("from-copy", {
+    copies: [settings],
+    valuesFrom: [{ ...settings, key: defaults.key, namespace: "fleet-default" }],
+  });
+
+  await greeted("from-copy", "copied");
+});
+
+test("an object of that name which nobody copied there is left alone, and said", async () => {
+  await namespace("taken");
+  const data = { password: base64("theirs") };
+  await cluster.rest.create(secrets, { metadata: { namespace: "taken", name: login.name }, data });
+  await assign("taken", { copies: [login] });
+
+  const refused = await agent.report(({ name, code }) => name === "taken" && code !== undefined);
+
+  assert.equal(refused.code, "COPY_TAKEN");
+  assert.match(refused.message, /there is a Secret taken\/login in the cluster already/);
+  const kept = await cluster.rest.get(secrets, { namespace: "taken", name: login.name });
+  assert.deepEqual(kept?.data, data);
+  assert.deepEqual(await cluster.records("taken"), []);
+});
+
+test("two deployments of one namespace share a copy, which goes with the last", async () => {
+  await assign("one", { namespace: "shared", copies: [login] });
+  await assign("two", { namespace: "shared", copies: [login] });
+  await agent.report(({ name, phase }) => name === "one" && phase === "deployed");
+  await agent.report(({ name, phase }) => name === "two" && phase === "deployed");
+  const copy = await copyThat("shared", "copied", (found) => found !== undefined);
+
+  await agent.intake.withdraw({ name: "one", uid: "uid-one" });
+  await agent.withdrawn("one");
+  const kept = await cluster.rest.get(secrets, { namespace: "shared", name: login.name });
+  assert.equal(kept?.metadata.uid, copy?.metadata.uid);
+
+  await agent.intake.withdraw({ name: "two", uid: "uid-two" });
+  await copyThat("shared", "gone", (found) => found === undefined);
+});
