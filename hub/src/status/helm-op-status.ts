@@ -3,6 +3,7 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { type Archives, differingArchives } from "../rollup/archives.ts";
 import type { Tally } from "../rollup/tally.ts";
 import type { BundleTargeting, HelmOpIntent } from "./intent.ts";
 import { isNews } from "./news.ts";
@@ -16,6 +17,8 @@ export interface HelmOpInputs {
   readonly targeting: BundleTargeting | undefined;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** What the clusters have installed. */
+  readonly archives: Archives;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -32,7 +35,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
             type: "Accepted",
             status: "True",
             reason: "",
-            message: intent.accepted.message ?? "",
+            message: acceptedMessage(inputs),
             observedGeneration,
           }
         : {
@@ -80,6 +83,12 @@ export function isHelmOpNews(before: HelmOpStatus | undefined, after: HelmOpStat
   return ["Accepted", "Polled", "Ready"].some((type) =>
     isNews(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
   );
+}
+
+/** What was to be known when it was resolved, and what the clusters have found since. */
+function acceptedMessage({ intent, archives, targeting }: HelmOpInputs): string {
+  const differing = differingArchives(archives, targeting?.unchecked ?? new Map());
+  return [intent.accepted.message, differing].filter((text) => text !== undefined).join("; ");
 }
 
 function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInputs): Verdict {
