@@ -5,11 +5,7 @@ import { accessTo } from "@flotilla/shared/charts/access.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { type IndexLine, indexText } from "@flotilla/shared/charts/testing/index-text.ts";
 import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts";
-import {
-  registryOf,
-  type TestChart,
-  testChart,
-} from "@flotilla/shared/charts/testing/test-registry.ts";
+import { registryOf, testChart } from "@flotilla/shared/charts/testing/test-registry.ts";
 import {
   type Respond,
   send,
