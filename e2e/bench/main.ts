@@ -9,6 +9,7 @@ import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
+import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 
 const parts: readonly (readonly [
@@ -22,6 +23,7 @@ const parts: readonly (readonly [
   ["idle", idleRequests],
   ["clusters", addClusters],
   ["fan-out", oneToMany],
+  ["resolve", resolving],
 ];
 
 const { values, positionals } = parseArgs({
