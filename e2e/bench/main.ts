@@ -10,6 +10,7 @@ import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { pollingTogether } from "./polling-together.ts";
+import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 
 const parts: readonly (readonly [
@@ -24,6 +25,7 @@ const parts: readonly (readonly [
   ["clusters", addClusters],
   ["fan-out", oneToMany],
   ["polling", pollingTogether],
+  ["resolve", resolving],
 ];
 
 const { values, positionals } = parseArgs({

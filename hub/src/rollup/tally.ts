@@ -10,6 +10,7 @@ import {
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { type Archives, createArchiveCounts } from "./archives.ts";
 import { stateOf } from "./deployment-state.ts";
 
 /** The totals of one Bundle or one cluster. */
@@ -28,6 +29,8 @@ export interface Tallies {
   change(before: BundleDeployment | undefined, after: BundleDeployment | undefined): void;
   /** By the key of the Bundle. */
   ofBundle(key: ObjectKey): Tally;
+  /** What the clusters of a Bundle have installed. */
+  archivesOf(key: ObjectKey): Archives;
   /** By the cluster's own namespace on the hub. */
   ofCluster(namespace: string): Tally;
 }
@@ -76,6 +79,7 @@ export function commonVersion({ versions }: Tally): string {
 export function createTallies(): Tallies {
   const bundles = new Map<ObjectKey, RunningTally>();
   const clusters = new Map<string, RunningTally>();
+  const archives = createArchiveCounts();
 
   function count(
     map: Map<string, RunningTally>,
@@ -111,11 +115,14 @@ export function createTallies(): Tallies {
         [after, 1],
       ] as const) {
         if (deployment === undefined) continue;
-        count(bundles, bundleKeyOf(deployment), deployment, by);
+        const bundle = bundleKeyOf(deployment);
+        count(bundles, bundle, deployment, by);
+        archives.count(bundle, deployment, by);
         count(clusters, deployment.metadata.namespace ?? "", deployment, by);
       }
     },
     ofBundle: (key) => bundles.get(key) ?? noTally,
+    archivesOf: archives.of,
     ofCluster: (namespace) => clusters.get(namespace) ?? noTally,
   };
 }

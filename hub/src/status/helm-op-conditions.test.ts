@@ -27,8 +27,9 @@ const ready = paris({ appliedDeploymentID: digestA, ready: true });
 const failed = paris({ conditions: [{ type: "Deployed", status: "False", message: "no" }] });
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
-const made = { bundle: aBundle(), targeting };
-const unmade = { bundle: undefined, targeting: undefined, ...tallied([]) };
+const archives: HelmOpInputs["archives"] = new Map();
+const made = { bundle: aBundle(), targeting, archives };
+const unmade = { bundle: undefined, targeting: undefined, archives, ...tallied([]) };
 const pollFailed: HelmOpIntent = {
   ...intent,
   polled: { at: now, error: "500" },
@@ -109,7 +110,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     [
       [
         "no cluster matches",
-        { bundle: aBundle(), targeting: { ...targeting, targets: 0 }, ...tallied([]) },
+        { bundle: aBundle(), targeting: { ...targeting, targets: 0 }, archives, ...tallied([]) },
         "False",
         "False",
       ],

@@ -17,6 +17,7 @@ const settled: HelmOpInputs = {
   bundle: aBundle(),
   targeting: { generation: 1, targets: 1, waiting: 0 },
   ...tallied([ready]),
+  archives: new Map(),
   now,
 };
 
@@ -146,6 +147,40 @@ describe("Accepted", () => {
 
     assert.equal(condition?.status, "True");
     assert.equal(condition.message, "published again");
+  });
+});
+
+describe("Accepted, where the source gives no digest", () => {
+  const targeting = { generation: 1, targets: 2, waiting: 0, unchecked: new Map([["s-1", "web"]]) };
+
+  test("says that clusters got different archives, after what else is worth knowing", () => {
+    const accepted = { ok: true, message: "published again" } as const;
+    const archives = new Map([
+      [
+        "s-1",
+        new Map([
+          ["one", 1],
+          ["other", 2],
+        ]),
+      ],
+    ]);
+
+    const condition = conditionOf(
+      { intent: { generation: 1, accepted }, targeting, archives },
+      "Accepted",
+    );
+
+    assert.equal(condition?.status, "True");
+    assert.match(
+      condition.message ?? "",
+      /^published again; clusters got different archives of web, other in 2 clusters and one in 1 cluster; /,
+    );
+  });
+
+  test("says nothing when they got the same", () => {
+    const archives = new Map([["s-1", new Map([["one", 2]])]]);
+
+    assert.equal(conditionOf({ targeting, archives }, "Accepted")?.message, "");
   });
 });
 

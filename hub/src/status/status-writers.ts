@@ -85,6 +85,7 @@ export function createStatusWriters({
         bundle: isForeign ? undefined : bundle,
         targeting: isForeign ? undefined : outcomes.bundles.get(key),
         summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key),
+        archives: tallies.archivesOf(key),
         tally,
         now: now(),
       });
