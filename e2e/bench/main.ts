@@ -9,6 +9,7 @@ import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
+import { storedBytes } from "./stored-bytes.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 
 const parts: readonly (readonly [
@@ -20,6 +21,7 @@ const parts: readonly (readonly [
   ["writes", writesForOne],
   ["many", manyInstalls],
   ["idle", idleRequests],
+  ["bytes", storedBytes],
   ["clusters", addClusters],
   ["fan-out", oneToMany],
 ];
