@@ -25,7 +25,7 @@ import {
 import { startChartServer } from "../src/testing/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../src/testing/fleet.ts";
 
-/** `large`: 80 objects, 12 of which never become ready. */
+/** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */
 export type BenchChart = "config" | "deployment" | "large";
 
 export interface BenchFleet {
@@ -145,25 +145,41 @@ export async function startBenchFleet(): Promise<BenchFleet> {
   };
 }
 
-/** Nobody makes volumes in these clusters, so its claims are never bound. */
+/** 68 ConfigMaps and 12 Deployments, `stuck` of which have no node to run on. */
 function largeChart(): Promise<ChartArchive> {
-  const one = (apiVersion: string, kind: string, name: string, rest: string) =>
-    `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: {{ .Release.Name }}-${name}\n${rest}`;
-  const configs = Array.from({ length: 68 }, (_, index) =>
-    one("v1", "ConfigMap", `settings-of-part-${index}`, "data: {}\n"),
-  );
-  const claims = Array.from({ length: 12 }, (_, index) =>
-    one(
-      "v1",
-      "PersistentVolumeClaim",
-      `data-of-part-${index}`,
-      "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
-    ),
-  );
   return chartArchive({
     name: "large",
     version: "1.0.0",
-    templates: { "all.yaml": [...configs, ...claims].join("---\n") },
+    values: "stuck: 0\n",
+    templates: {
+      "config-maps.yaml": [
+        "{{- range $n := until 68 }}",
+        "---",
+        "apiVersion: v1",
+        "kind: ConfigMap",
+        "metadata: {name: {{ $.Release.Name }}-settings-of-part-{{ $n }}}",
+        "{{- end }}",
+        "",
+      ].join("\n"),
+      "deployments.yaml": [
+        "{{- range $n := until 12 }}",
+        "---",
+        "apiVersion: apps/v1",
+        "kind: Deployment",
+        "metadata: {name: {{ $.Release.Name }}-part-{{ $n }}}",
+        "spec:",
+        "  selector: {matchLabels: {app: part-{{ $n }}}}",
+        "  template:",
+        "    metadata: {labels: {app: part-{{ $n }}}}",
+        "    spec:",
+        "      containers: [{name: main, image: example.com/main:1}]",
+        "      {{- if lt $n (int $.Values.stuck) }}",
+        "      nodeSelector: {there: is-none}",
+        "      {{- end }}",
+        "{{- end }}",
+        "",
+      ].join("\n"),
+    },
   });
 }
 

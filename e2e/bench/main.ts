@@ -9,8 +9,8 @@ import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
-import { storedBytes } from "./stored-bytes.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
+import { storedBytes } from "./stored-bytes.ts";
 
 const parts: readonly (readonly [
   name: string,

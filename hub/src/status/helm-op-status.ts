@@ -16,6 +16,9 @@ export interface HelmOpInputs {
   readonly targeting: BundleTargeting | undefined;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** The objects of its Bundle over all clusters, and by cluster, in bounds. */
+  readonly resources: NonNullable<HelmOpStatus["resources"]>;
+  readonly perClusterResourceCounts: NonNullable<HelmOpStatus["perClusterResourceCounts"]>;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -68,6 +71,8 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
   return {
     ...before,
     ...rollUp(summary, tally),
+    resources: inputs.resources,
+    perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions,
     ...(intent.polled !== undefined && { lastPollingTriggered: intent.polled.at }),
     ...(intent.version !== undefined && { version: intent.version }),

@@ -4,11 +4,11 @@ import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { summarize } from "../rollup/summarize.ts";
-import { createTallies, type Tally } from "../rollup/tally.ts";
+import { type BundleTally, createTallies } from "../rollup/tally.ts";
 import { workspace } from "./objects.ts";
 
 export interface Tallied {
-  readonly tally: Tally;
+  readonly tally: BundleTally;
   readonly summary: BundleSummary;
 }
 
