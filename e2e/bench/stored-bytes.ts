@@ -7,9 +7,11 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import {
   apiVersion,
   bundleDeployments,
+  bundles,
   clusters,
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
+import { objectThat } from "../src/testing/expect.ts";
 import {
   type BenchChart,
   type BenchFleet,
@@ -82,8 +84,8 @@ async function addClusters(
 }
 
 /** Whether it is ready or not: known of so many clusters, and with nothing under way. */
-function settled(bench: BenchFleet, name: string, clusterCount: number): Promise<void> {
-  return untilCount(
+async function settled(bench: BenchFleet, name: string, clusterCount: number): Promise<void> {
+  await untilCount(
     bench.helmOps,
     1,
     ({ metadata, status }) =>
@@ -92,6 +94,15 @@ function settled(bench: BenchFleet, name: string, clusterCount: number): Promise
       (status?.resourceCounts?.desiredReady ?? 0) > 0 &&
       (status?.resourceCounts?.missing ?? 0) === 0 &&
       status?.summary?.waitApplied === undefined,
+  );
+  await objectThat(
+    bench.fleet.hub,
+    bundles,
+    { namespace: workspaceNamespace, name },
+    "told of every cluster",
+    (bundle) =>
+      bundle?.status?.summary?.desiredReady === clusterCount &&
+      bundle.status.summary.waitApplied === undefined,
   );
 }
 
