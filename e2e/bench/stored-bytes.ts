@@ -91,9 +91,9 @@ async function settled(bench: BenchFleet, name: string, clusterCount: number): P
     ({ metadata, status }) =>
       metadata.name === name &&
       status?.desiredReadyClusters === clusterCount &&
-      (status?.resourceCounts?.desiredReady ?? 0) > 0 &&
-      (status?.resourceCounts?.missing ?? 0) === 0 &&
-      status?.summary?.waitApplied === undefined,
+      (status.resourceCounts?.desiredReady ?? 0) > 0 &&
+      (status.resourceCounts?.missing ?? 0) === 0 &&
+      status.summary?.waitApplied === undefined,
   );
   await objectThat(
     bench.fleet.hub,

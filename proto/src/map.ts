@@ -37,8 +37,8 @@ import {
   type ResourceState,
   type ResourceStateName,
   type ResourceTally,
-  type SupplyRef,
   resourceStateNames,
+  type SupplyRef,
 } from "./messages.ts";
 
 /** A message that the contract does not allow. The stream that carried it ends. */
