@@ -12,6 +12,7 @@ import { manyInstalls, oneInstall } from "./installing.ts";
 import { pollingTogether } from "./polling-together.ts";
 import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
+import { storedBytes } from "./stored-bytes.ts";
 
 const parts: readonly (readonly [
   name: string,
@@ -22,6 +23,7 @@ const parts: readonly (readonly [
   ["writes", writesForOne],
   ["many", manyInstalls],
   ["idle", idleRequests],
+  ["bytes", storedBytes],
   ["clusters", addClusters],
   ["fan-out", oneToMany],
   ["polling", pollingTogether],

@@ -27,9 +27,8 @@ const ready = paris({ appliedDeploymentID: digestA, ready: true });
 const failed = paris({ conditions: [{ type: "Deployed", status: "False", message: "no" }] });
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
-const archives: HelmOpInputs["archives"] = new Map();
-const made = { bundle: aBundle(), targeting, archives };
-const unmade = { bundle: undefined, targeting: undefined, archives, ...tallied([]) };
+const made = { bundle: aBundle(), targeting };
+const unmade = { bundle: undefined, targeting: undefined, ...tallied([]) };
 const pollFailed: HelmOpIntent = {
   ...intent,
   polled: { at: now, error: "500" },
@@ -110,7 +109,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     [
       [
         "no cluster matches",
-        { bundle: aBundle(), targeting: { ...targeting, targets: 0 }, archives, ...tallied([]) },
+        { bundle: aBundle(), targeting: { ...targeting, targets: 0 }, ...tallied([]) },
         "False",
         "False",
       ],

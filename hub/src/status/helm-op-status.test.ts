@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
@@ -17,7 +16,6 @@ const settled: HelmOpInputs = {
   bundle: aBundle(),
   targeting: { generation: 1, targets: 1, waiting: 0 },
   ...tallied([ready]),
-  archives: new Map(),
   now,
 };
 
@@ -74,11 +72,19 @@ describe("the status of a HelmOp", () => {
   });
 
   test("keeps what others may have written into it", () => {
-    const status: HelmOpStatus = { perClusterResourceCounts: {} };
+    const status = { version: "1.2.8", theirs: "x" };
 
     const next = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) });
 
-    assert.deepEqual(next.perClusterResourceCounts, {});
+    assert.equal(Reflect.get(next, "theirs"), "x");
+  });
+
+  test("lists the objects as they are now, and none when there are none any more", () => {
+    const resources = [{ kind: "Pod", name: "a", state: "Ready" }];
+    const status = helmOpStatus({ ...settled, resources });
+
+    assert.deepEqual(status.resources, resources);
+    assert.deepEqual(helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) }).resources, []);
   });
 
   test("keeps the version while a new one cannot be resolved", () => {

@@ -20,6 +20,9 @@ export interface HelmOpInputs {
   readonly tally: Tally;
   /** What the clusters have installed. */
   readonly archives: Archives;
+  /** The objects of its Bundle over all clusters, and by cluster, in bounds. */
+  readonly resources: NonNullable<HelmOpStatus["resources"]>;
+  readonly perClusterResourceCounts: NonNullable<HelmOpStatus["perClusterResourceCounts"]>;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -42,6 +45,8 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
     ...before,
     ...rollUp(summary, tally),
     observedGeneration,
+    resources: inputs.resources,
+    perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions,
     ...(intent.polled !== undefined && { lastPollingTriggered: intent.polled.at }),
     ...(intent.handled?.reconcile !== undefined && {

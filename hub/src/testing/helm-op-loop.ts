@@ -94,7 +94,6 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
         intent: intentOf(key),
         bundle: made,
         targeting: undefined,
-        archives: new Map(),
         ...tallied([]),
         now: new Date(clock.now()).toISOString(),
       });
