@@ -16,11 +16,17 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { configChart, deploymentChart } from "../src/testing/chart-archive.ts";
+import {
+  type ChartArchive,
+  chartArchive,
+  configChart,
+  deploymentChart,
+} from "../src/testing/chart-archive.ts";
 import { startChartServer } from "../src/testing/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../src/testing/fleet.ts";
 
-export type BenchChart = "config" | "deployment";
+/** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */
+export type BenchChart = "config" | "deployment" | "large";
 
 export interface BenchFleet {
   readonly fleet: TestFleet;
@@ -28,12 +34,19 @@ export interface BenchFleet {
   readonly helmOps: Informer<HelmOp>;
   readonly deployments: Informer<BundleDeployment>;
   readonly clusters: Informer<Cluster>;
-  createHelmOp(name: string, chart: BenchChart, targets: HelmOp["spec"]["targets"]): Promise<void>;
+  createHelmOp(
+    name: string,
+    chart: BenchChart,
+    targets: HelmOp["spec"]["targets"],
+    values?: ChartValues,
+  ): Promise<void>;
   ready(...names: readonly string[]): Promise<void>;
   /** `helm upgrade --install` of the same chart from a file, as a user runs it. */
   bareHelm(name: string, chart: BenchChart): Promise<void>;
   close(): Promise<void>;
 }
+
+export type ChartValues = Readonly<Record<string, unknown>>;
 
 /** The one cluster with an agent. */
 export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
@@ -46,8 +59,9 @@ export async function startBenchFleet(): Promise<BenchFleet> {
   const charts = {
     config: await configChart("config", "1.0.0"),
     deployment: await deploymentChart("deployment", "1.0.0"),
+    large: await largeChart(),
   };
-  server.publish(charts.config, charts.deployment);
+  server.publish(...Object.values(charts));
   const home = join(fleet.dir, "bare-helm");
   await mkdir(home);
   for (const [name, { bytes }] of Object.entries(charts))
@@ -75,12 +89,21 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     fleet,
     cluster,
     ...informers,
-    async createHelmOp(name, chart, targets) {
+    async createHelmOp(name, chart, targets, values) {
       const helmOp: HelmOp = {
         apiVersion,
         kind: "HelmOp",
         metadata: { namespace: workspaceNamespace, name },
-        spec: { helm: { repo: server.url, chart, version: "1.0.0" }, namespace: name, targets },
+        spec: {
+          helm: {
+            repo: server.url,
+            chart,
+            version: "1.0.0",
+            ...(values !== undefined && { values }),
+          },
+          namespace: name,
+          targets,
+        },
       };
       await fleet.hub.create(helmOps, helmOp);
     },
@@ -120,6 +143,44 @@ export async function startBenchFleet(): Promise<BenchFleet> {
       await fleet.close();
     },
   };
+}
+
+/** 68 ConfigMaps and 12 Deployments, `stuck` of which have no node to run on. */
+function largeChart(): Promise<ChartArchive> {
+  return chartArchive({
+    name: "large",
+    version: "1.0.0",
+    values: "stuck: 0\n",
+    templates: {
+      "config-maps.yaml": [
+        "{{- range $n := until 68 }}",
+        "---",
+        "apiVersion: v1",
+        "kind: ConfigMap",
+        "metadata: {name: {{ $.Release.Name }}-settings-of-part-{{ $n }}}",
+        "{{- end }}",
+        "",
+      ].join("\n"),
+      "deployments.yaml": [
+        "{{- range $n := until 12 }}",
+        "---",
+        "apiVersion: apps/v1",
+        "kind: Deployment",
+        "metadata: {name: {{ $.Release.Name }}-part-{{ $n }}}",
+        "spec:",
+        "  selector: {matchLabels: {app: part-{{ $n }}}}",
+        "  template:",
+        "    metadata: {labels: {app: part-{{ $n }}}}",
+        "    spec:",
+        "      containers: [{name: main, image: example.com/main:1}]",
+        "      {{- if lt $n (int $.Values.stuck) }}",
+        "      nodeSelector: {there: is-none}",
+        "      {{- end }}",
+        "{{- end }}",
+        "",
+      ].join("\n"),
+    },
+  });
 }
 
 /** Resolves as soon as `count` objects are as wanted. A change costs the same however many objects there are. */

@@ -2,7 +2,7 @@
 
 export interface Figure {
   readonly what: string;
-  readonly unit: "ms" | "MB" | "writes" | "requests" | "requests/min" | "x";
+  readonly unit: "ms" | "MB" | "writes" | "bytes" | "requests" | "requests/min" | "x";
   readonly value: number;
   readonly baseline?: { readonly what: string; readonly value: number };
   /** The most that is allowed, in the same unit. */

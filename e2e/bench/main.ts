@@ -10,7 +10,9 @@ import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { pollingTogether } from "./polling-together.ts";
+import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
+import { storedBytes } from "./stored-bytes.ts";
 
 const parts: readonly (readonly [
   name: string,
@@ -21,9 +23,11 @@ const parts: readonly (readonly [
   ["writes", writesForOne],
   ["many", manyInstalls],
   ["idle", idleRequests],
+  ["bytes", storedBytes],
   ["clusters", addClusters],
   ["fan-out", oneToMany],
   ["polling", pollingTogether],
+  ["resolve", resolving],
 ];
 
 const { values, positionals } = parseArgs({

@@ -14,12 +14,13 @@ import {
   WireError,
   wireLimits,
 } from "./map.ts";
-import type {
-  AgentMessage,
-  DeploymentState,
-  EnrollRequest,
-  EnrollResponse,
-  HubMessage,
+import {
+  type AgentMessage,
+  type DeploymentState,
+  type EnrollRequest,
+  type EnrollResponse,
+  type HubMessage,
+  resourceStateNames,
 } from "./messages.ts";
 import { loadFleetService } from "./service.ts";
 
@@ -74,13 +75,27 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
           kind: text,
           namespace: named,
           name: text,
+          state: fc.constantFrom(...resourceStateNames),
           message: text,
-          missing: fc.boolean(),
         },
-        { requiredKeys: ["apiVersion", "kind", "name", "message", "missing"] },
+        { requiredKeys: ["apiVersion", "kind", "name", "state", "message"] },
       ),
       { maxLength: wireLimits.notReady },
     ),
+    resources: fc.array(
+      fc.record(
+        {
+          apiVersion: text,
+          kind: text,
+          namespace: named,
+          name: text,
+          state: fc.constantFrom(...resourceStateNames),
+        },
+        { requiredKeys: ["apiVersion", "kind", "name", "state"] },
+      ),
+      { maxLength: wireLimits.resources },
+    ),
+    incomplete: fc.boolean(),
     counts: fc.record({
       desiredReady: count,
       ready: count,
@@ -100,6 +115,8 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
       "message",
       "ready",
       "notReady",
+      "resources",
+      "incomplete",
       "counts",
     ],
   },
@@ -233,9 +250,12 @@ const failed: DeploymentState = {
   message: "no",
   ready: false,
   notReady: [],
+  resources: [],
+  incomplete: false,
   counts: { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 },
 };
-const paris = { apiVersion: "v1", kind: "Pod", name: "a", message: "", missing: false };
+const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
+const paris = { ...pod, state: "in-progress", message: "" } as const;
 
 describe("what is too long to be sent is cut by the sender", () => {
   const long = "x".repeat(wireLimits.messageChars + 1);
@@ -248,7 +268,12 @@ describe("what is too long to be sent is cut by the sender", () => {
       { notReady: [{ ...paris, message: cut }] },
     ],
     [
-      "the list of resources",
+      "the list of resources, which says so",
+      { ...failed, resources: Array.from({ length: wireLimits.resources + 1 }, () => pod) },
+      { resources: Array.from({ length: wireLimits.resources }, () => pod), incomplete: true },
+    ],
+    [
+      "the list of what is not ready",
       { ...failed, notReady: Array.from({ length: wireLimits.notReady + 1 }, () => paris) },
       { notReady: Array.from({ length: wireLimits.notReady }, () => paris) },
     ],

@@ -24,17 +24,21 @@ import type {
   HubMessage__Output,
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
-import type {
-  AgentMessage,
-  DeploymentKey,
-  DeploymentPhase,
-  DeploymentState,
-  EnrollRequest,
-  EnrollResponse,
-  HubMessage,
-  IssuedCertificate,
-  ResourceTally,
-  SupplyRef,
+import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
+import {
+  type AgentMessage,
+  type DeploymentKey,
+  type DeploymentPhase,
+  type DeploymentState,
+  type EnrollRequest,
+  type EnrollResponse,
+  type HubMessage,
+  type IssuedCertificate,
+  type ResourceState,
+  type ResourceStateName,
+  type ResourceTally,
+  resourceStateNames,
+  type SupplyRef,
 } from "./messages.ts";
 
 /** A message that the contract does not allow. The stream that carried it ends. */
@@ -50,6 +54,7 @@ export const wireLimits = {
   holdings: 10_000,
   supplies: 10_000,
   notReady: 10,
+  resources: 64,
   labels: 200,
 } as const;
 
@@ -277,9 +282,13 @@ function stateToWire(sequence: number, state: DeploymentState): WireState {
     retryAt: state.retryAt ?? "",
     ...(state.release !== undefined && { release: state.release }),
     ready: state.ready,
-    notReady: state.notReady
-      .slice(0, wireLimits.notReady)
-      .map((resource) => ({ ...resource, message: cut(resource.message) })),
+    notReady: state.notReady.slice(0, wireLimits.notReady).map((resource) => ({
+      ...resource,
+      message: cut(resource.message),
+      missing: resource.state === "missing",
+    })),
+    resources: state.resources.slice(0, wireLimits.resources),
+    incomplete: state.incomplete || state.resources.length > wireLimits.resources,
     counts: state.counts,
     chartDigest: state.chartDigest ?? "",
     code: state.code ?? "",
@@ -293,6 +302,7 @@ function stateFromWire(wire: DeploymentState__Output): DeploymentState {
       `state.phase is ${wire.phase}, which is none of ${Object.values(phaseToWire).join(", ")}`,
     );
   atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
+  atMost(wire.resources.length, wireLimits.resources, "state.resources");
   const retryAt = text(wire.retryAt, "state.retry_at");
   const chartDigest = text(wire.chartDigest, "state.chart_digest");
   const code = text(wire.code, "state.code");
@@ -312,20 +322,30 @@ function stateFromWire(wire: DeploymentState__Output): DeploymentState {
       },
     }),
     ready: wire.ready,
-    notReady: wire.notReady.map((resource) => {
-      const namespace = text(resource.namespace, "resource.namespace");
-      return {
-        apiVersion: text(resource.apiVersion, "resource.api_version"),
-        kind: text(resource.kind, "resource.kind"),
-        ...(namespace !== "" && { namespace }),
-        name: text(resource.name, "resource.name"),
-        message: long(resource.message, "resource.message"),
-        missing: resource.missing,
-      };
-    }),
+    notReady: wire.notReady.map((resource) => ({
+      ...resourceFromWire(resource, resource.missing ? "missing" : "in-progress"),
+      message: long(resource.message, "resource.message"),
+    })),
+    resources: wire.resources.map((resource) => resourceFromWire(resource, "unknown")),
+    incomplete: wire.incomplete,
     counts: wire.counts ?? noTally,
     ...(chartDigest !== "" && { chartDigest }),
     ...(code !== "" && { code }),
+  };
+}
+
+/** `otherwise`: the state of what says none, or one that this build does not know. */
+function resourceFromWire(
+  wire: ResourceState__Output,
+  otherwise: ResourceStateName,
+): ResourceState {
+  const namespace = text(wire.namespace, "resource.namespace");
+  return {
+    apiVersion: text(wire.apiVersion, "resource.api_version"),
+    kind: text(wire.kind, "resource.kind"),
+    ...(namespace !== "" && { namespace }),
+    name: text(wire.name, "resource.name"),
+    state: resourceStateNames.find((state) => state === wire.state) ?? otherwise,
   };
 }
 

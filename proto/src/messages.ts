@@ -100,7 +100,11 @@ export interface DeploymentState extends DeploymentKey {
   readonly release?: ReleaseInfo;
   readonly ready: boolean;
   /** At most ten, in a stable order. */
-  readonly notReady: readonly ResourceState[];
+  readonly notReady: readonly UnreadyResource[];
+  /** The first of what is installed, in a stable order that does not depend on their states. */
+  readonly resources: readonly ResourceState[];
+  /** There is more than the lists hold. */
+  readonly incomplete: boolean;
   readonly counts: ResourceTally;
   /** `sha256:` and hex, of the chart archive that was installed. */
   readonly chartDigest?: string;
@@ -116,13 +120,28 @@ export interface ReleaseInfo {
   readonly appVersion: string;
 }
 
+/** An installed object: `unknown` is what the agent cannot see. */
 export interface ResourceState {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
+  readonly state: ResourceStateName;
+}
+
+export const resourceStateNames = [
+  "ready",
+  "in-progress",
+  "failed",
+  "terminating",
+  "missing",
+  "unknown",
+] as const;
+
+export type ResourceStateName = (typeof resourceStateNames)[number];
+
+export interface UnreadyResource extends ResourceState {
   readonly message: string;
-  readonly missing: boolean;
 }
 
 export interface ResourceTally {

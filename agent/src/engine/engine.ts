@@ -118,7 +118,7 @@ export function createEngine(deps: EngineDeps): Engine {
   deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
   readiness.onChange(tell);
-  supplies.onChange(async (ref) => lookAgain(await namers.of(ref)));
+  supplies.onChange((ref) => void namers.of(ref).then(lookAgain));
   deps.inputs.onChange(lookAgain);
   deps.copies.onChange(lookAgain);
   facts.onChange(() => lookAgain(assignments.list().map(({ owner }) => owner.name)));

@@ -13,6 +13,8 @@ function state(name: string, message = ""): DeploymentState {
     message,
     ready: true,
     notReady: [],
+    resources: [],
+    incomplete: false,
     counts: { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 },
   };
 }

@@ -82,8 +82,18 @@ suite("the objects of a release", () => {
     assert.deepEqual(before, {
       ready: false,
       notReady: [
-        { ...pod, namespace: "apps", message: "its containers are not ready", missing: false },
+        {
+          ...pod,
+          namespace: "apps",
+          state: "in-progress",
+          message: "its containers are not ready",
+        },
       ],
+      resources: [
+        { ...pod, namespace: "apps", state: "in-progress" },
+        { ...config, namespace: "apps", state: "ready" },
+      ],
+      incomplete: false,
       counts: { desiredReady: 2, ready: 1, notReady: 1, missing: 0, unknown: 0 },
     });
 
@@ -100,7 +110,7 @@ suite("the objects of a release", () => {
     await rest.delete(configMaps, { namespace: "apps", name: "config" });
     const gone = await readiness("web", ({ ready }) => !ready);
     assert.deepEqual(gone.notReady, [
-      { ...config, namespace: "apps", message: "is not there", missing: true },
+      { ...config, namespace: "apps", state: "missing", message: "is not there" },
     ]);
   });
 
@@ -126,7 +136,7 @@ suite("the objects of a release", () => {
 
     const { namespace: _, ...clusterWide } = role;
     assert.deepEqual((await readiness("web", () => true)).notReady, [
-      { ...clusterWide, message: "is not there", missing: true },
+      { ...clusterWide, state: "missing", message: "is not there" },
     ]);
   });
 
@@ -308,7 +318,9 @@ suite("a kind that cannot be seen", () => {
 
       tracker.track("web", [thing, config], "apps");
       const before = await readiness("web", () => true);
-      assert.deepEqual(before.notReady, [{ ...thing, namespace: "apps", message, missing: false }]);
+      assert.deepEqual(before.notReady, [
+        { ...thing, namespace: "apps", state: "unknown", message },
+      ]);
       assert.deepEqual([before.counts.ready, before.counts.unknown], [1, 1]);
 
       rest.raw = raw;
@@ -333,7 +345,7 @@ suite("a kind that cannot be seen", () => {
 
       tracker.track("web", [pod], "apps");
       const before = await readiness("web", () => true);
-      assert.deepEqual(before.notReady, [{ ...pod, namespace: "apps", message, missing: false }]);
+      assert.deepEqual(before.notReady, [{ ...pod, namespace: "apps", state: "unknown", message }]);
       assert.equal(before.counts.unknown, 1);
 
       rest.list = list;

@@ -22,8 +22,16 @@ const none = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 const readiness: Readiness = {
   ready: false,
   notReady: [
-    { apiVersion: "v1", kind: "Pod", name: "p", message: "is being started", missing: false },
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      name: "p",
+      message: "is being started",
+      state: "in-progress",
+    },
   ],
+  resources: [{ apiVersion: "v1", kind: "Pod", name: "p", state: "in-progress" }],
+  incomplete: true,
   counts: { ...none, desiredReady: 1, notReady: 1 },
 };
 const nothing = {
@@ -31,18 +39,32 @@ const nothing = {
   uid: "u",
   ready: false,
   notReady: [],
+  resources: [],
+  incomplete: false,
   counts: none,
   message: "",
 };
 
 suite("what is reported", () => {
-  test("of what waits is why, for the content that is wanted", () => {
+  test("of what waits is why, for the content that is wanted, and how what is installed is", () => {
     assert.deepEqual(composeState(held, { kind: "pending", message: "paused" }, readiness), {
       ...nothing,
+      ...readiness,
       deploymentId: "sha256:new",
       phase: "pending",
       message: "paused",
     });
+  });
+
+  test("of a failure is not ready, however well what was installed before is", () => {
+    const state = composeState(
+      held,
+      { kind: "failed", deploymentId: "sha256:new", message: "no", code: "HELM_FAILED" },
+      { ...readiness, ready: true, notReady: [] },
+    );
+
+    assert.equal(state.ready, false);
+    assert.deepEqual(state.resources, readiness.resources);
   });
 
   test("of a failure speaks of the content that failed and of the next try", () => {

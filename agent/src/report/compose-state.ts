@@ -1,5 +1,5 @@
 /** What is reported of a deployment, from what became of it and how its objects are. Pure. */
-import type { DeploymentState, ReleaseInfo, ResourceTally } from "@flotilla/proto/messages.ts";
+import type { DeploymentState, ReleaseInfo } from "@flotilla/proto/messages.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 
@@ -26,20 +26,22 @@ export type Outcome =
   /** Being uninstalled; `message` says what holds it up. */
   | { readonly kind: "withdrawing"; readonly message: string; readonly code?: string };
 
-const noResources: ResourceTally = {
-  desiredReady: 0,
-  ready: 0,
-  notReady: 0,
-  missing: 0,
-  unknown: 0,
+/** Nobody has looked at the objects yet. */
+const unseen: Readiness = {
+  ready: false,
+  notReady: [],
+  resources: [],
+  incomplete: false,
+  counts: { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 },
 };
 
+/** What is installed goes on being told of while something newer waits or fails. */
 export function composeState(
   held: HeldAssignment,
   outcome: Outcome,
-  readiness: Readiness | undefined,
+  readiness: Readiness = unseen,
 ): DeploymentState {
-  const base = { ...held.owner, ready: false, notReady: [], counts: noResources, message: "" };
+  const base = { ...held.owner, ...readiness, ready: false, message: "" };
   switch (outcome.kind) {
     case "pending":
       return {
@@ -49,8 +51,10 @@ export function composeState(
         message: outcome.message,
       };
     case "withdrawing":
+      // Its objects go one after the other, which is nothing to report each.
       return {
         ...base,
+        ...unseen,
         deploymentId: held.deploymentId,
         phase: "withdrawing",
         message: outcome.message,
@@ -71,9 +75,7 @@ export function composeState(
         phase: "deployed",
         message: outcome.message ?? "",
         release: outcome.release,
-        ready: readiness?.ready ?? false,
-        notReady: readiness?.notReady ?? [],
-        counts: readiness?.counts ?? noResources,
+        ready: readiness.ready,
         ...(outcome.chartDigest !== undefined && { chartDigest: outcome.chartDigest }),
       };
   }

@@ -75,13 +75,13 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   tracker.onChange((name) => {
     if (name !== "web") return;
     const [first] = tracker.readinessOf(name)?.notReady ?? [];
-    seen.push(first === undefined ? "ready" : first.missing ? "missing" : "in progress");
+    seen.push(first === undefined ? "ready" : first.state);
   });
 
   tracker.track("web", [web], namespace);
   const absent = await readiness("web", () => true);
   assert.deepEqual(absent.notReady, [
-    { ...web, namespace, message: "is not there", missing: true },
+    { ...web, namespace, state: "missing", message: "is not there" },
   ]);
 
   await rest.create(deployments, deploymentThat("web"));
@@ -93,7 +93,7 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   assert.equal(gone.ready, false);
 
   const stages = seen.filter((stage, at) => stage !== seen[at - 1]);
-  assert.deepEqual(stages.slice(0, 3), ["missing", "in progress", "ready"]);
+  assert.deepEqual(stages.slice(0, 3), ["missing", "in-progress", "ready"]);
   assert.equal(stages.at(-1), "missing");
 });
 

@@ -1,80 +1,261 @@
-/** The same index and the same constraint, given at random to the real Helm and to us: the same version, or both refuse. */
+/**
+ * The same index or registry and the same constraint, given at random to the real Helm and to us: the same version, or
+ * both refuse. `FLOTILLA_SEED` repeats a run, `FLOTILLA_PAIRS` makes it longer.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, describe, it } from "node:test";
+import { basename, join } from "node:path";
+import { after, describe, it, type TestContext } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { startReaper } from "@flotilla/local/process/reaper.ts";
+import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { accessTo } from "@flotilla/shared/charts/access.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { indexText } from "@flotilla/shared/charts/testing/index-text.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { parseVersion } from "@flotilla/shared/version/version.ts";
 import fc from "fast-check";
-import { chartArchive } from "../testing/chart-archive.ts";
-import { helmAnswer } from "./testing/helm-answer.ts";
+import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agreement.ts";
+import { helmAnswers, refused } from "./testing/helm-answer.ts";
+import { pushTags } from "./testing/tagged-charts.ts";
 
-/** Each run is one start of Helm. */
-const runs = 60;
+const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+/** Of both kinds together. */
+const pairs = Number(process.env["FLOTILLA_PAIRS"] ?? 2_100);
+const lanes = 2;
+const chartsAtATime = 10;
+const repositories = 40;
 
-const number = fc.nat(3);
-const version = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(number, number, number).map((parts) => parts.join(".")) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(number, number, number, fc.constantFrom("rc.1", "alpha", "0"))
-      .map(([a, b, c, pre]) => `${a}.${b}.${c}-${pre}`),
-  },
-  { weight: 1, arbitrary: fc.constantFrom("v1.2.3", "1.2", "2", "nonsense", "1.2.3.4", "01.2.3") },
-);
-const bound = fc
-  .tuple(fc.constantFrom("", "=", "!=", ">", "<", ">=", "<=", "~", "^"), version)
-  .map((parts) => parts.join(""));
-const wanted = fc.oneof(
-  fc.constantFrom("", "*", "1.x", "^1 || ^3", "1 - 2", ">0.0.0-0"),
-  version,
-  bound,
-  fc.tuple(bound, fc.constantFrom(" ", ", ", " || "), bound).map((parts) => parts.join("")),
-);
-
-const { helm } = await ensureBinaries(["helm"]);
+const { helm, registry: registryBinary } = await ensureBinaries(["helm", "registry"]);
 const home = await testDir({ after });
 const client = createChartClient({ userAgent: "flotilla-test" });
 after(() => client.close());
 
-let text = "";
-const server = createServer((request, response) => {
-  const [, archived] = /^\/x-(.*)\.tgz$/.exec(decodeURIComponent(request.url ?? "")) ?? [];
-  if (archived === undefined) return void response.end(text);
-  void chartArchive({ name: "x", version: archived, templates: {} }).then(({ bytes }) =>
-    response.end(bytes),
+/** What we would have everybody download, or that we refuse. */
+async function ours(
+  source: ChartSource,
+  wanted: string,
+  nameOf: (pin: Pin) => string,
+): Promise<string> {
+  return client.resolvePin(source, wanted, accessTo(source)).then(
+    ({ pin }) => nameOf(pin),
+    () => refused,
   );
-});
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-after(() => new Promise((resolve) => server.close(resolve)));
-const address = server.address();
-const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+function agreed(t: TestContext, answered: readonly Answered[]): void {
+  const found = answered.filter(({ theirs }) => theirs !== refused).length;
+  t.diagnostic(`${answered.length} pairs, ${found} with a version, FLOTILLA_SEED=${seed}`);
+
+  const different = answered.filter((one) => one.ours !== one.theirs);
+  assert.deepEqual(different.slice(0, 5), [], `${different.length} with FLOTILLA_SEED=${seed}`);
+  // Two who always refuse agree too, and so do two who never do.
+  assert.ok(found > answered.length / 3, `only ${found} led to a version`);
+  assert.ok(found < answered.length * 0.98, `only ${answered.length - found} were refused`);
+}
+
+interface Entry {
+  readonly version: string | undefined;
+  /** Whether it has addresses, and a name. */
+  readonly urls: boolean;
+  readonly name: boolean;
+}
 
 describe("an index that Helm and we read", () => {
-  it("leads to the same version, or both refuse", async () => {
-    const source = { kind: "http", repository: origin, chart: "x" } as const;
-    const versions = fc.uniqueArray(version, { minLength: 1, maxLength: 10 });
-    let found = 0;
-    await fc.assert(
-      fc.asyncProperty(versions, wanted, async (available, constraint) => {
-        text = indexText({ x: available });
+  /** What an entry of an index is made of; some are of the broken kinds that Helm skips. */
+  const entry: fc.Arbitrary<Entry | null> = fc.oneof(
+    { weight: 14, arbitrary: anyVersion.map((version) => ({ version, urls: true, name: true })) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        null,
+        { version: "0.9.9", urls: false, name: true },
+        { version: "0.9.9", urls: true, name: false },
+        { version: undefined, urls: true, name: true },
+      ),
+    },
+  );
+  // Twelve entries at most: beyond that Helm's sort is not stable, and which of two equal versions it takes is chance.
+  const offers = fc.array(fc.array(entry, { minLength: 2, maxLength: 12 }), {
+    minLength: chartsAtATime,
+    maxLength: chartsAtATime,
+  });
 
-        const ours = await client.resolvePin(source, constraint, accessTo(source)).then(
-          ({ pin }) => (pin.kind === "tarball" ? "" : pin.version),
-          () => "refused",
-        );
-        const chart = ["x", "--repo", origin];
-        const theirs = await helmAnswer({ helm, home, chart, wanted: constraint });
-
-        assert.equal(ours, theirs);
-        if (ours !== "refused") found++;
-      }),
-      { numRuns: runs },
+  it("leads to the same entry, or both refuse", async (t) => {
+    const indexes = new Map<string, string>();
+    const server = createServer(({ url = "" }, response) =>
+      response.end(indexes.get(url) ?? "the bytes of a chart"),
     );
-    // Two who always refuse agree too.
-    assert.ok(found > runs / 10, `only ${found} of ${runs} led to a version`);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => new Promise((resolve) => server.close(resolve)));
+    const address = server.address();
+    const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+
+    const answered = await askBoth({
+      seed,
+      pairs: Math.ceil((pairs * 2) / 3),
+      lanes,
+      offers,
+      ask: async ({ offers: charts, wanted }, at, lane) => {
+        const lines = charts.flatMap((entries, chart) => [
+          `  c${chart}:`,
+          ...entries.map((one, number) => `  - ${JSON.stringify(toEntry(one, chart, number))}`),
+        ]);
+        indexes.set(`/${at}/index.yaml`, ["apiVersion: v1", "entries:", ...lines, ""].join("\n"));
+        const repository = `${origin}/${at}`;
+
+        const theirs = await helmAnswers({
+          helm,
+          home: join(home, `http-${lane}`),
+          charts: charts.map((_, chart) => ({ argument: `c${chart}`, begins: `c${chart}_` })),
+          flags: ["--repo", repository],
+          wanted,
+        });
+        return Promise.all(
+          charts.map(async (entries, chart) => ({
+            question: `${JSON.stringify(wanted)} of ${JSON.stringify(entries)}`,
+            ours: await ours({ kind: "http", repository, chart: `c${chart}` }, wanted, (pin) =>
+              pin.kind === "http" ? basename(pin.url) : pin.kind,
+            ),
+            theirs: theirs[chart] ?? "",
+          })),
+        );
+      },
+    });
+
+    agreed(t, answered);
+  });
+
+  /** As JSON, which is YAML. */
+  function toEntry(one: Entry | null, chart: number, number: number): unknown {
+    return (
+      one && {
+        ...(one.name && { name: `c${chart}` }),
+        version: one.version,
+        urls: one.urls ? [`c${chart}_${number}.tgz`] : [],
+      }
+    );
+  }
+});
+
+describe("a registry that Helm and we read", async () => {
+  const reaper = startReaper();
+  after(() => reaper.release());
+  const registry = await startRegistry({
+    dir: join(home, "registry"),
+    binary: registryBinary,
+    reaper,
+  });
+  after(() => registry.stop());
+
+  // Of full versions, and of what both leave out. What Helm leaves out and we do not is in the table below.
+  const tags = fc.uniqueArray(
+    fc.oneof(
+      { weight: 12, arbitrary: fullVersion.map((version) => version.replaceAll("+", "_")) },
+      { weight: 1, arbitrary: fc.constantFrom("latest", "nonsense", "1.2.3.4", "main") },
+    ),
+    { minLength: 3, maxLength: 8 },
+  );
+
+  /**
+   * Helm takes whatever it can read as one version for the name of a tag, and refuses when there is none. As Fleet we
+   * then take it for the constraint that it is as well: `1.2` is a range, and `1.2.3` is also `v1.2.3` and `1.2.3+b`. So
+   * Helm is asked for the same with the sign that makes it a constraint to it.
+   */
+  function asConstraint(wanted: string, offered: readonly string[]): string {
+    const isTag = offered.includes(wanted.replaceAll("+", "_"));
+    return !isTag && parseVersion(wanted) !== undefined ? `=${wanted}` : wanted;
+  }
+
+  it("leads to the same tag, or both refuse", async (t) => {
+    const offered = fc.sample(tags, { seed, numRuns: repositories });
+    await Promise.all(offered.map((one, at) => pushTags(registry.url, `random/c${at}`, one)));
+
+    const answered = await askBoth({
+      seed: seed + 1,
+      pairs: Math.ceil(pairs / 3),
+      lanes,
+      offers: fc.uniqueArray(fc.nat(repositories - 1), {
+        minLength: chartsAtATime,
+        maxLength: chartsAtATime,
+      }),
+      ask: async ({ offers: chosen, wanted }, _, lane) => {
+        const asked = Map.groupBy(chosen, (at) => asConstraint(wanted, offered[at] ?? []));
+        const theirs = new Map<number, string>();
+        for (const [question, charts] of asked) {
+          const answers = await helmAnswers({
+            helm,
+            home: join(home, `oci-${lane}`),
+            charts: charts.map((at) => ({
+              argument: `${registry.oci}/random/c${at}`,
+              begins: `c${at}-`,
+            })),
+            flags: ["--plain-http"],
+            wanted: question,
+          });
+          for (const [number, at] of charts.entries()) theirs.set(at, answers[number] ?? "");
+        }
+        return Promise.all(
+          chosen.map(async (at) => ({
+            question: `${JSON.stringify(wanted)} of ${JSON.stringify(offered[at])}`,
+            ours: await ours(
+              { kind: "oci", repository: `${registry.oci}/random/c${at}` },
+              wanted,
+              (pin) => (pin.kind === "oci" ? `c${at}-${pin.version}.tgz` : pin.kind),
+            ),
+            theirs: theirs.get(at) ?? "",
+          })),
+        );
+      },
+    });
+
+    agreed(t, answered);
+  });
+
+  // biome-ignore format: a table
+  const differences: readonly (readonly [why: string, wanted: string, ours: string, helm: string])[] = [
+    ["a tag with a v is a version to Fleet, and Helm does not see it", "^1.4 <1.9", "v1.5.0", refused],
+    ["a tag of two numbers is a version to Fleet, and Helm does not see it", "~1.9", "1.9", refused],
+    ["both take such tags when they are named", "v1.5.0", "v1.5.0", "v1.5.0"],
+    ["both take such tags when they are named", "1.9", "1.9", "1.9"],
+    ["two numbers are a range to Fleet, and the name of a tag to Helm", "1.2", "1.2.3", refused],
+    ["a v makes no other version to Fleet, and another tag to Helm", "v1.2.3", "1.2.3", refused],
+    ["a full version is also one with a v to Fleet, and a tag to Helm", "1.5.0", "v1.5.0", refused],
+    ["without a version both take the newest release (Fleet refuses, though its documentation says otherwise)", "", "1.2.3", "1.2.3"],
+    ["a plus is an underscore in the tag to both", "1.0.0+b", "1.0.0+b", "1.0.0+b"],
+    ["of equal versions both take the first by text", "=1.0.0", "1.0.0+a", "1.0.0+a"],
+    ["a prerelease that is named is taken by both", "3.0.0-rc.1", "3.0.0-rc.1", "3.0.0-rc.1"],
+    ["a prerelease is let in by a constraint that names one, by both", ">2-0", "3.0.0-rc.1", "3.0.0-rc.1"],
+  ];
+  it("is read in another way than Helm's only where Fleet reads it so", async () => {
+    const chart = "differences/c";
+    // The newest that both see is 1.2.3.
+    const tags = ["1.0.0_a", "1.0.0_b", "1.2.3", "v1.5.0", "1.9", "3.0.0-rc.1", "latest"];
+    await pushTags(registry.url, chart, tags);
+    await pushTags(
+      registry.url,
+      "differences/d",
+      tags.filter((tag) => !/^v|^1.9/.test(tag)),
+    );
+
+    for (const [why, wanted, us, them] of differences) {
+      const path = wanted === "" ? "differences/d" : chart;
+      const [theirs = ""] = await helmAnswers({
+        helm,
+        home: join(home, "table"),
+        charts: [{ argument: `${registry.oci}/${path}`, begins: path.endsWith("d") ? "d-" : "c-" }],
+        flags: ["--plain-http"],
+        wanted,
+      });
+      const source = { kind: "oci", repository: `${registry.oci}/${path}` } as const;
+      const our = await ours(source, wanted, (pin) => (pin.kind === "oci" ? pin.version : ""));
+
+      assert.deepEqual(
+        [our, theirs.replace(/^[cd]-|\.tgz$/g, "")],
+        [us, them],
+        `${wanted}: ${why}`,
+      );
+    }
   });
 });

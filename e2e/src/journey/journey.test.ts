@@ -1,5 +1,7 @@
 /** The product from end to end, on real control planes with the real Helm. One fleet for all of it. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -7,7 +9,7 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps, deployments, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { configChart, deploymentChart } from "../testing/chart-archive.ts";
+import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
@@ -252,4 +254,59 @@ test("readiness that changes while the hub is away is told when it is back", asy
     /NotReady\(1\) \[Cluster fleet-default\/cluster-1/,
   );
   await fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: "away" });
+});
+
+test("clusters that got different archives from an index without digests are told of in Accepted, until they agree", async (t) => {
+  const archives = await Promise.all(
+    ["one", "other"].map((greeting) =>
+      chartArchive({
+        name: "two-faced",
+        version: "1.0.0",
+        values: `greeting: ${greeting}\n`,
+        templates: {},
+      }),
+    ),
+  );
+  let downloads = 0;
+  const server = createServer(({ url = "" }, response) => {
+    if (url === "/index.yaml")
+      return void response.end(
+        'apiVersion: v1\nentries:\n  two-faced:\n  - {name: two-faced, version: "1.0.0", urls: [x.tgz]}\n',
+      );
+    response.end(archives[downloads++ % archives.length]?.bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  const repo = `http://127.0.0.1:${port}`;
+  const digests = archives.map(({ digest }) => `sha256:${digest}`).sort();
+
+  await createHelmOp("two-faced", { helm: { repo, chart: "two-faced", version: "1.0.0" } });
+  await helmOpThat(fleet.hub, "two-faced", "told of two archives", (helmOp) => {
+    const { status, message = "" } = findCondition(helmOp.status?.conditions, "Accepted") ?? {};
+    return (
+      status === "True" &&
+      message.startsWith(
+        `clusters got different archives of 1.0.0 at ${repo}/x.tgz, ${digests[0]} in 1 cluster and ${digests[1]} in 1 cluster; `,
+      )
+    );
+  });
+
+  const helmOp = await fleet.hub.get(helmOps, { namespace: workspaceNamespace, name: "two-faced" });
+  assert.ok(helmOp !== undefined);
+  await fleet.hub.replace(helmOps, {
+    ...helmOp,
+    spec: { ...helmOp.spec, targets: [{ clusterSelector: { matchLabels: { env: "dev" } } }] },
+  });
+  await helmOpThat(
+    fleet.hub,
+    "two-faced",
+    "told of nothing any more",
+    ({ status }) =>
+      status?.display?.readyBundleDeployments === "1/1" &&
+      findCondition(status.conditions, "Accepted")?.message === "",
+  );
 });

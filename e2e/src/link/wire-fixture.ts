@@ -443,6 +443,8 @@ export function deployedState(deployment: DeploymentKey, message = ""): Deployme
     message,
     ready: true,
     notReady: [],
+    resources: [],
+    incomplete: false,
     counts: { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 },
   };
 }

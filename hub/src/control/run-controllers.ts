@@ -2,6 +2,7 @@
 
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -29,7 +30,9 @@ import { registerSeries } from "../metrics/series-metric.ts";
 import { statusMetrics } from "../metrics/status-metrics.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { countStore } from "../rollup/count-store.ts";
+import { createGroupTallies } from "../rollup/group-tally.ts";
 import { bundleKeyOf, createTallies } from "../rollup/tally.ts";
+import { toMember } from "../status/cluster-group-status.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
@@ -67,8 +70,18 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   const outcomes = createOutcomes();
   const tallies = createTallies();
   const count = countStore(caches.deployments.store, tallies);
+  const groups = createGroupTallies((cluster) => toMember(cluster, tallies));
   const housed = new Set<ObjectKey>();
-  const statuses = createStatusWriters({ rest, caches, outcomes, tallies, housed, clock, log });
+  const statuses = createStatusWriters({
+    rest,
+    caches,
+    outcomes,
+    tallies,
+    groups,
+    housed,
+    clock,
+    log,
+  });
 
   const controller = (
     name: string,
@@ -188,6 +201,25 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     }
   }
 
+  function regroup(key: ObjectKey, cluster: Cluster | undefined): void {
+    const { namespace = "" } = refOf(key);
+    const others = caches.groups.store.byIndex(byNamespace, namespace);
+    for (const group of groups.clusterChanged(key, cluster, others)) statuses.markGroup(group);
+  }
+
+  /** What a cluster counts for has changed; where it belongs has not. */
+  function recountInGroups(key: ObjectKey): void {
+    const cluster = caches.clusters.store.get(key);
+    if (cluster === undefined) return;
+    for (const group of groups.recount(cluster)) statuses.markGroup(group);
+  }
+
+  function lookAtGroup(key: ObjectKey, group: ClusterGroup | undefined): void {
+    const { namespace = "" } = refOf(key);
+    groups.groupChanged(key, group, caches.clusters.store.byIndex(byNamespace, namespace));
+    statuses.markGroup(key);
+  }
+
   /** A Cluster that is gone confirms nothing any more. */
   function enqueueTombstonesOf(cluster: ObjectKey): void {
     const { namespace = "", name } = refOf(cluster);
@@ -252,6 +284,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       const bundleKey = bundleKeyOf(deployment);
       statuses.markBundle(bundleKey);
       statuses.markCluster(clusterKeyOf(deployment));
+      recountInGroups(clusterKeyOf(deployment));
       if (isFetchFailure(change) && doubts.raise(bundleKey)) lookAgainAtPins(bundleKey);
       if (change.before === undefined || !isIntentChange(change)) return;
       bundles.enqueue(bundleKey);
@@ -261,12 +294,17 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       const namespace = (change.after ?? change.before)?.metadata.namespace ?? "";
       if (isIntentChange(change)) clusterLoop.enqueue(change.key);
       if (isTargetingChange(change)) enqueueBundlesFor(namespace, change);
-      if (isPresenceChange(change)) statuses.markCluster(change.key);
+      if (isIntentChange(change)) regroup(change.key, change.after);
+      if (isPresenceChange(change)) {
+        statuses.markCluster(change.key);
+        recountInGroups(change.key);
+      }
       if (change.after === undefined) enqueueTombstonesOf(change.key);
     }),
     caches.groups.onChange((change) => {
-      if (isIntentChange(change))
-        enqueueBundlesOf((change.after ?? change.before)?.metadata.namespace ?? "");
+      if (!isIntentChange(change)) return;
+      lookAtGroup(change.key, change.after);
+      enqueueBundlesOf((change.after ?? change.before)?.metadata.namespace ?? "");
     }),
     caches.namespaces.onChange((change) => {
       const key =
@@ -283,6 +321,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
     if (deployment.metadata.deletionTimestamp !== undefined) tombstones.enqueue(keyOf(deployment));
   }
   for (const cluster of caches.clusters.store.list()) clusterLoop.enqueue(keyOf(cluster));
+  for (const group of caches.groups.store.list()) lookAtGroup(keyOf(group), group);
   for (const namespace of caches.namespaces.store.list()) {
     const key = clusterKeyOfNamespace(namespace);
     if (key !== undefined) clusterLoop.enqueue(key);

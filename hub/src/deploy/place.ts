@@ -7,6 +7,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
+import { archiveDigest, describePin } from "@flotilla/shared/charts/pin.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
@@ -21,7 +22,7 @@ import type { Placement } from "./plan-deployments.ts";
 export interface Placements {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
-  readonly contents: readonly PackedContent[];
+  readonly contents: readonly PackedTarget[];
   /** What its targets ask for that is not there, as sentences. */
   readonly missing: readonly string[];
 }
@@ -29,6 +30,8 @@ export interface Placements {
 /** A target's content, and what it is supplied with. */
 export interface PackedTarget extends PackedContent {
   readonly supplies: readonly string[];
+  /** Where its chart is from, when there is no digest to check that against. */
+  readonly unchecked?: string;
 }
 
 /** Packs the content of a Bundle's target once for each spec and labels of the Bundle, however often it is reconciled. */
@@ -77,7 +80,7 @@ export async function place(
   const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const contents = new Map<string, PackedContent>();
+  const contents = new Map<string, PackedTarget>();
   const placements: Placement[] = [];
   for (const cluster of present) {
     const target = targetFor(toTargetCluster(cluster), targets, targetGroups);
@@ -127,7 +130,11 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
     accessSecret: helmOpOptions.helmOpSecretName,
     caBundle: helmOpOptions.helmOpCABundle,
   });
-  return { ...(await packContent(content)), supplies: suppliesOf(content) };
+  return {
+    ...(await packContent(content)),
+    supplies: suppliesOf(content),
+    ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
+  };
 }
 
 /** What was asked for, without what could be a secret. */

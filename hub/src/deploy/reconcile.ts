@@ -111,7 +111,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<Pick<BundleTargeting, "targets" | "waiting" | "missing">> {
+  ): Promise<Omit<BundleTargeting, "generation">> {
     const namespace = bundle.metadata.namespace ?? "";
     const { placements, contents, missing } = await place(
       bundle,
@@ -134,9 +134,13 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       ),
       ...plan.remove.map((deployment) => limit(() => remove(deployment.metadata, signal))),
     ]);
+    const unchecked = contents.flatMap((content) =>
+      content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
+    );
     return {
       targets: placements.length,
       waiting: plan.waiting,
+      ...(unchecked.length > 0 && { unchecked: new Map(unchecked) }),
       ...(missing.length > 0 && { missing }),
     };
   }

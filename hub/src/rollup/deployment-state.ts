@@ -17,7 +17,7 @@ export function stateOf({ spec, status }: BundleDeployment): BundleState {
 /** What a person is told of it; "" when there is nothing to say. */
 export function messageOfDeployment(deployment: BundleDeployment): string {
   const conditions = deployment.status?.conditions;
-  for (const type of ["Deployed", "Installed", "Ready"]) {
+  for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
     const condition = findCondition(conditions, type);
     if (condition?.status === "False" && condition.message) return condition.message;
   }

@@ -105,6 +105,32 @@ describe("a summary", () => {
     assert.equal(named?.message, "x".repeat(511));
   });
 
+  test("names four objects of a deployment at most, in short and without patches", () => {
+    const object = (name: string) => ({ apiVersion: "v1", kind: "Pod", name });
+    const names = ["a", "b", "c", "d", "e"];
+    const [named] =
+      summaryOf({
+        a: {
+          ...notReady("no"),
+          nonReadyStatus: names.map((name) => ({
+            ...object(name),
+            summary: { state: "failed", message: ["m".repeat(500)] },
+          })),
+          modifiedStatus: names.map((name) => ({ ...object(name), patch: "{}" })),
+        },
+      }).nonReadyResources ?? [];
+
+    const first = names.slice(0, 4).map(object);
+    assert.deepEqual(named?.modifiedStatus, first);
+    assert.deepEqual(
+      named.nonReadyStatus,
+      first.map((each) => ({
+        ...each,
+        summary: { state: "failed", message: ["m".repeat(128)] },
+      })),
+    );
+  });
+
   test("leaves out what is gone by now, and counts it still", () => {
     const tallies = createTallies();
     tallies.change(undefined, aDeployment("paris"));
@@ -152,6 +178,24 @@ describe("the message of Ready", () => {
       readyMessage(summary, "Cluster"),
       `ErrApplied(1) [Cluster ${workspace}/paris: no chart]; WaitApplied(1) [Cluster ${workspace}/oslo]; ` +
         `Pending(2); NotReady(1) [Cluster ${workspace}/rome: 0 of 2 ready]`,
+    );
+  });
+
+  test("goes on with further objects, each told once and in order", () => {
+    const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+    const status: BundleDeploymentStatus = {
+      ...notReady("deployment.apps shop/web: 0 of 2 ready"),
+      nonReadyStatus: [
+        { ...web, summary: { state: "in-progress", message: ["0 of 2 ready"] } },
+        { ...web, name: "db", summary: { state: "in-progress", message: ["0 of 1 ready"] } },
+      ],
+      modifiedStatus: [{ ...web, name: "cache", missing: true }],
+    };
+
+    assert.equal(
+      readyMessage(summaryOf({ paris: status, rome: status }), "Cluster"),
+      `NotReady(2) [Cluster ${workspace}/paris: deployment.apps shop/web: 0 of 2 ready]; ` +
+        "deployment.apps shop/cache is missing; deployment.apps shop/db: 0 of 1 ready",
     );
   });
 });

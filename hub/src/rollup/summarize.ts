@@ -4,13 +4,13 @@ import {
   type BundleState,
   type BundleSummary,
   bundleStates,
+  maxListed,
+  maxListedOfOne,
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { messageOfDeployment } from "./deployment-state.ts";
+import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
 import type { Tally } from "./tally.ts";
-
-/** How many BundleDeployments that are not ready a summary names. */
-const namedAtMost = 10;
 
 /** The longest message of one BundleDeployment in a roll-up; the whole one is on the BundleDeployment. */
 const messageChars = 512;
@@ -24,8 +24,13 @@ const summaryFields = {
   NotReady: "notReady",
 } as const satisfies Partial<Record<BundleState, keyof BundleSummary>>;
 
+/** The longest text of one object in a roll-up. */
+const objectChars = 128;
+
+type NamedDeployment = NonNullable<BundleSummary["nonReadyResources"]>[number];
+
 export interface SummaryInput {
-  readonly tally: Tally;
+  readonly tally: Pick<Tally, "states" | "total" | "deployments">;
   /** Targets that have no BundleDeployment yet. */
   readonly pending: number;
   readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
@@ -67,7 +72,20 @@ export function readyMessage(summary: BundleSummary, kind: "Bundle" | "Cluster")
       `${state}(${count}) [${kind} ${example.name}${example.message ? `: ${example.message}` : ""}]`,
     ];
   });
-  return sentences.join("; ");
+  const further = objectTexts(summary).filter(
+    (text) => !sentences.some((sentence) => sentence.includes(text)),
+  );
+  return [...sentences, ...further].join("; ");
+}
+
+/** The first objects that are not as they should be, each told once, whatever the number of clusters. */
+function objectTexts({ nonReadyResources }: BundleSummary): readonly string[] {
+  const named = nonReadyResources ?? [];
+  const modified = named.flatMap(({ modifiedStatus }) => (modifiedStatus ?? []).map(modifiedText));
+  const nonReady = named.flatMap(({ nonReadyStatus }) => (nonReadyStatus ?? []).map(nonReadyText));
+  return [modified, nonReady].flatMap((texts) =>
+    [...new Set(texts)].sort().slice(0, maxListedOfOne),
+  );
 }
 
 function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): number {
@@ -76,41 +94,48 @@ function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): 
 
 /** The first few by name within the worst states first: the same ones as long as nothing changes. */
 function namedDeployments(
-  tally: Tally,
+  tally: SummaryInput["tally"],
   lookUp: (key: ObjectKey) => BundleDeployment | undefined,
   nameOf: (deployment: BundleDeployment) => string,
-): NonNullable<BundleSummary["nonReadyResources"]> {
-  const named: { name: string; bundleState: string; message?: string }[] = [];
+): readonly NamedDeployment[] {
+  const named: NamedDeployment[] = [];
   for (const state of bundleStates) {
-    const keys = tally.unready.get(state);
-    if (keys === undefined || keys.size === 0) continue;
-    for (const key of smallest(keys, namedAtMost - named.length)) {
+    if (state === "Ready") continue;
+    for (const key of tally.deployments.get(state)?.first(maxListed - named.length) ?? []) {
       const deployment = lookUp(key);
       if (deployment === undefined) continue;
-      // Half of a pair of surrogates is not valid UTF-8.
-      const message = messageOfDeployment(deployment)
-        .slice(0, messageChars)
-        .replace(/[\uD800-\uDBFF]$/, "");
+      const message = cutText(messageOfDeployment(deployment), messageChars);
       named.push({
         name: nameOf(deployment),
         bundleState: state,
         ...(message !== "" && { message }),
+        ...namedObjects(deployment),
       });
     }
-    if (named.length >= namedAtMost) break;
   }
   return named;
 }
 
-/** The first `count` in order, without sorting thousands for the sake of ten. */
-function smallest(keys: ReadonlySet<ObjectKey>, count: number): readonly ObjectKey[] {
-  const found: ObjectKey[] = [];
-  for (const key of keys) {
-    const last = found.at(-1);
-    if (found.length >= count && last !== undefined && key >= last) continue;
-    const at = found.findIndex((other) => key < other);
-    found.splice(at < 0 ? found.length : at, 0, key);
-    if (found.length > count) found.pop();
-  }
-  return found;
+/** What is not as it should be in one deployment, in short. */
+function namedObjects({
+  status,
+}: BundleDeployment): Pick<NamedDeployment, "modifiedStatus" | "nonReadyStatus"> {
+  const modified = (status?.modifiedStatus ?? []).slice(0, maxListedOfOne);
+  const nonReady = (status?.nonReadyStatus ?? []).slice(0, maxListedOfOne);
+  return {
+    ...(modified.length > 0 && {
+      modifiedStatus: modified.map(({ patch: _, ...object }) => object),
+    }),
+    ...(nonReady.length > 0 && {
+      nonReadyStatus: nonReady.map(({ summary, ...object }) => ({
+        ...object,
+        ...(summary !== undefined && {
+          summary: {
+            ...summary,
+            ...(summary.message?.[0] && { message: [cutText(summary.message[0], objectChars)] }),
+          },
+        }),
+      })),
+    }),
+  };
 }

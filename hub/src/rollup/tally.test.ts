@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import type { BundleState, ResourceCounts } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { stateOf } from "./deployment-state.ts";
-import { bundleKeyOf, createTallies, type Tally } from "./tally.ts";
+import { objectCounts, objectStates } from "./object-states.ts";
+import { type BundleTally, bundleKeyOf, createTallies, type Tally } from "./tally.ts";
 
 const noResources: ResourceCounts = {
   ready: 0,
@@ -27,39 +28,80 @@ function ready(cluster: string, bundle = "web"): BundleDeployment {
 }
 
 /** A tally as data that can be compared: without what is zero or empty. */
-function plain({ states, total, resources, unready }: Tally) {
+function plain({ states, total, resources, deployments, helmOps }: Tally) {
   const filled = (counts: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
   return {
     total,
     states: filled(states),
     resources: filled(resources),
-    unready: [...unready]
+    helmOps,
+    deployments: [...deployments]
       .filter(([, keys]) => keys.size > 0)
-      .map(([state, keys]) => [state, [...keys].sort()] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+      .map(([state, keys]) => [state, [...keys]] as const)
+      .sort(byFirst),
   };
+}
+
+/** The objects of a Bundle as data: where each of them is in which state. */
+function plainObjects({ objects }: BundleTally) {
+  return {
+    ready: [...objects.ready],
+    unready: [...objects.unready],
+    states: [...objects.ready, ...objects.unready].map((id) => [
+      id,
+      [...objects.of(id)].map(([state, keys]) => [state, [...keys]] as const).sort(byFirst),
+    ]),
+  };
+}
+
+function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : 1;
 }
 
 /** The same from all deployments at once. */
 function recount(deployments: readonly BundleDeployment[]) {
   const states: Partial<Record<BundleState, number>> = {};
   const resources: Partial<Record<string, number>> = {};
-  const unready = new Map<BundleState, ObjectKey[]>();
+  const byState = new Map<BundleState, ObjectKey[]>();
   for (const deployment of deployments) {
     const state = stateOf(deployment);
     states[state] = (states[state] ?? 0) + 1;
-    if (state !== "Ready") unready.set(state, [...(unready.get(state) ?? []), keyOf(deployment)]);
-    for (const [name, count] of Object.entries(deployment.status?.resourceCounts ?? {}))
+    byState.set(state, [...(byState.get(state) ?? []), keyOf(deployment)]);
+    for (const [name, count] of Object.entries(objectCounts(deployment) ?? {}))
       if (count !== 0) resources[name] = (resources[name] ?? 0) + count;
   }
+  const ofHelmOps = deployments.filter(({ metadata }) => metadata.labels?.[helmOpLabel]);
   return {
     total: deployments.length,
     states,
     resources,
-    unready: [...unready]
-      .map(([state, keys]) => [state, keys.sort()] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+    helmOps: {
+      ready: ofHelmOps.filter((deployment) => stateOf(deployment) === "Ready").length,
+      total: ofHelmOps.length,
+    },
+    deployments: [...byState].map(([state, keys]) => [state, keys.sort()] as const).sort(byFirst),
+  };
+}
+
+/** The same from all deployments of a Bundle at once, in whatever order. */
+function recountObjects(deployments: readonly BundleDeployment[]) {
+  const found = new Map<string, Map<string, string[]>>();
+  for (const deployment of deployments) {
+    for (const [id, state] of objectStates(deployment)) {
+      const states = found.get(id) ?? new Map<string, string[]>();
+      states.set(state, [...(states.get(state) ?? []), keyOf(deployment)].sort());
+      found.set(id, states);
+    }
+  }
+  const isReady = (id: string) => [...(found.get(id)?.keys() ?? [])].join() === "ready";
+  const ids = [...found.keys()].sort();
+  const ready = ids.filter(isReady);
+  const unready = ids.filter((id) => !isReady(id));
+  return {
+    ready,
+    unready,
+    states: [...ready, ...unready].map((id) => [id, [...(found.get(id) ?? [])].sort(byFirst)]),
   };
 }
 
@@ -118,6 +160,34 @@ describe("running totals", () => {
         unknown: count,
         notReady: count,
       }),
+      resources: fc.uniqueArray(
+        fc.record({
+          apiVersion: fc.constant("v1"),
+          kind: fc.constantFrom("Pod", "Service"),
+          namespace: fc.constant("shop"),
+          name: fc.constantFrom("a", "b", "c"),
+          state: fc.constantFrom(undefined, "in-progress", "missing", "unknown"),
+        }),
+        { selector: ({ kind, name }) => kind + name },
+      ),
+      nonReadyStatus: fc.array(
+        fc.record({
+          apiVersion: fc.constant("v1"),
+          kind: fc.constant("Pod"),
+          name: fc.constantFrom("a", "d"),
+        }),
+        { maxLength: 2 },
+      ),
+      modifiedStatus: fc.array(
+        fc.record({
+          apiVersion: fc.constant("v1"),
+          kind: fc.constant("Service"),
+          name: fc.constantFrom("a", "e"),
+          missing: fc.boolean(),
+          delete: fc.boolean(),
+        }),
+        { maxLength: 2 },
+      ),
     }),
     { nil: undefined },
   );
@@ -126,6 +196,7 @@ describe("running totals", () => {
     cluster: fc.constantFrom(...names.cluster),
     bundle: fc.constantFrom(...names.bundle),
     isGone: fc.boolean(),
+    isHelmOps: fc.boolean(),
     staged: fc.constantFrom(digestA, digestB),
     status,
   });
@@ -135,12 +206,14 @@ describe("running totals", () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const tallies = createTallies();
         const deployments = new Map<ObjectKey, BundleDeployment>();
-        for (const { cluster, bundle, isGone, staged, status: next } of steps) {
-          const after = aDeployment(cluster, {
+        for (const { cluster, bundle, isGone, isHelmOps, staged, status: next } of steps) {
+          const made = aDeployment(cluster, {
             bundle,
             status: next,
             spec: { stagedDeploymentID: staged },
           });
+          const labels = { ...made.metadata.labels, ...(isHelmOps && { [helmOpLabel]: bundle }) };
+          const after = { ...made, metadata: { ...made.metadata, labels } };
           tallies.change(deployments.get(keyOf(after)), isGone ? undefined : after);
           if (isGone) deployments.delete(keyOf(after));
           else deployments.set(keyOf(after), after);
@@ -151,6 +224,7 @@ describe("running totals", () => {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);
           assert.deepEqual(plain(tallies.ofBundle(key)), recount(own));
+          assert.deepEqual(plainObjects(tallies.ofBundle(key)), recountObjects(own));
         }
         for (const name of names.cluster) {
           const namespace = clusterNamespaceName(workspace, name);

@@ -3,41 +3,76 @@
  * are ten clusters or ten thousand.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
+import { bundleNameLabel, bundleNamespaceLabel, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import {
   type BundleState,
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { type Archives, createArchiveCounts } from "./archives.ts";
 import { stateOf } from "./deployment-state.ts";
+import { objectCounts, objectStates } from "./object-states.ts";
+import {
+  createObjectTally,
+  type ObjectStates,
+  type ObjectTally,
+  type RunningObjectTally,
+} from "./object-tally.ts";
+import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
 /** The totals of one Bundle or one cluster. */
 export interface Tally {
   readonly states: Readonly<Record<BundleState, number>>;
   readonly total: number;
   readonly resources: ResourceCounts;
-  /** Keys of the BundleDeployments in each state but Ready. */
-  readonly unready: ReadonlyMap<BundleState, ReadonlySet<ObjectKey>>;
+  /** Keys of the BundleDeployments in each state. */
+  readonly deployments: ReadonlyMap<BundleState, SortedKeys>;
+  /** Those of them that are a HelmOp's. */
+  readonly helmOps: { readonly ready: number; readonly total: number };
   /** How many have each version of their chart installed, as agents reported. */
   readonly versions: ReadonlyMap<string, number>;
+}
+
+export interface BundleTally extends Tally {
+  readonly objects: ObjectTally;
 }
 
 export interface Tallies {
   /** One BundleDeployment changed; absent before it was made and after it is gone. */
   change(before: BundleDeployment | undefined, after: BundleDeployment | undefined): void;
   /** By the key of the Bundle. */
-  ofBundle(key: ObjectKey): Tally;
+  ofBundle(key: ObjectKey): BundleTally;
+  /** What the clusters of a Bundle have installed. */
+  archivesOf(key: ObjectKey): Archives;
   /** By the cluster's own namespace on the hub. */
   ofCluster(namespace: string): Tally;
 }
 
-interface RunningTally {
+interface RunningTally extends Tally {
   states: Record<BundleState, number>;
   total: number;
   resources: Record<keyof ResourceCounts, number>;
-  unready: Map<BundleState, Set<ObjectKey>>;
+  deployments: Map<BundleState, ChangingKeys>;
+  helmOps: { ready: number; total: number };
   versions: Map<string, number>;
+}
+
+interface RunningBundleTally extends RunningTally {
+  readonly objects: RunningObjectTally;
+}
+
+/** What counts of one BundleDeployment. */
+interface Counted {
+  readonly key: ObjectKey;
+  readonly bundle: ObjectKey;
+  readonly cluster: string;
+  readonly state: BundleState;
+  readonly resources: ResourceCounts | undefined;
+  readonly isHelmOps: boolean;
+  /** Of the chart that is installed; "" where none is. */
+  readonly version: string;
+  readonly objects: ObjectStates;
 }
 
 const resourceFields = [
@@ -49,10 +84,12 @@ const resourceFields = [
   "missing",
   "unknown",
   "notReady",
-] as const;
+] as const satisfies readonly (keyof ResourceCounts)[];
+
+const noObjects: ObjectStates = new Map();
 
 /** That of a Bundle that went nowhere. */
-export const noTally: Tally = emptyTally();
+export const noTally: BundleTally = emptyBundleTally();
 
 /** The key of the Bundle that a BundleDeployment was made for. */
 export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
@@ -74,34 +111,24 @@ export function commonVersion({ versions }: Tally): string {
 }
 
 export function createTallies(): Tallies {
-  const bundles = new Map<ObjectKey, RunningTally>();
+  const bundles = new Map<ObjectKey, RunningBundleTally>();
   const clusters = new Map<string, RunningTally>();
+  const archives = createArchiveCounts();
 
-  function count(
-    map: Map<string, RunningTally>,
-    key: string,
-    deployment: BundleDeployment,
-    by: 1 | -1,
-  ): void {
-    let tally = map.get(key);
-    if (tally === undefined) {
-      tally = emptyTally();
-      map.set(key, tally);
+  function change(before: Counted | undefined, after: Counted | undefined): void {
+    const key = (after ?? before)?.key;
+    if (key === undefined) return;
+    const bundle = (after ?? before)?.bundle ?? "";
+    const cluster = (after ?? before)?.cluster ?? "";
+    const ofBundle = bundles.get(bundle) ?? emptyBundleTally();
+    const ofCluster = clusters.get(cluster) ?? emptyTally();
+    for (const tally of [ofBundle, ofCluster]) {
+      if (before !== undefined) count(tally, before, -1);
+      if (after !== undefined) count(tally, after, 1);
     }
-    const state = stateOf(deployment);
-    tally.states[state] += by;
-    tally.total += by;
-    const counts = deployment.status?.resourceCounts;
-    if (counts !== undefined)
-      for (const field of resourceFields) tally.resources[field] += by * counts[field];
-    if (state !== "Ready") {
-      const keys = tally.unready.get(state) ?? new Set();
-      tally.unready.set(state, keys);
-      if (by === 1) keys.add(keyOf(deployment));
-      else keys.delete(keyOf(deployment));
-    }
-    countVersion(tally.versions, deployment.status?.version ?? "", by);
-    if (tally.total === 0) map.delete(key);
+    ofBundle.objects.change(key, before?.objects ?? noObjects, after?.objects ?? noObjects);
+    keep(bundles, bundle, ofBundle);
+    keep(clusters, cluster, ofCluster);
   }
 
   return {
@@ -110,30 +137,89 @@ export function createTallies(): Tallies {
         [before, -1],
         [after, 1],
       ] as const) {
-        if (deployment === undefined) continue;
-        count(bundles, bundleKeyOf(deployment), deployment, by);
-        count(clusters, deployment.metadata.namespace ?? "", deployment, by);
+        if (deployment !== undefined) archives.count(bundleKeyOf(deployment), deployment, by);
       }
+      const from = before && toCounted(before);
+      const to = after && toCounted(after);
+      // Never seen in practice, and right all the same: it was made for another Bundle by then.
+      const isMoved = from !== undefined && to !== undefined && from.bundle !== to.bundle;
+      if (isMoved) {
+        change(from, undefined);
+        change(undefined, to);
+      } else change(from, to);
     },
     ofBundle: (key) => bundles.get(key) ?? noTally,
+    archivesOf: archives.of,
     ofCluster: (namespace) => clusters.get(namespace) ?? noTally,
   };
 }
 
-function emptyTally(): RunningTally {
+/** Adds the numbers of one to totals, or takes them away. */
+export function addCounts(
+  totals: Record<keyof ResourceCounts, number>,
+  counts: ResourceCounts,
+  by: 1 | -1,
+): void {
+  for (const field of resourceFields) totals[field] += by * counts[field];
+}
+
+export function noStates(): Record<BundleState, number> {
   return {
-    states: Object.fromEntries(bundleStates.map((state) => [state, 0])) as Record<
-      BundleState,
-      number
-    >,
-    total: 0,
-    resources: Object.fromEntries(resourceFields.map((field) => [field, 0])) as Record<
-      keyof ResourceCounts,
-      number
-    >,
-    unready: new Map(),
-    versions: new Map(),
+    ErrApplied: 0,
+    WaitApplied: 0,
+    Modified: 0,
+    OutOfSync: 0,
+    Pending: 0,
+    NotReady: 0,
+    Ready: 0,
   };
+}
+
+export function noResources(): Record<keyof ResourceCounts, number> {
+  return {
+    ready: 0,
+    desiredReady: 0,
+    waitApplied: 0,
+    modified: 0,
+    orphaned: 0,
+    missing: 0,
+    unknown: 0,
+    notReady: 0,
+  };
+}
+
+/** The worst state that any of them is in; Ready when all are, and when there are none. */
+export function worstOf(states: Readonly<Record<BundleState, number>>): BundleState {
+  return bundleStates.find((state) => states[state] > 0) ?? "Ready";
+}
+
+function toCounted(deployment: BundleDeployment): Counted {
+  return {
+    key: keyOf(deployment),
+    bundle: bundleKeyOf(deployment),
+    cluster: deployment.metadata.namespace ?? "",
+    state: stateOf(deployment),
+    resources: objectCounts(deployment),
+    isHelmOps: deployment.metadata.labels?.[helmOpLabel] !== undefined,
+    version: deployment.status?.version ?? "",
+    objects: objectStates(deployment),
+  };
+}
+
+function count(tally: RunningTally, counted: Counted, by: 1 | -1): void {
+  const { key, state, resources, isHelmOps, version } = counted;
+  tally.states[state] += by;
+  tally.total += by;
+  if (resources !== undefined) addCounts(tally.resources, resources, by);
+  if (isHelmOps) {
+    tally.helmOps.total += by;
+    if (state === "Ready") tally.helmOps.ready += by;
+  }
+  const keys = tally.deployments.get(state) ?? createSortedKeys();
+  if (by === 1) keys.add(key);
+  else keys.delete(key);
+  tally.deployments.set(state, keys);
+  countVersion(tally.versions, version, by);
 }
 
 function countVersion(versions: Map<string, number>, version: string, by: 1 | -1): void {
@@ -141,4 +227,24 @@ function countVersion(versions: Map<string, number>, version: string, by: 1 | -1
   const count = (versions.get(version) ?? 0) + by;
   if (count === 0) versions.delete(version);
   else versions.set(version, count);
+}
+
+function keep<T extends Tally>(tallies: Map<string, T>, key: string, tally: T): void {
+  if (tally.total === 0) tallies.delete(key);
+  else tallies.set(key, tally);
+}
+
+function emptyTally(): RunningTally {
+  return {
+    states: noStates(),
+    total: 0,
+    resources: noResources(),
+    deployments: new Map(),
+    helmOps: { ready: 0, total: 0 },
+    versions: new Map(),
+  };
+}
+
+function emptyBundleTally(): RunningBundleTally {
+  return { ...emptyTally(), objects: createObjectTally() };
 }

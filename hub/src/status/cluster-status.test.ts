@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
@@ -23,10 +23,11 @@ function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): C
 
 describe("the status of a Cluster", () => {
   test("names its namespace and counts its deployments", () => {
-    const status = statusOf({});
+    const status = statusOf(connected);
 
     assert.equal(status.namespace, namespace);
     assert.equal(status.display?.readyBundles, "1/1");
+    assert.equal(findCondition(status.conditions, "Processed")?.status, "True");
     assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
   });
 
@@ -59,6 +60,53 @@ describe("the status of a Cluster", () => {
   for (const [what, status, inputs, state] of cases) {
     test(`of a cluster ${what} shows ${state ?? "nothing"}`, () => {
       assert.equal(statusOf(status, inputs).display?.state, state);
+    });
+  }
+
+  test("counts the HelmOps among its deployments", () => {
+    const labels = { ...ready.metadata.labels, [helmOpLabel]: "web" };
+    const ofHelmOp = { ...ready, metadata: { ...ready.metadata, labels } };
+
+    for (const [deployments, count] of [
+      [[ready], 0],
+      [[ofHelmOp], 1],
+    ] as const) {
+      const status = statusOf(connected, tallied(deployments));
+      assert.equal(status.readyHelmOps, count);
+      assert.equal(status.desiredReadyHelmOps, count);
+    }
+  });
+
+  const unknown: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    inputs: Partial<ClusterInputs>,
+    reason: string,
+    message: RegExp,
+  ])[] = [
+    ["whose agent never came", {}, {}, "WaitCheckIn", /^no agent has connected yet$/],
+    [
+      "whose agent is gone",
+      { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
+      {},
+      "Offline",
+      /^the agent is not connected since 2026-01-01T00:00:00Z; 1\/1 were ready then$/,
+    ],
+    [
+      "whose agent is gone while something waited",
+      { agent: { connected: false, epoch: 3 } },
+      waiting,
+      "Offline",
+      /^the agent is not connected; what was known then: WaitApplied\(1\)/,
+    ],
+  ];
+  for (const [what, before, inputs, reason, message] of unknown) {
+    test(`of a cluster ${what} does not say that it is ready`, () => {
+      const condition = findCondition(statusOf(before, inputs).conditions, "Ready");
+
+      assert.equal(condition?.status, "Unknown");
+      assert.equal(condition.reason, reason);
+      assert.match(condition.message ?? "", message);
     });
   }
 

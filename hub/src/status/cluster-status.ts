@@ -5,7 +5,7 @@ import { findCondition, setConditions } from "@flotilla/shared/conditions/condit
 import { worstState } from "../rollup/summarize.ts";
 import type { Tally } from "../rollup/tally.ts";
 import { isNews } from "./news.ts";
-import { summaryVerdict } from "./ready-condition.ts";
+import { summaryVerdict, type Verdict } from "./ready-condition.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
@@ -17,6 +17,9 @@ export interface ClusterInputs {
   readonly now: string;
 }
 
+/** Whether the agent of a cluster is there: it never was, it is gone, or it is. */
+export type AgentPresence = "WaitCheckIn" | "Offline" | "Connected";
+
 export function clusterStatus({
   cluster,
   namespace,
@@ -25,23 +28,25 @@ export function clusterStatus({
   now,
 }: ClusterInputs): ClusterStatus {
   const before = cluster.status;
-  const state = clusterState(cluster, summary);
+  const presence = presenceOf(cluster);
+  const state = presence === "Connected" ? worstState(summary) : presence;
+  const observedGeneration = cluster.metadata.generation ?? 0;
   return {
     ...before,
     namespace,
     conditions: setConditions(
       before?.conditions ?? [],
       [
-        {
-          type: "Ready",
-          ...summaryVerdict(summary, "Bundle"),
-          observedGeneration: cluster.metadata.generation ?? 0,
-        },
+        // Its namespace is there, which is all that the hub does for a Cluster itself.
+        { type: "Processed", status: "True", observedGeneration },
+        { type: "Ready", ...readyVerdict(cluster, summary), observedGeneration },
       ],
       now,
     ),
     summary,
     resourceCounts: { ...tally.resources },
+    readyHelmOps: tally.helmOps.ready,
+    desiredReadyHelmOps: tally.helmOps.total,
     display: {
       readyBundles: `${summary.ready}/${summary.desiredReady}`,
       ...(state !== "" && { state }),
@@ -57,9 +62,31 @@ export function isClusterNews(before: ClusterStatus | undefined, after: ClusterS
   );
 }
 
-/** What to look at first: an agent that never came or is gone, then what it runs. */
-function clusterState(cluster: Cluster, summary: BundleSummary): string {
-  const agent = cluster.status?.agent;
-  if (agent?.epoch === undefined) return "WaitCheckIn";
-  return agent.connected === true ? worstState(summary) : "Offline";
+export function presenceOf({ status }: Cluster): AgentPresence {
+  if (status?.agent?.epoch === undefined) return "WaitCheckIn";
+  return status.agent.connected === true ? "Connected" : "Offline";
+}
+
+/** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */
+function readyVerdict(cluster: Cluster, summary: BundleSummary): Verdict {
+  const verdict = summaryVerdict(summary, "Bundle");
+  const presence = presenceOf(cluster);
+  switch (presence) {
+    case "Connected":
+      return verdict;
+    case "WaitCheckIn":
+      return { status: "Unknown", reason: presence, message: "no agent has connected yet" };
+    case "Offline": {
+      const since = cluster.status?.agent?.lastSeen;
+      const last =
+        verdict.status === "True"
+          ? `${summary.ready}/${summary.desiredReady} were ready then`
+          : `what was known then: ${verdict.message}`;
+      return {
+        status: "Unknown",
+        reason: presence,
+        message: `the agent is not connected${since ? ` since ${since}` : ""}; ${last}`,
+      };
+    }
+  }
 }

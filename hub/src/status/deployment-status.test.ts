@@ -71,7 +71,7 @@ describe("the status of a deployment", () => {
     assert.equal(status.version, "1.2.9");
     assert.equal(status.chartDigest, digestB);
     assert.deepEqual(status.agent, place);
-    assert.deepEqual(status.display, { deployed: "True", state: "Ready" });
+    assert.deepEqual(status.display, { deployed: "True", monitored: "True", state: "Ready" });
     assert.deepEqual(status.resourceCounts, {
       desiredReady: 2,
       ready: 2,
@@ -94,10 +94,10 @@ describe("the status of a deployment", () => {
             kind: "Deployment",
             namespace: "shop",
             name: "web",
+            state: "in-progress",
             message: "0 of 2 ready",
-            missing: false,
           },
-          { apiVersion: "v1", kind: "Namespace", name: "x", message: "gone", missing: true },
+          { apiVersion: "v1", kind: "Namespace", name: "x", state: "missing", message: "gone" },
         ],
       }),
     );
@@ -108,7 +108,7 @@ describe("the status of a deployment", () => {
         apiVersion: "apps/v1",
         namespace: "shop",
         name: "web",
-        summary: { state: "in-progress", message: ["0 of 2 ready"] },
+        summary: { state: "in-progress", transitioning: true, message: ["0 of 2 ready"] },
       },
     ]);
     assert.deepEqual(status.modifiedStatus, [
@@ -116,8 +116,49 @@ describe("the status of a deployment", () => {
     ]);
     assert.equal(
       findCondition(status.conditions, "Ready")?.message,
-      "deployment shop/web: 0 of 2 ready",
+      "deployment.apps shop/web: 0 of 2 ready",
     );
+  });
+
+  test("keeps what it said of objects while an agent that was started anew has not looked", () => {
+    const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
+    const before = told(deployed({ resources: [pod] }));
+    const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+
+    for (const phase of ["pending", "failed"] as const) {
+      const after = told(deployed({ phase, ready: false, counts }), before);
+
+      assert.deepEqual(after.resources, before.resources);
+      assert.deepEqual(after.resourceCounts, before.resourceCounts);
+    }
+  });
+
+  test("is monitored when every object can be seen, and says which cannot", () => {
+    const status = told(
+      deployed({
+        ready: false,
+        notReady: [
+          { apiVersion: "v1", kind: "Pod", name: "a", state: "failed", message: "crashes" },
+          { apiVersion: "x.io/v1", kind: "Thing", name: "b", state: "unknown", message: "no list" },
+        ],
+        counts: { desiredReady: 2, ready: 0, notReady: 1, missing: 0, unknown: 1 },
+      }),
+    );
+
+    const monitored = findCondition(status.conditions, "Monitored");
+    assert.equal(monitored?.status, "False");
+    assert.equal(monitored.message, "thing.x.io b: no list");
+    assert.equal(status.display?.monitored, "Error: thing.x.io b: no list");
+    assert.equal(findCondition(status.conditions, "Ready")?.message, "pod.v1 a: crashes");
+  });
+
+  test("is not monitored, and not unmonitored, before the objects were looked at", () => {
+    const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+
+    const status = told(deployed({ ready: false, counts }));
+
+    assert.equal(findCondition(status.conditions, "Monitored"), undefined);
+    assert.equal(status.display?.monitored, "Unknown");
   });
 
   test("says what the agent says before what is not ready", () => {
@@ -192,7 +233,11 @@ describe("the status of a deployment", () => {
 
     assert.equal(after.appliedDeploymentID, digestA);
     assert.equal(after.release, "shop/web:3");
-    assert.deepEqual(after.display, { deployed: "Error: no chart", state: "ErrApplied" });
+    assert.deepEqual(after.display, {
+      deployed: "Error: no chart",
+      monitored: "True",
+      state: "ErrApplied",
+    });
     assert.equal(findCondition(after.conditions, "Installed")?.status, "True");
   });
 
@@ -217,7 +262,7 @@ describe("the status of a deployment", () => {
 
     const after = told(deployed(), failed);
 
-    assert.deepEqual(after.display, { deployed: "True", state: "Ready" });
+    assert.deepEqual(after.display, { deployed: "True", monitored: "True", state: "Ready" });
     assert.equal(findCondition(after.conditions, "Deployed")?.message, "");
   });
 

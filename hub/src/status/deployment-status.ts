@@ -1,6 +1,6 @@
 /** The status of a BundleDeployment, from what its agent reported last. Pure. */
 
-import type { DeploymentState, ResourceState } from "@flotilla/proto/messages.ts";
+import type { DeploymentState, UnreadyResource } from "@flotilla/proto/messages.ts";
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
@@ -8,6 +8,8 @@ import type {
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { stateOf } from "../rollup/deployment-state.ts";
+import { objectText } from "../rollup/object-text.ts";
+import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
 import { isNews } from "./news.ts";
 
 /** The reason of Deployed where the chart could not be fetched as it was pinned, so that the pin is in doubt. */
@@ -47,15 +49,14 @@ export function deploymentStatus(
   const { state } = report;
   const installed = state.phase === "deployed";
   const next: BundleDeploymentStatus = {
-    ...before,
+    ...(saysNothingOfObjects(state)
+      ? before
+      : { ...withoutObjects(before ?? {}), ...deployedObjects(state) }),
     conditions: setConditions(before?.conditions ?? [], conditionsOf(deployment, state), now),
     // What is installed stays what it was while a newer content fails or waits.
     appliedDeploymentID: installed ? state.deploymentId : (before?.appliedDeploymentID ?? ""),
     ready: installed && state.ready,
     nonModified: true,
-    nonReadyStatus: state.notReady.filter((resource) => !resource.missing).map(describeResource),
-    modifiedStatus: state.notReady.filter((resource) => resource.missing).map(describeResource),
-    resourceCounts: { ...state.counts, waitApplied: 0, modified: 0, orphaned: 0 },
     ...(state.release !== undefined && {
       release: `${state.release.namespace}/${state.release.name}:${state.release.revision}`,
       version: state.release.chartVersion,
@@ -116,47 +117,46 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       return [
         condition("Deployed", "True", "", ""),
         condition("Installed", "True", "", ""),
+        ...monitored(state).map(({ status, reason, message }) =>
+          condition("Monitored", status, reason, message),
+        ),
         state.ready
           ? condition("Ready", "True", "", message)
-          : condition("Ready", "False", "NotReady", notReadyMessage(state.notReady) || message),
+          : condition("Ready", "False", "NotReady", firstText(state.notReady) || message),
       ];
   }
 }
 
+/** An agent that was started anew does not look at what is installed before what is wanted is. */
+function saysNothingOfObjects({ phase, counts }: DeploymentState): boolean {
+  return (phase === "pending" || phase === "failed") && counts.desiredReady === 0;
+}
+
+/** Whether all objects can be seen; nothing before they were looked at. */
+function monitored({ ready, counts, notReady }: DeploymentState) {
+  const hidden = notReady.filter(({ state }) => state === "unknown");
+  if (hidden.length > 0 || counts.unknown > 0)
+    return [{ status: "False", reason: "Error", message: firstText(hidden) } as const];
+  const wereSeen = ready || counts.desiredReady > 0;
+  return wereSeen ? [{ status: "True", reason: "", message: "" } as const] : [];
+}
+
 function displayOf(deployment: BundleDeployment): BundleDeploymentStatus["display"] {
-  const deployed = findCondition(deployment.status?.conditions, "Deployed");
+  const shown = (type: string): string => {
+    const condition = findCondition(deployment.status?.conditions, type);
+    if (condition === undefined) return "Unknown";
+    return condition.status === "False" ? `Error: ${condition.message ?? ""}` : condition.status;
+  };
   return {
-    deployed:
-      deployed === undefined
-        ? "Unknown"
-        : deployed.status === "False"
-          ? `Error: ${deployed.message ?? ""}`
-          : deployed.status,
+    deployed: shown("Deployed"),
+    monitored: shown("Monitored"),
     state: stateOf(deployment),
   };
 }
 
-function notReadyMessage(resources: readonly ResourceState[]): string {
-  const [first] = resources;
-  return first === undefined
-    ? ""
-    : `${first.kind.toLowerCase()} ${nameOf(first)}: ${first.message}`;
-}
-
-function describeResource(resource: ResourceState) {
-  return {
-    kind: resource.kind,
-    apiVersion: resource.apiVersion,
-    ...(resource.namespace !== undefined && { namespace: resource.namespace }),
-    name: resource.name,
-    ...(resource.missing
-      ? { missing: true }
-      : { summary: { state: "in-progress", message: [resource.message] } }),
-  };
-}
-
-function nameOf(resource: ResourceState): string {
-  return resource.namespace === undefined
-    ? resource.name
-    : `${resource.namespace}/${resource.name}`;
+function firstText([first]: readonly UnreadyResource[]): string {
+  if (first === undefined) return "";
+  return first.state === "missing"
+    ? `${objectText(first)} is missing`
+    : `${objectText(first)}: ${first.message}`;
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
@@ -73,11 +72,19 @@ describe("the status of a HelmOp", () => {
   });
 
   test("keeps what others may have written into it", () => {
-    const status: HelmOpStatus = { perClusterResourceCounts: {} };
+    const status = { version: "1.2.8", theirs: "x" };
 
     const next = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) });
 
-    assert.deepEqual(next.perClusterResourceCounts, {});
+    assert.equal(Reflect.get(next, "theirs"), "x");
+  });
+
+  test("lists the objects as they are now, and none when there are none any more", () => {
+    const resources = [{ kind: "Pod", name: "a", state: "Ready" }];
+    const status = helmOpStatus({ ...settled, resources });
+
+    assert.deepEqual(status.resources, resources);
+    assert.deepEqual(helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) }).resources, []);
   });
 
   test("keeps the version while a new one cannot be resolved", () => {
@@ -146,6 +153,40 @@ describe("Accepted", () => {
 
     assert.equal(condition?.status, "True");
     assert.equal(condition.message, "published again");
+  });
+});
+
+describe("Accepted, where the source gives no digest", () => {
+  const targeting = { generation: 1, targets: 2, waiting: 0, unchecked: new Map([["s-1", "web"]]) };
+
+  test("says that clusters got different archives, after what else is worth knowing", () => {
+    const accepted = { ok: true, message: "published again" } as const;
+    const archives = new Map([
+      [
+        "s-1",
+        new Map([
+          ["one", 1],
+          ["other", 2],
+        ]),
+      ],
+    ]);
+
+    const condition = conditionOf(
+      { intent: { generation: 1, accepted }, targeting, archives },
+      "Accepted",
+    );
+
+    assert.equal(condition?.status, "True");
+    assert.match(
+      condition.message ?? "",
+      /^published again; clusters got different archives of web, other in 2 clusters and one in 1 cluster; /,
+    );
+  });
+
+  test("says nothing when they got the same", () => {
+    const archives = new Map([["s-1", new Map([["one", 2]])]]);
+
+    assert.equal(conditionOf({ targeting, archives }, "Accepted")?.message, "");
   });
 });
 

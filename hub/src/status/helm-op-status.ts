@@ -3,6 +3,7 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { type Archives, differingArchives } from "../rollup/archives.ts";
 import { commonVersion, type Tally } from "../rollup/tally.ts";
 import { helmOpConditions } from "./helm-op-conditions.ts";
 import type { BundleTargeting, HelmOpIntent } from "./intent.ts";
@@ -17,6 +18,11 @@ export interface HelmOpInputs {
   readonly targeting: BundleTargeting | undefined;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** What the clusters have installed. */
+  readonly archives: Archives;
+  /** The objects of its Bundle over all clusters, and by cluster, in bounds. */
+  readonly resources: NonNullable<HelmOpStatus["resources"]>;
+  readonly perClusterResourceCounts: NonNullable<HelmOpStatus["perClusterResourceCounts"]>;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -28,7 +34,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
   const { helmOp, intent, summary, tally, now } = inputs;
   const before = helmOp.status;
   const observedGeneration = intent.generation;
-  const wanted = helmOpConditions(intent, readyVerdict(inputs), summary, before);
+  const wanted = helmOpConditions(withArchives(inputs), readyVerdict(inputs), summary, before);
   const conditions = setConditions(
     before?.conditions ?? [],
     wanted.map((condition) => ({ ...condition, observedGeneration })),
@@ -39,6 +45,8 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
     ...before,
     ...rollUp(summary, tally),
     observedGeneration,
+    resources: inputs.resources,
+    perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions,
     ...(intent.polled !== undefined && { lastPollingTriggered: intent.polled.at }),
     ...(intent.handled?.reconcile !== undefined && {
@@ -60,6 +68,17 @@ export function isHelmOpNews(before: HelmOpStatus | undefined, after: HelmOpStat
   return ["Accepted", "Polled", "Ready"].some((type) =>
     isNews(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
   );
+}
+
+/** With what the clusters have found since it was resolved, where that is worth knowing. */
+function withArchives({ intent, archives, targeting }: HelmOpInputs): HelmOpIntent {
+  const differing = differingArchives(archives, targeting?.unchecked ?? new Map());
+  if (differing === undefined || intent.accepted?.ok !== true) return intent;
+  const { message } = intent.accepted;
+  return {
+    ...intent,
+    accepted: { ok: true, message: message === undefined ? differing : `${message}; ${differing}` },
+  };
 }
 
 function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInputs): Verdict {

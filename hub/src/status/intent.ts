@@ -39,6 +39,8 @@ export interface BundleTargeting {
   readonly targets: number;
   /** Clusters that wait for an earlier deployment of the same name to be gone. */
   readonly waiting: number;
+  /** Where the chart is from, by content, for contents whose chart has no digest to be checked against. */
+  readonly unchecked?: ReadonlyMap<string, string>;
   /** What its targets ask for that is not there, as sentences. */
   readonly missing?: readonly string[];
   /** Why nothing could be handed out; what is deployed stays. */

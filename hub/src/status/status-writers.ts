@@ -1,18 +1,21 @@
 /** The leader's status loops: one for each kind, computing from all inputs. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import { bundles, clusterGroups, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Caches } from "../control/caches.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { isBundleOf } from "../helm-op/plan-bundle.ts";
+import type { GroupTallies } from "../rollup/group-tally.ts";
+import { countByCluster, listObjects } from "../rollup/list-objects.ts";
 import { summarize } from "../rollup/summarize.ts";
-import { bundleKeyOf, noTally, type Tallies, type Tally } from "../rollup/tally.ts";
+import { bundleKeyOf, noTally, type Tallies, type Tally, worstOf } from "../rollup/tally.ts";
 import { bundleStatus, isBundleNews } from "./bundle-status.ts";
+import { clusterGroupStatus, isClusterGroupNews } from "./cluster-group-status.ts";
 import { clusterStatus, isClusterNews } from "./cluster-status.ts";
 import { helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";
 import type { Outcomes } from "./intent.ts";
@@ -23,6 +26,7 @@ export interface StatusWriters {
   /** Also the HelmOp of that key, which tells of the same. */
   markBundle(key: ObjectKey): void;
   markCluster(key: ObjectKey): void;
+  markGroup(key: ObjectKey): void;
   flush(): Promise<void>;
 }
 
@@ -31,6 +35,7 @@ export interface StatusWritersDeps {
   readonly caches: Caches;
   readonly outcomes: Outcomes;
   readonly tallies: Tallies;
+  readonly groups: GroupTallies;
   /** Keys of Clusters whose namespace is there. */
   readonly housed: ReadonlySet<ObjectKey>;
   readonly clock: Clock;
@@ -42,12 +47,21 @@ export function createStatusWriters({
   caches,
   outcomes,
   tallies,
+  groups,
   housed,
   clock,
   log,
 }: StatusWritersDeps): StatusWriters {
   const now = () => new Date(clock.now()).toISOString();
   const lookUp = (key: ObjectKey) => caches.deployments.store.get(key);
+
+  /** What a group shows of a cluster. */
+  function worstDeploymentOf(cluster: ObjectKey): BundleDeployment | undefined {
+    const { namespace = "", name } = refOf(cluster);
+    const tally = tallies.ofCluster(clusterNamespaceName(namespace, name));
+    const [key] = tally.deployments.get(worstOf(tally.states))?.first(1) ?? [];
+    return key === undefined ? undefined : lookUp(key);
+  }
 
   function bundleSummary(key: ObjectKey): BundleSummary {
     const tally = tallies.ofBundle(key);
@@ -85,7 +99,10 @@ export function createStatusWriters({
         bundle: isForeign ? undefined : bundle,
         targeting: isForeign ? undefined : outcomes.bundles.get(key),
         summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key),
+        archives: tallies.archivesOf(key),
         tally,
+        resources: listObjects(tally.objects, lookUp),
+        perClusterResourceCounts: countByCluster(tally, lookUp),
         now: now(),
       });
     },
@@ -129,6 +146,25 @@ export function createStatusWriters({
     },
   });
 
+  const groupWriter = createStatusWriter({
+    rest,
+    clock,
+    log,
+    resource: clusterGroups,
+    store: caches.groups.store,
+    isUrgent: isClusterGroupNews,
+    compute: (group) => {
+      const tally = groups.of(keyOf(group));
+      const summary = summarize({
+        tally,
+        pending: 0,
+        lookUp: worstDeploymentOf,
+        nameOf: clusterKeyOf,
+      });
+      return clusterGroupStatus({ group, tally, summary, now: now() });
+    },
+  });
+
   return {
     markHelmOp: helmOpWriter.mark,
     markBundle: (key) => {
@@ -136,8 +172,11 @@ export function createStatusWriters({
       helmOpWriter.mark(key);
     },
     markCluster: clusterWriter.mark,
+    markGroup: groupWriter.mark,
     flush: async () => {
-      await Promise.all([helmOpWriter.flush(), bundleWriter.flush(), clusterWriter.flush()]);
+      await Promise.all(
+        [helmOpWriter, bundleWriter, clusterWriter, groupWriter].map((writer) => writer.flush()),
+      );
     },
   };
 }

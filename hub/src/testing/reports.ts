@@ -12,6 +12,8 @@ export function deployed(changes: Partial<DeploymentState> = {}): DeploymentStat
     message: "",
     ready: true,
     notReady: [],
+    resources: [],
+    incomplete: false,
     counts: { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 },
     ...changes,
   };

@@ -33,7 +33,20 @@ const bundleDeploymentSpecSchema = fields({
   ),
 });
 
-const bundleDeploymentStatusSchema = fields({
+const deployedResourceSchema = fields({
+  apiVersion: plainText("The object's apiVersion."),
+  kind: plainText("The object's kind."),
+  namespace: plainText("The object's namespace."),
+  name: plainText("The object's name."),
+  state: plainText(
+    "What it is when it is not ready: `in-progress`, `failed`, `terminating`, `missing` or `unknown`.",
+  ),
+});
+
+/** One manager for all of it: what the API server notes of who owns which field would be longer than the status itself. */
+const ownedAsAWhole = { "x-kubernetes-map-type": "atomic" } as const;
+
+const bundleDeploymentStatusFields = fields({
   conditions: conditionsSchema,
   appliedDeploymentID: plainText("The content that the agent has carried out."),
   release: plainText("The Helm release, `namespace/name:revision`."),
@@ -48,6 +61,10 @@ const bundleDeploymentStatusSchema = fields({
   modifiedStatus: described(
     z.array(modifiedStatusSchema).max(maxListed).nullish(),
     "The first objects that somebody changed, at most ten, in a stable order.",
+  ),
+  resources: described(
+    z.array(deployedResourceSchema).nullish(),
+    "The installed objects: the first ones by workloads before all else, then kind, namespace and name, as many as a thousand characters hold.",
   ),
   incompleteState: plainFlag("Whether there are more than the lists show."),
   resourceCounts: described(resourceCountsSchema.optional(), "The installed objects by state."),
@@ -70,6 +87,12 @@ const bundleDeploymentStatusSchema = fields({
     "The report that the status is from. An earlier one never replaces it.",
   ),
 });
+
+const bundleDeploymentStatusSchema = described(
+  bundleDeploymentStatusFields,
+  "What is known.",
+  ownedAsAWhole,
+);
 
 export type BundleDeploymentSpec = Typed<typeof bundleDeploymentSpecSchema>;
 export type BundleDeploymentStatus = Typed<typeof bundleDeploymentStatusSchema>;

@@ -15,10 +15,12 @@ const clusterGroupSpecSchema = fields({
 const clusterGroupStatusSchema = fields({
   conditions: conditionsSchema,
   clusterCount: integer("How many clusters belong to it."),
-  nonReadyClusterCount: integer("How many of them are not ready."),
+  nonReadyClusterCount: integer(
+    "How many of them are not ready: their agent is not connected, or what they run is not ready.",
+  ),
   nonReadyClusters: described(
     z.array(z.string()).max(maxListed).nullish(),
-    "The first of them that are not ready, at most ten.",
+    "The first of them by name that are not ready, at most ten.",
   ),
   summary: described(bundleSummarySchema.optional(), "Their deployments by state."),
   resourceCounts: described(

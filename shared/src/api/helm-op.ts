@@ -24,7 +24,7 @@ import {
   maxReleaseNameLength,
   releaseNameDescription,
 } from "./helm-options.ts";
-import { bundleSummarySchema, resourceCountsSchema } from "./summary.ts";
+import { bundleSummarySchema, maxListed, resourceCountsSchema, resourceStates } from "./summary.ts";
 
 /** As everywhere else, with rules that the API server can afford in this one place only. */
 const checkedHelmOptions = helmOptionsSchema
@@ -40,6 +40,10 @@ const checkedHelmOptions = helmOptionsSchema
     ),
   })
   .meta({ title: "HelmOptions", "x-kubernetes-validations": chartSourceRules });
+
+/** As many objects, and clusters of `perClusterResourceCounts`, as a status tells of. */
+export const maxResources = 50;
+export const maxCountedClusters = 20;
 
 const helmOpSpecSchema = fields({
   ...bundleSpecFields,
@@ -60,17 +64,6 @@ const helmOpSpecSchema = fields({
   helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
 });
 
-const statesOfResource = [
-  "ready",
-  "waitApplied",
-  "pending",
-  "modified",
-  "orphaned",
-  "missing",
-  "unknown",
-  "notReady",
-] as const;
-
 const resourceSchema = fields({
   apiVersion: plainText("The objects' apiVersion."),
   kind: plainText("The objects' kind."),
@@ -79,13 +72,15 @@ const resourceSchema = fields({
   namespace: plainText("The objects' namespace."),
   name: plainText("The objects' name."),
   incompleteState: plainFlag("Whether some clusters were left out."),
-  state: plainText("The first state that is not Ready, else Ready."),
-  error: plainFlag("Whether it failed somewhere."),
-  transitioning: plainFlag("Whether it is on its way somewhere."),
-  message: plainText("What it says."),
+  state: plainText(
+    "The worst state that it has anywhere, such as `Missing` or `NotReady`; else `Ready`.",
+  ),
+  error: plainFlag("Whether it failed in the first cluster of that state."),
+  transitioning: plainFlag("Whether it is on its way there."),
+  message: plainText("What it says there."),
   perClusterState: described(
-    z.partialRecord(z.enum(statesOfResource), z.array(z.string())).optional(),
-    "The clusters in which it has each state.",
+    z.partialRecord(z.enum(resourceStates), z.array(z.string()).max(maxListed)).optional(),
+    "The first clusters in which it has each state, by name, at most ten of each.",
   ),
 });
 
@@ -125,13 +120,13 @@ const helmOpStatusSchema = fields({
     "For `kubectl get` and the dashboard.",
   ),
   resources: described(
-    z.array(resourceSchema).nullish(),
-    "The deployed objects, over all clusters.",
+    z.array(resourceSchema).max(maxResources).nullish(),
+    "The deployed objects over all clusters, by kind, namespace and name: at most fifty, those first that are not ready somewhere, as many as 32 KiB hold. `resourceCounts` counts all of them.",
   ),
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
   perClusterResourceCounts: described(
     z.record(z.string(), resourceCountsSchema).nullish(),
-    "The deployed objects by state, for each cluster, by `namespace/name`.",
+    "The deployed objects by state for the clusters that need attention most, by `namespace/name`: at most twenty, the worst state first, then by name. Fleet has an entry for each cluster, whatever their number.",
   ),
 });
 

@@ -29,7 +29,7 @@ export const nonReadyStatusSchema = fields(
     ...objectFields,
     summary: described(
       fields({
-        state: plainText("What it is doing, such as `in-progress`."),
+        state: plainText("What it is doing: `in-progress`, `failed`, `terminating` or `unknown`."),
         error: plainFlag("Whether it failed."),
         transitioning: plainFlag("Whether it is on its way."),
         message: described(z.array(z.string()).nullish(), "What it says itself."),
@@ -40,16 +40,28 @@ export const nonReadyStatusSchema = fields(
   "NonReadyStatus",
 );
 
+export type ModifiedStatus = Typed<typeof modifiedStatusSchema>;
+export type NonReadyStatus = Typed<typeof nonReadyStatusSchema>;
+
 const nonReadyResource = fields(
   {
     name: plainText("The Bundle's or the cluster's name."),
     bundleState: plainText("Its state, such as `WaitApplied` or `Modified`."),
     message: plainText("What it says."),
-    modifiedStatus: described(z.array(modifiedStatusSchema).nullish(), "What somebody changed."),
-    nonReadyStatus: described(z.array(nonReadyStatusSchema).nullish(), "What is not ready."),
+    modifiedStatus: described(
+      z.array(modifiedStatusSchema).nullish(),
+      "The first objects that somebody changed, at most four; the BundleDeployment names more.",
+    ),
+    nonReadyStatus: described(
+      z.array(nonReadyStatusSchema).nullish(),
+      "The first objects that are not ready, at most four; the BundleDeployment names more.",
+    ),
   },
   "NonReadyResource",
 );
+
+/** What rolls up from deployments keeps fewer objects of each, and no patches: a BundleDeployment has the rest. */
+export const maxListedOfOne = 4;
 
 export const bundleSummarySchema = fields(
   {
@@ -89,6 +101,20 @@ export const resourceCountsSchema = fields(
 );
 
 export type ResourceCounts = Typed<typeof resourceCountsSchema>;
+
+/** What a deployed object can be, from what needs somebody's attention most to what needs none. */
+export const resourceStates = [
+  "missing",
+  "modified",
+  "orphaned",
+  "notReady",
+  "unknown",
+  "waitApplied",
+  "pending",
+  "ready",
+] as const;
+
+export type ResourceStateName = (typeof resourceStates)[number];
 
 /** The states of a deployment, from the one that needs somebody's attention most to the one that needs none. */
 export const bundleStates = [

@@ -1,5 +1,5 @@
 /** Bodies of answers, read whole under a limit. */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { AppError, type ErrorKind } from "../errors/app-error.ts";
@@ -14,17 +14,57 @@ export interface ReadBody {
 
 const firstRoom = 16 * 1024;
 
+/** A limit of bytes, and what more than that is called. */
+export interface BodyLimit {
+  readonly maxBytes: number;
+  readonly tooLarge: ErrorKind;
+}
+
 /** The body, unpacked where the server packed it; more than `maxBytes` is an error of the kind `tooLarge`. */
-export async function readBody(
+export async function readBody(answer: Exchange, limit: BodyLimit): Promise<ReadBody> {
+  // What is announced fits at once; a large answer is in memory only once then.
+  const announced = Math.min(announcedBytes(answer), limit.maxBytes);
+  let bytes = new Uint8Array(Math.max(firstRoom, announced));
+  let size = 0;
+  const { digest } = await passBody(answer, limit, (chunk) => {
+    if (size + chunk.length > bytes.length) bytes = grown(bytes, size + chunk.length);
+    bytes.set(chunk, size);
+    size += chunk.length;
+  });
+  return { bytes: size === bytes.length ? bytes : bytes.slice(0, size), digest };
+}
+
+/**
+ * Passes the body on while it arrives, unpacked; what announces itself as larger than `maxBytes` is not read at all. An
+ * AppError of `take` is thrown as it is.
+ */
+export async function passBody(
   answer: Exchange,
-  limit: { readonly maxBytes: number; readonly tooLarge: ErrorKind },
-): Promise<ReadBody> {
-  const sink = createSink(answer, limit);
+  limit: BodyLimit,
+  take: (chunk: Buffer) => void | Promise<void>,
+): Promise<{ readonly digest: string }> {
+  const hash = createHash("sha256");
+  let size = 0;
+  const refuse = (): never => {
+    throw new AppError(
+      limit.tooLarge,
+      `${answer.asked}: the answer is larger than ${describeBytes(limit.maxBytes)}`,
+    );
+  };
+  async function takeAll(source: AsyncIterable<Buffer>): Promise<void> {
+    if (announcedBytes(answer) > limit.maxBytes) refuse();
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > limit.maxBytes) refuse();
+      hash.update(chunk);
+      await take(chunk);
+    }
+  }
   const encoding = answer.header("content-encoding")?.trim().toLowerCase() ?? "identity";
   try {
     if (encoding === "gzip" || encoding === "x-gzip")
-      await pipeline(answer.body, createGunzip(), sink.take);
-    else if (encoding === "identity" || encoding === "") await pipeline(answer.body, sink.take);
+      await pipeline(answer.body, createGunzip(), takeAll);
+    else if (encoding === "identity" || encoding === "") await pipeline(answer.body, takeAll);
     else
       throw new AppError(
         limit.tooLarge,
@@ -34,41 +74,11 @@ export async function readBody(
     answer.body.destroy();
     throw answer.broken(thrown);
   }
-  return sink.result();
+  return { digest: `sha256:${hash.digest("hex")}` };
 }
 
-function createSink(
-  answer: Exchange,
-  limit: { readonly maxBytes: number; readonly tooLarge: ErrorKind },
-) {
-  const hash: Hash = createHash("sha256");
-  const refuse = (): never => {
-    throw new AppError(
-      limit.tooLarge,
-      `${answer.asked}: the answer is larger than ${describeBytes(limit.maxBytes)}`,
-    );
-  };
-  let bytes = new Uint8Array(firstRoom);
-  let size = 0;
-  return {
-    async take(source: AsyncIterable<Buffer>): Promise<void> {
-      const announced = Number(answer.header("content-length") ?? 0);
-      if (announced > limit.maxBytes) refuse();
-      // What is announced fits at once; a large answer is in memory only once then.
-      if (announced > firstRoom) bytes = new Uint8Array(announced);
-      for await (const chunk of source) {
-        if (size + chunk.length > limit.maxBytes) refuse();
-        if (size + chunk.length > bytes.length) bytes = grown(bytes, size + chunk.length);
-        bytes.set(chunk, size);
-        size += chunk.length;
-        hash.update(chunk);
-      }
-    },
-    result: (): ReadBody => ({
-      bytes: size === bytes.length ? bytes : bytes.slice(0, size),
-      digest: `sha256:${hash.digest("hex")}`,
-    }),
-  };
+function announcedBytes(answer: Exchange): number {
+  return Number(answer.header("content-length") ?? 0);
 }
 
 function grown(bytes: Uint8Array<ArrayBuffer>, atLeast: number): Uint8Array<ArrayBuffer> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accessTo } from "./access.ts";
+import { issueTestCertificate } from "./testing/certificate.ts";
 import { indexText } from "./testing/index-text.ts";
 import { createTestClient } from "./testing/test-client.ts";
 import { send, startTestServer } from "./testing/test-server.ts";
@@ -69,6 +70,54 @@ describe("a redirect", () => {
     await assert.rejects(client.listChartVersions(...versions(server.origin)), {
       message: /neither https:\/\/ nor http:\/\//,
     });
+  });
+});
+
+describe("a redirect from a server with TLS", () => {
+  it("to another host is followed without the client certificate, which that host asks for", async () => {
+    const certificate = await issueTestCertificate();
+    const { certPem, keyPem, caPem } = await issueTestCertificate("client");
+    const options = { certificate, clientCa: caPem };
+    await using other = await startTestServer((_, response) => send(response, 200, index), options);
+    await using server = await startTestServer(
+      ({ path }, response) =>
+        path === "/index.yaml"
+          ? send(response, 302, "", { location: "/here.yaml" })
+          : send(response, 302, "", { location: `${other.origin}/there.yaml` }),
+      options,
+    );
+    await using client = createTestClient();
+    const [source] = versions(server.origin);
+    const access = accessTo(source, {
+      caPem: certificate.caPem,
+      clientCertificate: { certPem, keyPem },
+    });
+
+    await assert.rejects(client.listChartVersions(source, access), { code: "INDEX_FETCH" });
+
+    assert.deepEqual(server.paths(), ["/index.yaml", "/here.yaml"]);
+    // It refuses whoever shows none.
+    assert.equal(other.seen.length, 0);
+  });
+
+  it("to plain HTTP is refused", async () => {
+    const certificate = await issueTestCertificate();
+    await using other = await startTestServer((_, response) => send(response, 200, index));
+    await using server = await startTestServer(
+      (_, response) => send(response, 301, "", { location: `${other.origin}/i.yaml` }),
+      { certificate },
+    );
+    await using client = createTestClient();
+    const [source] = versions(server.origin);
+
+    await assert.rejects(
+      client.listChartVersions(source, accessTo(source, { caPem: certificate.caPem })),
+      {
+        code: "INDEX_FETCH",
+        message: `GET ${server.origin}/index.yaml: redirected from TLS to plain HTTP at ${other.origin}/i.yaml, which is refused`,
+      },
+    );
+    assert.equal(other.seen.length, 0);
   });
 });
 

@@ -4,7 +4,6 @@ import { gzipSync } from "node:zlib";
 import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import { type AccessSettings, accessTo } from "./access.ts";
 import type { ChartClient } from "./chart-client.ts";
-import { RepositoryError } from "./errors.ts";
 import { issueTestCertificate } from "./testing/certificate.ts";
 import { indexText } from "./testing/index-text.ts";
 import { createTestClient } from "./testing/test-client.ts";
@@ -288,33 +287,6 @@ describe("an index", () => {
       "INDEX_FETCH",
       /index.yaml: 404 Not Found \(no such page\)/,
     ],
-    [
-      "broken on the server",
-      (_, response) => send(response, 500, "<html>oops</html>"),
-      "INDEX_FETCH",
-      /index.yaml: 500 Internal Server Error$/,
-    ],
-    [
-      "forbidden",
-      (_, response) => send(response, 403),
-      "REGISTRY_UNAUTHORIZED",
-      /403 Forbidden; no credentials are set/,
-    ],
-    [
-      "too much asked for",
-      (_, response) => send(response, 429, "", { "retry-after": "90" }),
-      "REGISTRY_RATE_LIMITED",
-      /429 Too Many Requests; it asks to come back in 90 s/,
-    ],
-    [
-      "cut off by the network",
-      (_, response) => {
-        response.writeHead(200, { "content-length": "1000" });
-        response.write("apiVersion: v1\n", () => response.destroy());
-      },
-      "INDEX_FETCH",
-      /the connection was closed before the answer was complete/,
-    ],
   ];
   for (const [name, respond, code, message] of answers) {
     it(`that is ${name} gives an error that says so`, async () => {
@@ -330,18 +302,6 @@ describe("an index", () => {
       });
     });
   }
-
-  it("that is asked for too often says when to come back", async () => {
-    await using server = await startTestServer((_, response) =>
-      send(response, 429, "", { "retry-after": "90" }),
-    );
-    await using client = createTestClient();
-
-    await assert.rejects(
-      versionAt(client, server.origin),
-      (thrown) => thrown instanceof RepositoryError && thrown.retryAfterMs === 90_000,
-    );
-  });
 
   it("that does not come in time is given up", async () => {
     await using server = await startTestServer(

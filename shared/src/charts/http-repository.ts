@@ -7,7 +7,7 @@ import { AppError, messageOf } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import { accessKey, homeAuthorization, type RepositoryAccess } from "./access.ts";
 import { describeUrl, joinAddress } from "./address.ts";
-import { readBody } from "./body.ts";
+import { passBody } from "./body.ts";
 import { chartErrors } from "./errors.ts";
 import { discard, type Exchange, type Exchanger } from "./exchange.ts";
 import type { ChartEntries } from "./index-entry.ts";
@@ -113,34 +113,40 @@ export function createHttpRepositories(
     parseAll: boolean,
     askedAt: number,
   ): Promise<KeptIndex> {
+    const unusable = (thrown: unknown) =>
+      new AppError(
+        chartErrors.INDEX_INVALID,
+        `${answer.asked}: what came back cannot be used: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    const limit = { maxBytes: options.maxIndexBytes, tooLarge: chartErrors.INDEX_TOO_LARGE };
     deps.reader.expect(Number(answer.header("content-length") ?? 0));
-    const { bytes, digest } = await readBody(answer, {
-      maxBytes: options.maxIndexBytes,
-      tooLarge: chartErrors.INDEX_TOO_LARGE,
-    });
-    const validators = {
-      etag: answer.header("etag"),
-      lastModified: answer.header("last-modified"),
-      askedAt,
-    };
-    if (known?.digest === digest) return { ...known, ...validators };
+    const intake = deps.reader.begin({ parseAll });
     try {
-      const index = await deps.reader.pack(bytes, { parseAll });
-      const positions = new Map(index.names.map((name, at) => [name, at]));
+      const { digest } = await passBody(answer, limit, (chunk) =>
+        intake.add(chunk).catch((thrown: unknown) => {
+          throw unusable(thrown);
+        }),
+      );
+      const validators = {
+        etag: answer.header("etag"),
+        lastModified: answer.header("last-modified"),
+        askedAt,
+      };
+      if (known?.digest === digest) return { ...known, ...validators };
+      const index = await intake.finish().catch((thrown: unknown) => {
+        throw unusable(thrown);
+      });
       return {
         index,
-        positions,
+        positions: new Map(index.names.map((name, at) => [name, at])),
         charts: createRecent(keptCharts),
         digest,
         ...validators,
         parsedAll: parseAll,
       };
-    } catch (thrown) {
-      throw new AppError(
-        chartErrors.INDEX_INVALID,
-        `${answer.asked}: what came back cannot be used: ${messageOf(thrown)}`,
-        { cause: thrown },
-      );
+    } finally {
+      intake.drop();
     }
   }
 

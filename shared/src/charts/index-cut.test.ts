@@ -1,20 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { cutIndex } from "./index-cut.ts";
+import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { readChartEntries } from "./index-entry.ts";
 import { indexText } from "./testing/index-text.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** The parts of the charts, of a text that arrives in pieces of this size; undefined when it is not cut. */
+function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | undefined {
+  const whole = bytes(text);
+  const charts = new Map<string, Uint8Array>();
+  const all: Uint8Array[] = [];
+  const cutter = createIndexCutter((name, part) => {
+    all.push(part.slice());
+    if (name !== undefined) charts.set(name, part.slice());
+  });
+  let added = 0;
+  let isPlain = true;
+  for (; isPlain && added < whole.length; added += pieceBytes)
+    isPlain = cutter.add(whole.subarray(added, added + pieceBytes));
+  isPlain = isPlain && cutter.finish();
+  // Whatever came of it, nothing of the text is lost.
+  if (!isPlain) all.push(cutter.rest());
+  assert.deepEqual(Buffer.concat(all), Buffer.from(whole.subarray(0, added)));
+  return isPlain ? charts : undefined;
+}
+
 /** What each block says by itself; undefined when the text is not cut. */
 function readCut(text: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
-  const whole = bytes(text);
-  const cut = cutIndex(whole);
-  if (cut === undefined) return undefined;
-  const names = [...cut.blocks].map(([name, { start, end }]) => {
-    const chart = parseChartBlock(name, whole.subarray(start, end));
+  const charts = cut(text);
+  if (charts === undefined) return undefined;
+  const names = [...charts].map(([name, part]) => {
+    const chart = parseChartBlock(name, part);
     return [name, chart?.entries.map(({ version }) => version)] as const;
   });
   return new Map(names);
@@ -121,17 +140,16 @@ describe("cutting an index", () => {
           maxKeys: 6,
           noNullPrototype: false,
         }),
-        (charts) => {
+        fc.integer({ min: 1, max: 200 }),
+        (charts, pieceBytes) => {
           const text = indexText(charts);
-          const whole = bytes(text);
-          const cut = cutIndex(whole);
-          const { charts: parsed } = parseIndexDocument(whole);
+          const parts = cut(text, pieceBytes);
+          const { charts: parsed } = parseIndexDocument(bytes(text));
 
-          assert.deepEqual([...(cut?.blocks.keys() ?? [])], [...parsed.keys()]);
+          assert.deepEqual([...(parts?.keys() ?? [])], [...parsed.keys()]);
           for (const [chart, value] of parsed) {
-            const { start, end } = cut?.blocks.get(chart) ?? { start: 0, end: 0 };
             assert.deepEqual(
-              parseChartBlock(chart, whole.subarray(start, end)),
+              parseChartBlock(chart, parts?.get(chart) ?? new Uint8Array()),
               readChartEntries(chart, value),
             );
           }

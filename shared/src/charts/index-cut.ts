@@ -1,12 +1,16 @@
 /**
- * Cuts the text of an index.yaml into one block for each chart without parsing it: parsing a large index takes a
- * second, cutting it a few milliseconds, and only a few charts of it are ever asked for. Only the plain shape that
- * Helm itself writes is cut; at anything unusual this says so, and the whole is parsed.
+ * Cuts the text of an index.yaml into one part for each chart without parsing it, while it arrives: parsing a large
+ * index takes a second, cutting it a few milliseconds, and only a few charts of it are ever asked for. Only the plain
+ * shape that Helm itself writes is cut; at anything unusual this says so, and the whole is parsed.
  */
 
-export interface IndexCut {
-  /** Where each chart's lines are, its name's line included. */
-  readonly blocks: ReadonlyMap<string, { readonly start: number; readonly end: number }>;
+export interface IndexCutter {
+  /** The next bytes. False once the text has turned out not to be of the plain shape. */
+  add(bytes: Uint8Array): boolean;
+  /** The text has ended. False when it is not of the plain shape after all. */
+  finish(): boolean;
+  /** What has been added and is in no part yet. */
+  rest(): Uint8Array;
 }
 
 const LF = 0x0a;
@@ -16,6 +20,8 @@ const TAB = 0x09;
 const HASH = 0x23;
 const DASH = 0x2d;
 const maxKeyBytes = 512;
+/** The part of one chart: what is open is held as it is, and copied with each piece that comes. */
+const maxPartBytes = 32 * 1024 * 1024;
 
 const topLevelKey = /^([A-Za-z][\w-]*)[ ]*:(?:[ ]+(.*))?$/;
 const chartKey = /^(?:"([^"\\]+)"|'([^']+)'|([A-Za-z0-9][\w.+-]*))[ ]*:(?:[ ]|$)/;
@@ -28,68 +34,105 @@ interface Line {
   readonly indent: number;
 }
 
-/** The blocks, or undefined when the text is not of the plain shape. */
-export function cutIndex(bytes: Uint8Array): IndexCut | undefined {
-  // A text that stops within a line was cut off; whether it is an index at all is then for the full parse to say.
-  if (bytes.at(-1) !== LF || !hasPlainLineEnds(bytes)) return undefined;
+/**
+ * `onPart` gets every byte once and in order: the lines of a chart, its name's line included, under that name, and what
+ * is between charts without one.
+ */
+export function createIndexCutter(
+  onPart: (name: string | undefined, bytes: Uint8Array) => void,
+): IndexCutter {
   const text = new TextDecoder();
-  const blocks = new Map<string, { start: number; end: number }>();
-  let open: { readonly name: string; readonly start: number } | undefined;
+  /** Begins where the open part does. */
+  let bytes: Uint8Array = new Uint8Array(0);
+  let lookedAt = 0;
+  let partStart = 0;
+  let open: string | undefined;
+  let isPlain = true;
+  let isBegun = false;
   let chartIndent: number | undefined;
   let inEntries = false;
   let sawEntries = false;
   let sawApiVersion = false;
 
-  const close = (end: number): void => {
-    // Of two charts with one name the last counts, as in a full parse.
-    if (open !== undefined) blocks.set(open.name, { start: open.start, end });
+  function closePart(end: number): void {
+    if (end > partStart) onPart(open, bytes.subarray(partStart, end));
+    partStart = end;
     open = undefined;
-  };
-  const lineText = (line: Line): string =>
-    text.decode(
+  }
+
+  function lineText(line: Line): string {
+    return text.decode(
       bytes.subarray(line.start + line.indent, Math.min(line.end, line.start + maxKeyBytes)),
     );
+  }
 
-  for (let at = startOf(bytes); at < bytes.length; ) {
-    const line = lineAt(bytes, at);
-    if (line === undefined) return undefined;
-    at = line.next;
-    if (line.indent === -1) continue;
+  function takeTopLevelLine(line: Line): boolean {
+    if (open !== undefined) closePart(line.start);
+    const content = lineText(line);
+    if (content === "---" && !sawEntries && !sawApiVersion) return true;
+    if (bytes[line.start] === DASH && !inEntries && !content.startsWith("---")) return true;
+    const [, key, value = ""] = topLevelKey.exec(content) ?? [];
+    if (key === undefined) return false;
+    inEntries = key === "entries";
+    if (inEntries && (sawEntries || !isEmptyValue(value))) return false;
+    sawEntries ||= inEntries;
+    sawApiVersion ||= key === "apiVersion" && !isEmptyValue(value);
+    return true;
+  }
 
-    if (line.indent === 0) {
-      close(line.start);
-      const content = lineText(line);
-      if (content === "---" && !sawEntries && !sawApiVersion) continue;
-      if (bytes[line.start] === DASH && !inEntries && !content.startsWith("---")) continue;
-      const [, key, value = ""] = topLevelKey.exec(content) ?? [];
-      if (key === undefined) return undefined;
-      inEntries = key === "entries";
-      if (inEntries && (sawEntries || !isEmptyValue(value))) return undefined;
-      sawEntries ||= inEntries;
-      sawApiVersion ||= key === "apiVersion" && !isEmptyValue(value);
-      continue;
-    }
-    if (!inEntries) continue;
+  /** False when it is not of the plain shape. */
+  function takeLine(line: Line): boolean {
+    if (line.indent === -1) return true;
+    if (line.indent === 0) return takeTopLevelLine(line);
+    if (!inEntries) return true;
 
     chartIndent ??= line.indent;
-    if (line.indent > chartIndent) {
-      if (open === undefined) return undefined;
-      continue;
-    }
-    if (line.indent < chartIndent) return undefined;
+    if (line.indent > chartIndent) return open !== undefined;
+    if (line.indent < chartIndent) return false;
     const first = line.start + line.indent;
-    if (bytes[first] === DASH && (first + 1 === line.end || bytes[first + 1] === SPACE)) {
-      if (open === undefined) return undefined;
-      continue;
-    }
+    if (bytes[first] === DASH && (first + 1 === line.end || bytes[first + 1] === SPACE))
+      return open !== undefined;
     const [, double, single, plain] = chartKey.exec(lineText(line)) ?? [];
     const name = double ?? single ?? plain;
-    if (name === undefined) return undefined;
-    close(line.start);
-    open = { name, start: line.start };
+    if (name === undefined) return false;
+    closePart(line.start);
+    open = name;
+    return true;
   }
-  close(bytes.length);
-  return sawEntries && sawApiVersion ? { blocks } : undefined;
+
+  /** Looks at all lines that are complete. */
+  function look(): boolean {
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end <= lookedAt) return true;
+    if (!hasPlainLineEnds(bytes.subarray(lookedAt, end))) return false;
+    if (!isBegun) lookedAt = startOf(bytes);
+    isBegun = true;
+    while (lookedAt < end) {
+      const line = lineAt(bytes, lookedAt);
+      if (line === undefined || !takeLine(line)) return false;
+      lookedAt = line.next;
+    }
+    return true;
+  }
+
+  return {
+    add(more) {
+      const held = bytes.subarray(partStart);
+      lookedAt -= partStart;
+      partStart = 0;
+      bytes = held.length === 0 ? more : Buffer.concat([held, more]);
+      isPlain = isPlain && look() && bytes.length - partStart <= maxPartBytes;
+      if (isPlain && open === undefined) closePart(lookedAt);
+      return isPlain;
+    },
+    finish() {
+      // A text that stops within a line was cut off; whether it is an index at all is then for the full parse to say.
+      if (!isPlain || lookedAt < bytes.length || !sawEntries || !sawApiVersion) return false;
+      closePart(bytes.length);
+      return true;
+    },
+    rest: () => bytes.subarray(partStart),
+  };
 }
 
 function lineAt(bytes: Uint8Array, start: number): Line | undefined {

@@ -3,7 +3,8 @@
  * A 20 MB index takes a fraction of itself, and looking up one chart unpacks that chart alone.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { cutIndex } from "./index-cut.ts";
+import { describeBytes } from "./body.ts";
+import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
@@ -18,16 +19,76 @@ export interface PackedIndex {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Packs the text of an index. `parseAll` is for an index whose cut turned out to be wrong. Throws what is wrong with it. */
-export function packIndex(text: Uint8Array, options: { readonly parseAll: boolean }): PackedIndex {
-  const cut = options.parseAll || startsAsJson(text) ? undefined : cutIndex(text);
-  if (cut !== undefined) {
-    return pack("lines", cut.blocks, ({ start, end }) => text.subarray(start, end));
+export interface PackOptions {
+  /** For an index whose cut turned out to be wrong. */
+  readonly parseAll: boolean;
+  /** More is not held at once: what is not of the plain shape has to be. */
+  readonly maxWholeBytes: number;
+}
+
+/** Packs an index while it arrives, so that its text is never in memory as a whole unless it has to be parsed as one. */
+export interface IndexPacker {
+  /** Throws what is wrong with the text. The bytes must not change afterwards. */
+  add(bytes: Uint8Array): void;
+  /** Throws what is wrong with the text. */
+  finish(): PackedIndex;
+}
+
+interface Part {
+  readonly name: string | undefined;
+  readonly deflated: Buffer;
+  readonly sizeBytes: number;
+}
+
+export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): IndexPacker {
+  let parts: Part[] = [];
+  /** The text, once it has to be parsed as a whole. */
+  let whole: Uint8Array[] | undefined = parseAll ? [] : undefined;
+  let sizeBytes = 0;
+  const cutter = createIndexCutter((name, bytes) => parts.push(partFrom(name, bytes)));
+
+  function checkSize(): void {
+    if (sizeBytes <= maxWholeBytes) return;
+    throw new Error(
+      `it is not laid out as helm repo index does it, and larger than ${describeBytes(maxWholeBytes)}, too large to be read in another layout`,
+    );
   }
-  const { charts } = parseIndexDocument(text);
-  return pack("entries", charts, (value, name) =>
-    Buffer.from(JSON.stringify(readChartEntries(name, value))),
-  );
+
+  /** What was cut becomes the text again that it was. */
+  function giveUpCutting(): void {
+    checkSize();
+    whole = [...parts.map(({ deflated }) => inflateRawSync(deflated)), cutter.rest()];
+    parts = [];
+  }
+
+  return {
+    add(bytes) {
+      if (sizeBytes === 0 && startsAsJson(bytes)) whole = [];
+      sizeBytes += bytes.length;
+      if (whole !== undefined) {
+        checkSize();
+        whole.push(bytes);
+      } else if (!cutter.add(bytes)) giveUpCutting();
+    },
+    finish() {
+      if (whole === undefined && cutter.finish()) {
+        // Of two charts with one name the last counts, as in a full parse.
+        const named = new Map(parts.map((part) => [part.name, part]));
+        named.delete(undefined);
+        return packed("lines", [...named.values()]);
+      }
+      if (whole === undefined) giveUpCutting();
+      const text = Buffer.concat(whole ?? []);
+      whole = undefined;
+      const { charts } = parseIndexDocument(text);
+      return packed(
+        "entries",
+        [...charts].map(([name, value]) =>
+          partFrom(name, Buffer.from(JSON.stringify(readChartEntries(name, value)))),
+        ),
+      );
+    },
+  };
 }
 
 /** One chart's part, by itself. */
@@ -51,36 +112,26 @@ export function partOf(index: PackedIndex, at: number): PackedPart {
 export function readPart(part: PackedPart): ChartEntries | undefined {
   const unpacked = inflateRawSync(part.bytes);
   if (part.form === "lines") return parseChartBlock(part.name, unpacked);
-  // Written by packIndex above, in this process.
+  // Written by the packer above, in this process.
   return JSON.parse(unpacked.toString("utf8")) as ChartEntries;
 }
 
-function pack<V>(
-  form: PackedIndex["form"],
-  parts: ReadonlyMap<string, V>,
-  toBytes: (value: V, name: string) => Uint8Array,
-): PackedIndex {
-  const ends = new Uint32Array(parts.size);
-  const sizes = new Uint32Array(parts.size);
-  const chunks: Buffer[] = [];
+function partFrom(name: string | undefined, bytes: Uint8Array): Part {
+  return { name, deflated: deflateRawSync(bytes, { level: 1 }), sizeBytes: bytes.length };
+}
+
+function packed(form: PackedIndex["form"], parts: readonly Part[]): PackedIndex {
+  const bytes = new Uint8Array(parts.reduce((sum, { deflated }) => sum + deflated.length, 0));
+  const ends = new Uint32Array(parts.length);
+  const sizes = new Uint32Array(parts.length);
   let length = 0;
-  let at = 0;
-  for (const [name, value] of parts) {
-    const part = toBytes(value, name);
-    const chunk = deflateRawSync(part, { level: 1 });
-    chunks.push(chunk);
-    length += chunk.length;
+  for (const [at, { deflated, sizeBytes }] of parts.entries()) {
+    bytes.set(deflated, length);
+    length += deflated.length;
     ends[at] = length;
-    sizes[at] = part.length;
-    at++;
+    sizes[at] = sizeBytes;
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return { form, names: [...parts.keys()], ends, sizes, bytes };
+  return { form, names: parts.map(({ name = "" }) => name), ends, sizes, bytes };
 }
 
 function startsAsJson(text: Uint8Array): boolean {

@@ -206,12 +206,6 @@ describe("what a registry answers", () => {
       /manifests\/9\.9\.9: the answer is not a manifest/,
     ],
     [
-      "that it is broken",
-      (_, r) => send(r, 503, "", { "retry-after": "7" }),
-      "REGISTRY_ANSWER",
-      /503 Service Unavailable; it asks to come back in 7 s/,
-    ],
-    [
       "that it was asked too often",
       (_, r) =>
         send(r, 429, '{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}', {
@@ -219,12 +213,6 @@ describe("what a registry answers", () => {
         }),
       "REGISTRY_RATE_LIMITED",
       /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); it asks to come back in 7 s/,
-    ],
-    [
-      "nothing at all",
-      (_, r) => void r.socket?.destroy(),
-      "REGISTRY_UNREACHABLE",
-      /manifests\/9\.9\.9: the connection was closed/,
     ],
   ];
   for (const [name, respond, code, message] of answers) {

@@ -1,5 +1,8 @@
-/** What the real Helm answers when it is asked for a chart by a constraint: the version, or that it refuses. */
+/** What the real Helm answers when it is asked for charts by a constraint: what it took, or that it refuses. */
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { runHelm } from "@flotilla/local/registries/run-helm.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 
 export interface HelmQuestion {
   readonly helm: string;
@@ -14,15 +17,82 @@ export interface HelmQuestion {
   };
 }
 
+/** The version that `helm show chart` shows. */
 export async function helmAnswer(question: HelmQuestion): Promise<string> {
   const { wanted, chart, ...run } = question;
   try {
-    const shown = await runHelm(
-      ["show", "chart", ...chart, ...(wanted === "" ? [] : [`--version=${wanted}`])],
-      run,
-    );
+    const shown = await runHelm(["show", "chart", ...chart, ...versionFlag(wanted)], run);
     return /^version: *["']?([^"'\s]+)/m.exec(shown)?.[1] ?? "unreadable";
   } catch {
-    return "refused";
+    return refused;
   }
+}
+
+/** Instead of an answer. */
+export const refused = "refused";
+
+/** How Helm says that it found nothing, or that it cannot read the constraint. Anything else is no answer. */
+const refusals =
+  /not found in \S+ repository|has no downloadable URLs|could not locate a version|: not found$|improper constraint|constraint parser error/m;
+const unreadable = /improper constraint|constraint parser error/;
+
+export interface HelmPulls {
+  readonly helm: string;
+  /** A folder that no other Helm uses at the same time. */
+  readonly home: string;
+  /** Arguments for `helm pull`, one for each chart, and how the name of each one's archive begins. */
+  readonly charts: readonly { readonly argument: string; readonly begins: string }[];
+  readonly flags: readonly string[];
+  readonly wanted: string;
+}
+
+/**
+ * For each chart the name of the archive that `helm pull` took. One process answers for many charts, because starting it
+ * costs ten times as much as a chart; it stops at the first that it refuses, and the next goes on after that. A
+ * constraint that it cannot read is refused for all that are left.
+ */
+export async function helmAnswers({
+  helm,
+  home,
+  charts,
+  flags,
+  wanted,
+}: HelmPulls): Promise<readonly string[]> {
+  const answers: string[] = [];
+  await mkdir(home, { recursive: true });
+  while (answers.length < charts.length) {
+    const left = charts.slice(answers.length);
+    const into = await mkdtemp(join(home, "pulled-"));
+    const complaint = await runHelm(
+      [
+        "pull",
+        ...left.map(({ argument }) => argument),
+        ...flags,
+        "-d",
+        into,
+        ...versionFlag(wanted),
+      ],
+      { helm, home },
+    ).then(() => undefined, messageOf);
+    const files = await readdir(into);
+    await rm(into, { recursive: true });
+
+    for (const { begins } of left.slice(0, files.length)) {
+      const file = files.find((name) => name.startsWith(begins));
+      if (file === undefined) throw new Error(`helm pulled ${files.join(", ")}, not ${begins}…`);
+      answers.push(file);
+    }
+    if (complaint === undefined ? files.length < left.length : !refusals.test(complaint))
+      throw new Error(
+        `helm gave no answer: ${complaint ?? "it pulled less than it was asked for"}`,
+      );
+    if (complaint === undefined) continue;
+    const rest = unreadable.test(complaint) ? left.length - files.length : 1;
+    answers.push(...Array.from({ length: rest }, () => refused));
+  }
+  return answers;
+}
+
+function versionFlag(wanted: string): readonly string[] {
+  return wanted === "" ? [] : [`--version=${wanted}`];
 }

@@ -43,6 +43,8 @@ export interface DeploymentState {
   'counts'?: (_flotilla_v1_ResourceCounts | null);
   'chartDigest'?: (string);
   'code'?: (string);
+  'resources'?: (_flotilla_v1_ResourceState)[];
+  'incomplete'?: (boolean);
 }
 
 export interface DeploymentState__Output {
@@ -59,4 +61,6 @@ export interface DeploymentState__Output {
   'counts': (_flotilla_v1_ResourceCounts__Output | null);
   'chartDigest': (string);
   'code': (string);
+  'resources': (_flotilla_v1_ResourceState__Output)[];
+  'incomplete': (boolean);
 }

@@ -8,6 +8,7 @@ export interface ResourceState {
   'name'?: (string);
   'message'?: (string);
   'missing'?: (boolean);
+  'state'?: (string);
 }
 
 export interface ResourceState__Output {
@@ -17,4 +18,5 @@ export interface ResourceState__Output {
   'name': (string);
   'message': (string);
   'missing': (boolean);
+  'state': (string);
 }

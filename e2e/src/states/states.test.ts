@@ -1,0 +1,198 @@
+/** What a fleet says of itself: objects, clusters and groups, on real control planes with the real Helm. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  clusterGroups,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { chartArchive } from "../testing/chart-archive.ts";
+import { startChartServer } from "../testing/chart-server.ts";
+import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import { startTestFleet } from "../testing/fleet.ts";
+
+const fleet = await startTestFleet({ clusters: [{ region: "eu" }, { region: "us" }] });
+after(() => fleet.close());
+const charts = await startChartServer();
+after(() => charts.close());
+const [eu, us] = fleet.clusters;
+assert.ok(eu !== undefined && us !== undefined);
+
+charts.publish(
+  await chartArchive({
+    name: "shop",
+    version: "1.0.0",
+    templates: {
+      "config.yaml":
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {version: {{ .Chart.Version | quote }}}\n",
+      "deployment.yaml": [
+        "apiVersion: apps/v1",
+        "kind: Deployment",
+        "metadata: {name: shop}",
+        "spec:",
+        "  selector: {matchLabels: {app: shop}}",
+        "  template:",
+        "    metadata: {labels: {app: shop}}",
+        "    spec: {containers: [{name: main, image: example.com/main:1}]}",
+        "",
+      ].join("\n"),
+    },
+  }),
+);
+
+function clusterThat(
+  name: string,
+  what: string,
+  isWanted: (status: ClusterStatus) => boolean,
+): Promise<Cluster | undefined> {
+  const ref = { namespace: workspaceNamespace, name };
+  return objectThat(fleet.hub, clusters, ref, what, (cluster) => isWanted(cluster?.status ?? {}));
+}
+
+function groupThat(
+  what: string,
+  isWanted: (status: NonNullable<ClusterGroup["status"]>) => boolean,
+): Promise<ClusterGroup | undefined> {
+  const ref = { namespace: workspaceNamespace, name: "everywhere" };
+  return objectThat(fleet.hub, clusterGroups, ref, what, (group) => isWanted(group?.status ?? {}));
+}
+
+test("a HelmOp lists its objects over all clusters, and what it comes to for clusters and groups", async () => {
+  await fleet.hub.create(clusterGroups, {
+    apiVersion,
+    kind: "ClusterGroup",
+    metadata: { namespace: workspaceNamespace, name: "everywhere" },
+    spec: { selector: { matchExpressions: [{ key: "region", operator: "Exists" }] } },
+  });
+  await fleet.hub.create(helmOps, {
+    apiVersion,
+    kind: "HelmOp",
+    metadata: { namespace: workspaceNamespace, name: "shop" },
+    spec: {
+      helm: { repo: charts.url, chart: "shop", version: "1.0.0" },
+      namespace: "shop",
+      targets: [{ clusterGroup: "everywhere" }],
+    },
+  });
+
+  const { status } = await helmOpThat(fleet.hub, "shop", "ready", isReady("1.0.0", 2));
+
+  const both = [`${workspaceNamespace}/cluster-1`, `${workspaceNamespace}/cluster-2`];
+  const own = { namespace: "shop", state: "Ready", perClusterState: { ready: both } };
+  assert.deepEqual(status?.resources, [
+    {
+      ...own,
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      type: "configmap",
+      id: "shop/settings",
+      name: "settings",
+    },
+    {
+      ...own,
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      type: "apps.deployment",
+      id: "shop/shop",
+      name: "shop",
+    },
+  ]);
+  assert.equal(status.resourceCounts?.ready, 4);
+  assert.deepEqual(Object.keys(status.perClusterResourceCounts ?? {}), both);
+  const deployment = await fleet.hub.get(bundleDeployments, {
+    namespace: clusterNamespaceName(workspaceNamespace, "cluster-1"),
+    name: "shop",
+  });
+  assert.equal(deployment?.status?.display?.monitored, "True");
+  assert.deepEqual(
+    deployment.status.resources?.map(({ kind }) => kind),
+    ["Deployment", "ConfigMap"],
+  );
+
+  const cluster = await clusterThat("cluster-1", "ready", ({ readyHelmOps }) => readyHelmOps === 1);
+  assert.equal(cluster?.status?.desiredReadyHelmOps, 1);
+  assert.equal(findCondition(cluster.status.conditions, "Ready")?.status, "True");
+  const group = await groupThat("ready", ({ display }) => display?.readyBundles === "2/2");
+  assert.equal(group?.status?.clusterCount, 2);
+  assert.equal(group.status.display?.readyClusters, "2/2");
+  assert.equal(group.status.resourceCounts?.ready, 4);
+});
+
+test("an object that is gone from one cluster is named with that cluster, until it is back", async () => {
+  const settings = { namespace: "shop", name: "settings" };
+  const before = await eu.rest.get(configMaps, settings);
+  assert.ok(before !== undefined);
+  await eu.rest.delete(configMaps, settings);
+
+  const told = await helmOpThat(
+    fleet.hub,
+    "shop",
+    "told of a missing object",
+    ({ status }) => status?.resourceCounts?.missing === 1,
+  );
+  const missing = told.status?.resources?.find(({ state }) => state === "Missing");
+  assert.equal(missing?.id, "shop/settings");
+  assert.equal(missing.message, "configmap.v1 shop/settings is missing");
+  assert.deepEqual(missing.perClusterState, {
+    missing: [`${workspaceNamespace}/cluster-1`],
+    ready: [`${workspaceNamespace}/cluster-2`],
+  });
+  assert.equal(
+    findCondition(told.status?.conditions, "Ready")?.message,
+    "NotReady(1) [Cluster fleet-default/cluster-1: configmap.v1 shop/settings is missing]",
+  );
+  const group = await groupThat(
+    "told of the cluster",
+    ({ nonReadyClusterCount }) => nonReadyClusterCount === 1,
+  );
+  assert.deepEqual(group?.status?.nonReadyClusters, ["cluster-1"]);
+
+  const { uid: _, resourceVersion: __, ...metadata } = before.metadata;
+  await eu.rest.create(configMaps, { ...before, metadata });
+  await helmOpThat(fleet.hub, "shop", "ready again", isReady("1.0.0", 2));
+  await groupThat("ready again", ({ nonReadyClusterCount }) => nonReadyClusterCount === 0);
+});
+
+test("a cluster whose agent is gone is not said to be ready, and its group names it", async () => {
+  await us.stopAgent();
+
+  const gone = await clusterThat(
+    "cluster-2",
+    "offline",
+    ({ conditions }) => findCondition(conditions, "Ready")?.reason === "Offline",
+  );
+  const ready = findCondition(gone?.status?.conditions, "Ready");
+  assert.equal(ready?.status, "Unknown");
+  assert.match(ready.message ?? "", /^the agent is not connected since \S+; 1\/1 were ready then$/);
+  const group = await groupThat(
+    "told of it",
+    ({ nonReadyClusters }) => nonReadyClusters?.join() === "cluster-2",
+  );
+  assert.match(
+    findCondition(group?.status?.conditions, "Ready")?.message ?? "",
+    /^1 of 2 clusters have no agent connected: cluster-2$/,
+  );
+
+  await us.startAgent();
+  await groupThat("ready again", ({ display }) => display?.readyClusters === "2/2");
+});
+
+test("a cluster that leaves a group is counted there no more", async () => {
+  await fleet.hub.patch(
+    clusters,
+    { namespace: workspaceNamespace, name: "cluster-2" },
+    { type: "merge", body: { metadata: { labels: { region: null } } } },
+  );
+
+  const group = await groupThat("smaller", ({ clusterCount }) => clusterCount === 1);
+  assert.equal(group?.status?.clusterCount, 1);
+  await groupThat("left by what it ran", ({ display }) => display?.readyBundles === "1/1");
+  await helmOpThat(fleet.hub, "shop", "ready in one cluster", isReady("1.0.0", 1));
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
+
+const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const node = { apiVersion: "v1", kind: "Node", name: "n" };
+
+describe("an object in one line", () => {
+  const cases: readonly (readonly [told: string, expected: string])[] = [
+    [
+      nonReadyText({ ...web, summary: { state: "in-progress", message: ["0 of 2 ready"] } }),
+      "deployment.apps shop/web: 0 of 2 ready",
+    ],
+    [nonReadyText({ ...node, summary: { state: "unknown", message: [""] } }), "node.v1 n: unknown"],
+    [nonReadyText(node), "node.v1 n: is not ready"],
+    [modifiedText({ ...web, missing: true }), "deployment.apps shop/web is missing"],
+    [
+      modifiedText({ ...web, missing: true, exist: true }),
+      "deployment.apps shop/web is not owned by us",
+    ],
+    [modifiedText({ ...web, delete: true }), "deployment.apps shop/web should not be there"],
+    [
+      modifiedText({ ...web, patch: '{"spec":{}}' }),
+      'deployment.apps shop/web was modified {"spec":{}}',
+    ],
+    [modifiedText(web), "deployment.apps shop/web was modified"],
+  ];
+  for (const [told, expected] of cases) {
+    test(expected, () => {
+      assert.equal(told, expected);
+    });
+  }
+});
+
+test("a text is cut, and no character in half", () => {
+  assert.equal(cutText("abc", 5), "abc");
+  assert.equal(cutText("ab\u{1F6A2}c", 3), "ab");
+});
