@@ -2,11 +2,17 @@
 import { createTallies } from "@flotilla/hub/rollup/tally.ts";
 import { clusterStatus } from "@flotilla/hub/status/cluster-status.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  clusterGroups,
+  clusters,
+} from "@flotilla/shared/api/resources.ts";
 import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { type BenchFleet, inParallel, timed, untilCount } from "./bench-fleet.ts";
 import { type Figure, median } from "./figures.ts";
+import { requests, since } from "./standing-costs.ts";
 
 const many = 1_000;
 const atATime = 32;
@@ -38,6 +44,13 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
     );
   }
   await fleet.startHub();
+  await fleet.hub.create(clusterGroups, {
+    apiVersion,
+    kind: "ClusterGroup",
+    metadata: { namespace: workspaceNamespace, name: "many" },
+    spec: { selector: { matchExpressions: [{ key: "bench", operator: "Exists" }] } },
+  });
+  const before = await requests(bench);
   for (let round = 0; round < rounds; round += 1) {
     ours.push(
       await timed(async () => {
@@ -51,8 +64,19 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       }),
     );
   }
+  const told = since(before, await requests(bench)).find(([what]) =>
+    /^PUT.* clustergroups status$/.test(what),
+  );
+  const seconds = ours.reduce((sum, ms) => sum + ms, 0) / 1_000;
   const baseline = median(bare);
   return [
+    {
+      what: `writes of the ClusterGroup that ${rounds * many} of them belong to`,
+      unit: "writes",
+      value: told?.[1] ?? 0,
+      // Five at once, then one a second.
+      bar: 5 + Math.ceil(seconds),
+    },
     {
       what: `${many} Clusters added until all have their namespace`,
       unit: "ms",

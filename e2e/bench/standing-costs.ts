@@ -61,7 +61,7 @@ export async function idleRequests(bench: BenchFleet): Promise<readonly Figure[]
 }
 
 /** How often each thing was asked of the hub's API server, Events and Leases apart. */
-async function requests({ fleet }: BenchFleet): Promise<ReadonlyMap<string, number>> {
+export async function requests({ fleet }: BenchFleet): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const [, labels = "", count = "0"] of (await fleet.hub.raw("/metrics")).matchAll(
     /^apiserver_request_total\{(.*)\} (\S+)$/gm,
@@ -76,7 +76,7 @@ async function requests({ fleet }: BenchFleet): Promise<ReadonlyMap<string, numb
   return counts;
 }
 
-function since(
+export function since(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
 ): readonly (readonly [string, number])[] {
