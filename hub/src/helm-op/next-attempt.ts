@@ -1,5 +1,6 @@
 /** When the repositories of a HelmOp are asked again after an attempt. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
 import { type Moment, type PollHistory, planPoll } from "./polling.ts";
 import type { ChartResolution } from "./resolve-charts.ts";
 
@@ -10,6 +11,20 @@ const longestRetryMs = 5 * 60_000;
 /** How long is waited after so many failures. */
 export function retryMs(failures: number): number {
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
+}
+
+/** However long a repository asks to be left alone, it is asked again after this. */
+const longestAskedMs = 60 * 60_000;
+
+/** Until when the repository asked to be left alone by its answer (Retry-After), ms since 1970; undefined: it did not. */
+export function notBeforeMs(
+  failure: ChartResolution["failure"],
+  nowMs: number,
+): number | undefined {
+  const error = failure?.error;
+  return error instanceof RepositoryError && error.retryAfterMs !== undefined
+    ? nowMs + Math.min(error.retryAfterMs, longestAskedMs)
+    : undefined;
 }
 
 export interface LastAttempt extends PollHistory {
@@ -26,7 +41,8 @@ export function nextAttemptMs(
 ): number | undefined {
   const { failure, isAsked } = last;
   if (failure !== undefined && (isAsked || !failure.isPinned)) {
-    if (failure.error.retryable) return retryMs(last.failures);
+    if (failure.error.retryable)
+      return Math.max(retryMs(last.failures), (last.notBeforeMs ?? 0) - moment.nowMs);
     if (!failure.isPinned) return undefined;
   }
   const plan = planPoll(helmOp, last, moment);

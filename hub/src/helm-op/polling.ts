@@ -25,6 +25,8 @@ export interface PollHistory {
   readonly lastAt: string | undefined;
   /** Attempts that failed since the last that did not. */
   readonly failures: number;
+  /** The repository asked to be left alone until then, ms since 1970. */
+  readonly notBeforeMs?: number | undefined;
 }
 
 /** The present, and whose it is. */
@@ -36,7 +38,7 @@ export interface Moment {
 
 export function planPoll(
   helmOp: HelmOp,
-  { lastAt, failures }: PollHistory,
+  { lastAt, failures, notBeforeMs = 0 }: PollHistory,
   { nowMs, hub }: Moment,
 ): PollPlan {
   const intervalMs = pollingIntervalMs(helmOp);
@@ -46,7 +48,8 @@ export function planPoll(
   if (Number.isNaN(last) || last > nowMs + wholeSeconds(intervalMs))
     return { kind: "due", isFirst: true };
   const skipped = skippedMs(wholeSeconds(intervalMs), failures);
-  const inMs = slotAfter(slotOffset(polledRepo(helmOp), hub), intervalMs, last + skipped) - nowMs;
+  const from = Math.max(last + skipped, notBeforeMs);
+  const inMs = slotAfter(slotOffset(polledRepo(helmOp), hub), intervalMs, from) - nowMs;
   return inMs <= 0 ? { kind: "due", isFirst: false } : { kind: "later", inMs };
 }
 

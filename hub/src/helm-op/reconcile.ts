@@ -26,11 +26,12 @@ import type { ChartAccess, HelmOpAccess } from "./chart-access.ts";
 import type { Doubts } from "./doubts.ts";
 import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
 import { leftOutLabelRemarks } from "./left-out-labels.ts";
-import { nextAttemptMs } from "./next-attempt.ts";
+import { nextAttemptMs, notBeforeMs } from "./next-attempt.ts";
 import { notCarriedOutRemarks } from "./not-carried-out.ts";
 import { createOccasions } from "./occasions.ts";
 import { type AttemptPlan, planAttempt } from "./plan-attempt.ts";
 import { entryFor, planBundle, wantedCharts } from "./plan-bundle.ts";
+import type { PollHistory } from "./polling.ts";
 import { handledOf, handledWith, openRequests } from "./requests.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
 import { type TellDeps, tell, tellBegun, tellFailure, warn } from "./tell.ts";
@@ -56,10 +57,12 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
 /** What is remembered of a HelmOp's attempts; losing it costs an attempt too early at most. */
 interface Memory {
   readonly generation: number;
-  /** In a row, of this generation. */
-  readonly failures: number;
+  /** Failures in a row, of this generation. */
+  readonly trouble: Trouble;
   readonly notes: readonly ChartNote[];
 }
+
+type Trouble = Pick<PollHistory, "failures" | "notBeforeMs">;
 
 export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const memories = new Map<ObjectKey, Memory>();
@@ -107,14 +110,14 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
 
     const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
     const earlier = lastPoll(helmOp, told);
-    const failures = failuresOf(memories.get(key), helmOp);
+    const trouble = troubleOf(memories.get(key), helmOp);
     const plan = planAttempt({
       helmOp,
       known,
       open,
       isAskedStill: isAskedAgain,
       hasNewAccess: access.hasChanged,
-      history: { lastAt: earlier?.at, failures },
+      history: { lastAt: earlier?.at, ...trouble },
       moment: momentOf(deps),
       monotonicMs: deps.clock.monotonic(),
       occasionSince: occasions.since,
@@ -129,7 +132,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
     // A first resolution that fails is an attempt like any poll, and is told like one.
     const isAttempt = plan.poll || resolution.failure !== undefined;
-    const now = remember(helmOp, resolution, isAttempt ? failures : undefined);
+    const now = remember(helmOp, resolution, trouble, isAttempt);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)
       await writeBundle(deps, planBundle(helmOp, resolution.pins, access.caBundle), signal);
@@ -139,7 +142,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       helmOp,
       {
         lastAt: attemptedAt ?? earlier?.at,
-        failures: now.failures,
+        ...now,
         failure: resolution.failure,
         isAsked: plan.follow,
       },
@@ -171,29 +174,34 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     });
   }
 
-  /** `failures`: how many there were before this attempt; undefined when this was none. */
+  /** `before`: the trouble there was, which stays as it was where this was no attempt. */
   function remember(
     helmOp: HelmOp,
     { notes, failure }: ChartResolution,
-    failures: number | undefined,
-  ): Memory {
-    const memory: Memory = {
+    before: Trouble,
+    isAttempt: boolean,
+  ): Trouble {
+    const after: Trouble =
+      failure === undefined
+        ? { failures: 0 }
+        : {
+            failures: before.failures + 1,
+            notBeforeMs: notBeforeMs(failure, deps.clock.now()),
+          };
+    const trouble = isAttempt ? after : before;
+    memories.set(keyOf(helmOp), {
       generation: helmOp.metadata.generation ?? 0,
-      failures:
-        failures === undefined
-          ? failuresOf(memories.get(keyOf(helmOp)), helmOp)
-          : failure === undefined
-            ? 0
-            : failures + 1,
+      trouble,
       notes,
-    };
-    memories.set(keyOf(helmOp), memory);
-    return memory;
+    });
+    return trouble;
   }
 }
 
-function failuresOf(memory: Memory | undefined, helmOp: HelmOp): number {
-  return memory?.generation === helmOp.metadata.generation ? (memory?.failures ?? 0) : 0;
+function troubleOf(memory: Memory | undefined, helmOp: HelmOp): Trouble {
+  return memory?.generation === helmOp.metadata.generation && memory !== undefined
+    ? memory.trouble
+    : { failures: 0 };
 }
 
 function momentOf({ clock, hubId }: HelmOpDeps) {
