@@ -6,10 +6,6 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "The HelmOp's spec cannot be carried out. The message names the field and says what to change.",
   },
-  NOT_SUPPORTED: {
-    retryable: false,
-    help: "The HelmOp uses a field of Fleet that this version does not carry out yet. It is refused rather than installed without it.",
-  },
   BUNDLE_NAME_TAKEN: {
     retryable: true,
     help: "A Bundle of the HelmOp's name exists that the HelmOp did not make. Rename the HelmOp, or delete that Bundle.",

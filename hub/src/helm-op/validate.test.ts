@@ -12,13 +12,32 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
   ["a chart of a registry", { helm: { repo: "oci://registry.example.com/web" } }],
   ["an archive", { helm: { chart: "https://x.example/a.tgz" } }],
   [
-    "what cannot be carried out yet, where it is empty",
+    "nothing in its lists",
     {
       helm: { ...helm, valuesFrom: [], templateValues: {} },
       downstreamResources: null,
       dependsOn: [],
-      helmSecretName: "login",
+      helmSecretName: "",
       namespaceLabels: {},
+    },
+  ],
+  [
+    "credentials, copies, values from objects and templates",
+    {
+      helm: {
+        ...helm,
+        values: { a: "${ .ClusterName }" },
+        templateValues: { region: "${ .ClusterLabels.region }" },
+        valuesFrom: [
+          { configMapKeyRef: { name: "defaults" } },
+          { secretKeyRef: { name: "overrides", namespace: "shop", key: "a.yaml" } },
+        ],
+      },
+      downstreamResources: [
+        { kind: "Secret", name: "overrides" },
+        { kind: "configmap", name: "defaults" },
+      ],
+      helmSecretName: "login",
     },
   ],
   [
@@ -106,43 +125,33 @@ const refused: readonly (readonly [
     /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
   ],
   [
-    "valuesFrom",
-    { helm: { ...helm, valuesFrom: [{}] } },
-    "NOT_SUPPORTED",
-    /^spec\.helm\.valuesFrom is/,
+    "values from nowhere",
+    { helm: { ...helm, valuesFrom: [{ secretKeyRef: { name: "a" } }, {}] } },
+    "HELMOP_INVALID",
+    /^spec\.helm\.valuesFrom\[1\] says nothing to read: give it a configMapKeyRef or a secretKeyRef$/,
   ],
   [
-    "templateValues",
-    { helm: { ...helm, templateValues: { a: "b" } } },
-    "NOT_SUPPORTED",
-    /^spec\.helm\.templateValues is/,
+    "values from an object without a name",
+    { targets: [{ helm: { valuesFrom: [{ configMapKeyRef: { key: "a.yaml" } }] } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: say which object to read$/,
   ],
   [
-    "downstreamResources",
-    { downstreamResources: [{}] },
-    "NOT_SUPPORTED",
-    /^spec\.downstreamResources is/,
-  ],
-  [
-    "a template in values",
-    { helm: { ...helm, values: { a: { b: ["x", "${ .ClusterName }"] } } } },
-    "NOT_SUPPORTED",
-    /^spec\.helm\.values with \$\{ \} templates is/,
-  ],
-  [
-    "a template in the name of a value",
-    { helm: { ...helm, values: { "${ a }": 1 } } },
-    "NOT_SUPPORTED",
-    /templates is/,
-  ],
-  [
-    "several of these in a target, all of them named",
+    "a copy of something else",
     {
-      downstreamResources: [{}],
-      targets: [{}, { downstreamResources: [{}], helm: { values: { a: "${x}" } } }],
+      downstreamResources: [
+        { kind: "secret", name: "a" },
+        { kind: "Deployment", name: "web" },
+      ],
     },
-    "NOT_SUPPORTED",
-    /^spec\.downstreamResources, spec\.targets\[1\]\.downstreamResources, spec\.targets\[1\]\.helm\.values with \$\{ \} templates are not .*; remove them/,
+    "HELMOP_INVALID",
+    /^spec\.downstreamResources\[1\]\.kind is "Deployment"; only a Secret or a ConfigMap can be copied$/,
+  ],
+  [
+    "a copy of nothing, in a target",
+    { targets: [{}, { downstreamResources: [{ kind: "ConfigMap" }] }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: say which ConfigMap is to be copied$/,
   ],
 ];
 for (const [what, spec, code, message] of refused) {

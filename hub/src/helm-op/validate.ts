@@ -36,18 +36,10 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
   const wrongDependency = dependencyProblem(helmOp);
   if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
 
-  const unsupported = [
-    ...unsupportedOptions(spec, "spec"),
-    ...(spec.targets ?? []).flatMap((target, index) =>
-      unsupportedOptions(target, `spec.targets[${index}]`),
-    ),
-  ];
-  if (unsupported.length === 0) return undefined;
-  const [verb, what] = unsupported.length === 1 ? ["is", "it"] : ["are", "them"];
-  return new AppError(
-    hubErrors.NOT_SUPPORTED,
-    `${unsupported.join(", ")} ${verb} not carried out by this version of Flotilla; remove ${what} to have the chart installed without`,
-  );
+  const wrongSource = sourceProblem(helmOp);
+  return wrongSource === undefined
+    ? undefined
+    : new AppError(hubErrors.HELMOP_INVALID, wrongSource);
 }
 
 function targetProblem({ spec }: HelmOp): string | undefined {
@@ -81,31 +73,38 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   return undefined;
 }
 
-function unsupportedOptions(options: BundleDeploymentOptions, path: string): string[] {
-  const { helm } = options;
-  const fields: readonly (readonly [string, unknown])[] = [
-    ["helm.valuesFrom", helm?.valuesFrom],
-    ["helm.templateValues", helm?.templateValues],
-    ["downstreamResources", options.downstreamResources],
+/** Of what is copied and of where values come from, of the HelmOp itself and of its targets. */
+function sourceProblem({ spec }: HelmOp): string | undefined {
+  const all: readonly (readonly [path: string, options: BundleDeploymentOptions])[] = [
+    ["spec", spec],
+    ...(spec.targets ?? []).map((target, index) => [`spec.targets[${index}]`, target] as const),
   ];
-  const used = fields.filter(([, value]) => isSet(value)).map(([field]) => `${path}.${field}`);
-  return helm?.disablePreProcess !== true && hasTemplate(helm?.values)
-    ? [...used, `${path}.helm.values with \${ } templates`]
-    : used;
+  for (const [path, options] of all) {
+    const problem = copyProblem(options) ?? valuesProblem(options);
+    if (problem !== undefined) return `${path}.${problem}`;
+  }
+  return undefined;
 }
 
-function hasTemplate(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("${");
-  if (Array.isArray(value)) return value.some(hasTemplate);
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.entries(value).some(([name, inner]) => name.includes("${") || hasTemplate(inner))
-  );
+function copyProblem({ downstreamResources }: BundleDeploymentOptions): string | undefined {
+  for (const [index, { kind = "", name = "" }] of (downstreamResources ?? []).entries()) {
+    const path = `downstreamResources[${index}]`;
+    if (!/^(secret|configmap)$/i.test(kind))
+      return `${path}.kind is ${JSON.stringify(kind)}; only a Secret or a ConfigMap can be copied`;
+    if (name === "") return `${path} has no name: say which ${kind} is to be copied`;
+  }
+  return undefined;
 }
 
-function isSet(value: unknown): boolean {
-  if (value === undefined || value === null || value === "") return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return typeof value !== "object" || Object.keys(value).length > 0;
+function valuesProblem({ helm }: BundleDeploymentOptions): string | undefined {
+  for (const [index, { configMapKeyRef, secretKeyRef }] of (helm?.valuesFrom ?? []).entries()) {
+    const path = `helm.valuesFrom[${index}]`;
+    if (!configMapKeyRef && !secretKeyRef)
+      return `${path} says nothing to read: give it a configMapKeyRef or a secretKeyRef`;
+    for (const [field, reference] of Object.entries({ configMapKeyRef, secretKeyRef })) {
+      if (reference && !reference.name)
+        return `${path}.${field} has no name: say which object to read`;
+    }
+  }
+  return undefined;
 }
