@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { agentErrors } from "../errors.ts";
 import { complaintOf, type HelmResult, type RunHelm } from "../helm/run-helm.ts";
-import { TemplateProblem } from "./template-problem.ts";
 import { missingKeyIn } from "./translate-template.ts";
 
 /** What Helm made of templates, in their order, or the first that it could not render, by its number. */
@@ -19,6 +19,7 @@ export type Rendering =
   | { readonly kind: "rendered"; readonly texts: readonly string[] }
   | { readonly kind: "failed"; readonly number: number; readonly why: string };
 
+/** Throws HELM_FAILED where Helm fails of something else than a template. */
 export type RenderTemplates = (
   templates: readonly string[],
   context: Readonly<Record<string, unknown>>,
@@ -38,11 +39,18 @@ const chartFiles: Readonly<Record<string, string>> = {
   ].join("\n"),
 };
 
+const isAboutTemplates = /^Error: (?:template: |execution error at \()/m;
+
+const usualLimitMs = 60_000;
+
 export function createRenderTemplates(deps: {
   readonly runHelm: RunHelm;
   /** Where the chart is kept. */
   readonly dir: string;
+  /** How long one run of Helm may take: templates can have loops without an end. */
+  readonly limitMs?: number | undefined;
 }): RenderTemplates {
+  const { limitMs = usualLimitMs } = deps;
   let chart: Promise<void> | undefined;
 
   async function prepare(): Promise<void> {
@@ -59,20 +67,23 @@ export function createRenderTemplates(deps: {
     await prepare();
 
     async function renderPart(from: number, to: number): Promise<Rendering> {
+      const limit = AbortSignal.timeout(limitMs);
       const result = await deps.runHelm({
         args: ["template", "values", deps.dir, "--values=-"],
         stdin: toHelmJson({
           templates: canonicalJson(templates.slice(from, to)),
           context: canonicalJson(context),
         }),
-        signal,
+        signal: AbortSignal.any([signal, limit]),
       });
       if (signal.aborted)
         throw new AppError(commonErrors.CANCELLED, "given up rendering values: nobody wants them");
+      if (limit.aborted) throw failure(`it took longer than ${limitMs / 1000} s`);
       if (result.code === 0) return { kind: "rendered", texts: textsOf(result) };
       const missing = missingKeyIn(result.stderr);
       if (missing !== undefined)
         return { kind: "failed", number: missing.number, why: `there is no ${missing.chain}` };
+      if (!isAboutTemplates.test(result.stderr)) throw failure(complaintOf(result));
       if (to - from === 1) return { kind: "failed", number: from, why: whyOf(result) };
       // Helm does not say which it was.
       const middle = Math.ceil((from + to) / 2);
@@ -90,10 +101,17 @@ async function writeChart(dir: string): Promise<void> {
 }
 
 function textsOf({ stdout }: HelmResult): readonly string[] {
-  const [, packed = ""] = /^rendered: (\S+)$/m.exec(stdout) ?? [];
+  const [, packed] = /^rendered: (\S+)$/m.exec(stdout) ?? [];
+  if (packed === undefined) throw failure("it printed nothing, or more than is read");
   const texts: unknown = JSON.parse(Buffer.from(packed, "base64").toString());
-  if (!Array.isArray(texts)) throw new TemplateProblem("Helm printed something else than asked");
-  return texts.map(String);
+  return Array.isArray(texts) ? texts.map(String) : [];
+}
+
+function failure(why: string): AppError {
+  return new AppError(
+    agentErrors.HELM_FAILED,
+    `render the templates in the values with Helm: ${why}; it is tried again by itself`,
+  );
 }
 
 /** What Go says is wrong, without the template, which may be long, and the place in what we made of it. */

@@ -1,6 +1,6 @@
 /**
  * The values of a deployment as they are in one cluster: texts that stand for one of its labels replaced, templates rendered
- * with Helm's engine, and `templateValues` over all of that (docs/adr/0011).
+ * with Helm's engine, and `templateValues` over all of that.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
@@ -25,7 +25,10 @@ export interface ValuesTemplates {
   readonly valuesAreTemplates: boolean;
 }
 
-/** What `values` with `templateValues` over them come to in a cluster; undefined: no values. Throws VALUES_TEMPLATE_FAILED. */
+/**
+ * What `values` with `templateValues` over them come to in a cluster; undefined: no values. Throws VALUES_TEMPLATE_FAILED,
+ * and what keeps Helm from running at all: HELM_FAILED, HELM_UNAVAILABLE, CANCELLED.
+ */
 export type RenderValues = (
   content: ValuesTemplates,
   facts: ClusterFacts,
@@ -45,6 +48,8 @@ export function createRenderValues(deps: {
   readonly runHelm: RunHelm;
   /** A folder of its own, for what Helm reads. */
   readonly dir: string;
+  /** How long Helm may take; absent: a minute. */
+  readonly limitMs?: number;
 }): RenderValues {
   const renderTemplates = createRenderTemplates(deps);
 

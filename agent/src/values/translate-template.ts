@@ -11,6 +11,8 @@ import { TemplateProblem } from "./template-problem.ts";
 
 /** Functions that reach outside of the template; Fleet has none of them either. */
 const refused = new Set(["env", "expandenv", "include", "tpl", "getHostByName", "lookup"]);
+/** Helm's own gives nothing but maps; this is what Fleet has under that name. */
+const renamed: ReadonlyMap<string, string> = new Map([["fromJson", "mustFromJson"]]);
 const opens = new Set(["if", "range", "with", "define", "block"]);
 const keywords = new Set([...opens, "else", "end", "template", "break", "continue"]);
 
@@ -36,8 +38,8 @@ export function translateTemplate(template: string, number: number): string {
     if (opens.has(keyword)) depth += 1;
     if (keyword === "end") depth -= 1;
     if (depth < 0) throw new TemplateProblem(spanning("${ end }", "what it ends"));
-    if (keyword === "define" || keyword === "block") defined.add(second?.source ?? "");
-    if (keyword === "template" || keyword === "block") used.add(second?.source ?? "");
+    if (keyword === "define" || keyword === "block") defined.add(nameIn(second));
+    if (keyword === "template" || keyword === "block") used.add(nameIn(second));
     translated += `{{ ${translateAction(piece.tokens, number)} }}`;
     if (translated.length > maxLength)
       throw new TemplateProblem("it is too large or nested too deeply");
@@ -46,7 +48,7 @@ export function translateTemplate(template: string, number: number): string {
     throw new TemplateProblem(spanning("${ if }, ${ range } or ${ with }", "${ end }"));
   const unknown = [...used].find((name) => !defined.has(name));
   if (unknown !== undefined)
-    throw new TemplateProblem(`it uses a template ${unknown} that it does not define`);
+    throw new TemplateProblem(`it uses a template "${unknown}" that it does not define`);
   return translated;
 }
 
@@ -65,6 +67,10 @@ export function missingKeyIn(
 
 function spanning(present: string, absent: string): string {
   return `it has a ${present} without ${absent}: a template begins and ends in one text, and does not span several`;
+}
+
+function nameIn(token: Token | undefined): string {
+  return token?.kind === "text" ? token.source.slice(1, -1) : "";
 }
 
 function translateAction(tokens: readonly Token[], number: number): string {
@@ -156,8 +162,8 @@ function readOperand(
   } else if (first.kind !== "field") {
     if (first.kind === "word" && refused.has(first.source))
       throw new TemplateProblem(`it calls ${first.source}, which templates of values cannot`);
-    base = first.source;
     title = first.source;
+    base = renamed.get(title) ?? title;
     at += 1;
   }
   const fields: string[] = [];

@@ -31,7 +31,6 @@ export const rowFacts = {
     name: "db",
     hosts: ["a", "b"],
     nested: { deep: { key: "x" }, list: [{ name: "first" }] },
-    __proto__x: "p",
   },
 } as const;
 
@@ -104,7 +103,7 @@ const texts: readonly string[] = [
   "a ${- .ClusterName -} b",
   "a ${- /* nothing */ -} b",
   "a ${/* } */} b${ .ClusterName }",
-  "${ .ClusterName -}   \t ${- .ClusterName }",
+  "${ .ClusterName -}    ${- .ClusterName }",
   '${ "}" }${ `}` }${ print "{{" "}}" }',
   "${ '}' }",
   "${ -3 }${ +4 }${ .5 }${ 1e+2 }",
@@ -220,6 +219,10 @@ const texts: readonly string[] = [
   '${ tpl "x" . }',
   '${ include "x" . }',
   '${ template "x" . }',
+  '${ template "values/templates/values.yaml" . }',
+  '${ lookup "v1" "Secret" "" "" }',
+  '${ .ClusterName | upper | tpl "x" }',
+  '${ (fromJson "[1]").a }',
   '${ fail "no" }',
   "${ .ClusterName",
   "${ /* a",
@@ -253,19 +256,17 @@ const asTemplateValue: readonly string[] = [
   "a: 1\n---\nb: 2",
 ];
 
+const keys: readonly string[] = [
+  "${ .ClusterName }",
+  "${ .ClusterLabels.number }",
+  "a-${ .ClusterLabels.region }",
+  "${ .ClusterName }: x",
+  "${ .ClusterLabels.missing }",
+  "${ .ClusterLabels.yes }",
+];
+
 export const valuesRows: readonly ValuesQuestion[] = [
   ...texts.flatMap((text) => [{ values: { v: text } }, { values: { v: [text] } }]),
-  ...[
-    "${ .ClusterName }",
-    "${ .ClusterLabels.number }",
-    "a-${ .ClusterLabels.region }",
-    "${ .ClusterName }: x",
-    "${ .ClusterLabels.missing }",
-    "${ .ClusterLabels.yes }",
-  ].map((text) => ({ values: { [text]: { [text]: 1 } } })),
+  ...keys.map((text) => ({ values: { v: { [text]: { [text]: 1 } } } })),
   ...asTemplateValue.map((text) => ({ templateValues: { v: text } })),
-  {
-    values: { a: { x: 1 }, b: "${ .ClusterName }" },
-    templateValues: { a: "y: ${ .ClusterValues.size }" },
-  },
 ];
