@@ -62,4 +62,8 @@ export const agentErrors = defineErrors({
     retryable: false,
     help: "The hub has no Secret or ConfigMap of the name that the deployment asks for. Make it in the namespace of the HelmOp, or change the HelmOp; the agent goes on at once.",
   },
+  VALUES_TEMPLATE_FAILED: {
+    retryable: false,
+    help: 'A template in `values` or `templateValues` cannot be rendered for this cluster; the message has where it stands and what is wrong. Other clusters go on. A key that is missing, such as `.ClusterLabels.region`, is an error as in Fleet: label the Cluster, or ask with `index .ClusterLabels "region"`, `hasKey` or `dig`, which a missing key does not fail. It is rendered again as soon as the HelmOp or the Cluster changes.',
+  },
 });

@@ -1,6 +1,6 @@
 // Command golden answers, with the Go libraries that Helm is built with, the questions that it reads as one JSON
 // document from standard input: which texts are versions and constraints and what satisfies what, which version of an
-// index or of a list of tags is chosen, and what YAML means. shared/src compares its own answers with these.
+// index or of a list of tags is chosen, what YAML means, and what values with templates come to. shared/src compares its own answers with these.
 package main
 
 import (
@@ -20,6 +20,9 @@ type questions struct {
 	Constraints []string    `json:"constraints"`
 	Selections  []selection `json:"selections"`
 	Yaml        []string    `json:"yaml"`
+	// Styles are texts that Go is to write as YAML.
+	Styles []string         `json:"styles"`
+	Values []valuesQuestion `json:"values"`
 }
 
 type selection struct {
@@ -34,6 +37,8 @@ type answers struct {
 	Constraints []constraintAnswer `json:"constraints,omitempty"`
 	Selections  []selectionAnswer  `json:"selections,omitempty"`
 	Yaml        []yamlAnswer       `json:"yaml,omitempty"`
+	Styles      []styleAnswer      `json:"styles,omitempty"`
+	Values      []valuesAnswer     `json:"values,omitempty"`
 }
 
 // Numbers are text: JSON readers round them above 2^53.
@@ -93,6 +98,16 @@ func answer(asked questions) answers {
 	}
 	for _, text := range asked.Yaml {
 		given.Yaml = append(given.Yaml, answerYaml(text))
+	}
+	for _, text := range asked.Styles {
+		style, err := answerStyle(text)
+		if err != nil {
+			fail(err)
+		}
+		given.Styles = append(given.Styles, style)
+	}
+	for _, one := range asked.Values {
+		given.Values = append(given.Values, answerValues(one))
 	}
 	return given
 }

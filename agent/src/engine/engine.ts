@@ -73,6 +73,9 @@ interface Pass {
   isOutdated: boolean;
 }
 
+/** What fails in the same way until something changes that is followed. */
+const onceOnly = [agentErrors.SUPPLY_MISSING, agentErrors.VALUES_TEMPLATE_FAILED];
+
 interface Progress {
   outcome: Outcome;
   /** Of the content that failed last. */
@@ -147,7 +150,7 @@ export function createEngine(deps: EngineDeps): Engine {
       // What is wanted now has its own turn, which is next.
       if (superseded.signal.aborted) return done();
       waiting.waits(name, undefined);
-      if (waitsForSupply(thrown, held, own)) {
+      if (waitsForChange(thrown, held, own)) {
         tell(name);
         return done();
       }
@@ -172,15 +175,15 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
-  /** Nothing is tried again by itself: what it needs has it looked at anew. */
-  function waitsForSupply(
+  /** Nothing is tried again by itself: what it lacks has it looked at anew. */
+  function waitsForChange(
     thrown: unknown,
     { deploymentId }: HeldAssignment,
     own: Progress,
   ): boolean {
     const { code, message } = AppError.from(thrown);
     if (code === agentErrors.SUPPLY_AWAITED.code) own.outcome = { kind: "pending", message };
-    else if (code === agentErrors.SUPPLY_MISSING.code)
+    else if (onceOnly.some((kind) => kind.code === code))
       own.outcome = { kind: "failed", deploymentId, message, code };
     else return false;
     return true;

@@ -19,6 +19,8 @@ export async function readGolden(
       constraints: pick("constraints"),
       selections: pick("selections"),
       yaml: pick("yaml"),
+      styles: pick("styles"),
+      values: pick("values"),
     };
   };
   return { questions: column(0) as unknown as Questions, answers: column(1) as Answers };

@@ -18,6 +18,16 @@ export interface Questions {
   readonly constraints: readonly string[];
   readonly selections: readonly SelectionQuestion[];
   readonly yaml: readonly string[];
+  /** Texts that Go is to write as YAML. */
+  readonly styles?: readonly string[];
+  readonly values?: readonly ValuesQuestion[];
+}
+
+/** Values with templates, and what these know; the latter is not kept with the answers. */
+export interface ValuesQuestion {
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly templateValues?: Readonly<Record<string, string>>;
+  readonly context?: Readonly<Record<string, unknown>>;
 }
 
 export interface SelectionQuestion {
@@ -39,6 +49,13 @@ export interface Answers {
     readonly json?: string;
     readonly unstable?: true;
   }[];
+  /** What Go wrote for a text as a value, as an item of a list and as a key. */
+  readonly styles?: readonly {
+    readonly value: string;
+    readonly item: string;
+    readonly key: string;
+  }[];
+  readonly values?: readonly { readonly error?: string; readonly json?: string }[];
 }
 
 /** A program that answers, or why there is none here. */

@@ -1,0 +1,10 @@
+/** Asks Go what values with templates come to, and keeps that: `node agent/generate/golden.ts`. Needs Go. */
+import { writeGolden } from "@flotilla/shared/version/testing/golden-file.ts";
+import { buildOracle } from "@flotilla/shared/version/testing/oracle.ts";
+import { rowContext, styleRows, valuesRows } from "../src/values/testing/rows.ts";
+
+await using oracle = await buildOracle();
+if (oracle.kind === "missing") throw new Error(oracle.why);
+const asked = { styles: styleRows, values: valuesRows };
+const withContext = valuesRows.map((row) => ({ ...row, context: rowContext }));
+await writeGolden("values-rows", asked, await oracle.ask({ ...asked, values: withContext }));
