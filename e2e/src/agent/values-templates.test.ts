@@ -100,7 +100,10 @@ function together(rows: readonly Row[]): Content {
     values: Object.fromEntries(rows.map(({ name, question }) => [name, question.values ?? {}])),
     templateValues: Object.fromEntries(
       rows.flatMap(({ name, question }) =>
-        Object.entries(question.templateValues ?? {}).map(([key, text]) => [`${name} ${key}`, text]),
+        Object.entries(question.templateValues ?? {}).map(([key, text]) => [
+          `${name} ${key}`,
+          text,
+        ]),
       ),
     ),
   };
