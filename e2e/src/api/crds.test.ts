@@ -10,7 +10,7 @@ import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import { parseAllDocuments } from "yaml";
-import { fleetFormsApply } from "./fleet-forms.ts";
+import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { type Program, programFor } from "./program.ts";
 import {
   accepted,

@@ -65,6 +65,8 @@ export interface PlaneRestart {
 export interface TestFleetSpec {
   /** Labels of each cluster; one cluster for each entry, `cluster-1` and so on. */
   readonly clusters: readonly Readonly<Record<string, string>>[];
+  /** The workspace of each of them; by default all are in `fleet-default`. */
+  readonly workspaces?: readonly string[];
 }
 
 const connectTimeoutMs = 60_000;
@@ -109,12 +111,21 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       reaper,
     });
   let hubProcess = await runHub();
-  const registration = await registrationData(hub.rest, workspaceNamespace, "tests");
+  const workspaceOf = (index: number) => spec.workspaces?.[index] ?? workspaceNamespace;
+  const registrations = new Map(
+    await Promise.all(
+      [...new Set(members.map((_, index) => workspaceOf(index)))].map(
+        async (workspace) =>
+          [workspace, await registrationData(hub.rest, workspace, "tests")] as const,
+      ),
+    ),
+  );
 
   const clusters = await Promise.all(
     members.map(async ({ plane: own, rest }, index): Promise<TestCluster> => {
       const name = own.name;
-      await prepareAgent(rest, registration, {
+      const workspace = workspaceOf(index);
+      await prepareAgent(rest, registrations.get(workspace) ?? {}, {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
@@ -132,7 +143,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
           reaper,
         });
       let agent = await runAgent();
-      await agentConnected(hub.rest, workspaceNamespace, name, connectTimeoutMs);
+      await agentConnected(hub.rest, workspace, name, connectTimeoutMs);
       return {
         name,
         rest,

@@ -12,9 +12,9 @@ import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { parseAllDocuments } from "yaml";
-import type { Program } from "./program.ts";
+import type { Program } from "../api/program.ts";
 
-const folder = join(import.meta.dirname, "fleet-forms");
+const folder = join(import.meta.dirname, "documents");
 
 /** What the hub has to say of those that it has something to say of. */
 const remarks: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,214 @@
+/**
+ * HelmOps in every form that Fleet's users write them, on a fleet that has what they ask for. Only the addresses are
+ * replaced, by those of repositories that are there.
+ */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { agentNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { apiVersion, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import {
+  configMaps,
+  namespaces,
+  type Secret,
+  secrets,
+  serviceAccounts,
+} from "@flotilla/shared/kube/core-resources.ts";
+import { parseAllDocuments } from "yaml";
+import { startGuardedCharts } from "../credentials/guarded-charts.ts";
+import { boundTo, clusterRoleBindings } from "../tenants/world.ts";
+import { type ChartArchive, chartArchive, configChart } from "../testing/chart-archive.ts";
+import { startChartServer } from "../testing/chart-server.ts";
+import { objectThat } from "../testing/expect.ts";
+import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
+import { pushChart } from "../testing/push-chart.ts";
+
+const fleet = await startTestFleet({
+  clusters: [{ env: "prod", region: "eu" }, { env: "canary", region: "us" }, { name: "local" }],
+  workspaces: [workspaceNamespace, workspaceNamespace, localNamespace],
+});
+after(() => fleet.close());
+const [prod, canary, local] = fleet.clusters;
+assert.ok(prod !== undefined && canary !== undefined && local !== undefined);
+const charts = await startChartServer();
+after(() => charts.close());
+const guarded = await startGuardedCharts({ username: "user", password: "secret" });
+after(() => guarded[Symbol.asyncDispose]());
+const registry = await startTestRegistry({ after });
+
+const addresses: readonly (readonly [written: string, here: string])[] = [
+  ["https://charts.example.com/stable", charts.url],
+  ["https://charts.example.com", charts.url],
+  ["https://private.example.com/charts", guarded.origin],
+  ["oci://registry.example.com", registry.oci],
+];
+
+before(async () => {
+  charts.publish(
+    await valuesChart("app", "0.1.0"),
+    await valuesChart("app", "1.2.3"),
+    await configChart("labels", "3.1.0"),
+    await configChart("labels", "4.0.0-beta.1"),
+  );
+  guarded.publish(await valuesChart("app", "1.9.0"));
+  guarded.publish(await valuesChart("app", "2.0.0"));
+  for (const version of ["0.1.5", "0.1.9", "0.2.0"])
+    await pushChart(fleet.helm, await configChart("web", version), `${registry.oci}/charts`);
+  await groups();
+});
+
+/** A chart of one ConfigMap that tells all its values. */
+function valuesChart(name: string, version: string): Promise<ChartArchive> {
+  return chartArchive({
+    name,
+    version,
+    templates: {
+      "told.yaml": [
+        "apiVersion: v1",
+        "kind: ConfigMap",
+        "metadata: {name: {{ .Release.Name }}-told}",
+        "data: {version: {{ .Chart.Version | quote }}, values: {{ .Values | toJson | quote }}}",
+        "",
+      ].join("\n"),
+    },
+  });
+}
+
+async function groups(): Promise<void> {
+  const group = (name: string, labels: Readonly<Record<string, string>>) =>
+    fleet.hub.create(clusterGroups, {
+      apiVersion,
+      kind: "ClusterGroup",
+      metadata: { namespace: workspaceNamespace, name, labels },
+      spec: { selector: { matchLabels: { env: "prod" } } },
+    });
+  await group("prod", {});
+  await group("gold", { tier: "gold" });
+}
+
+/** Applies a document, and gives its HelmOp once it is Ready in so many clusters. */
+async function apply(file: string, clusters: number, settled = "Ready"): Promise<HelmOp> {
+  const path = join(import.meta.dirname, "documents", file);
+  const text = addresses.reduce(
+    (written, [from, to]) => written.replaceAll(from, to),
+    await readFile(path, "utf8"),
+  );
+  let applied: HelmOp | undefined;
+  for (const document of parseAllDocuments(text)) {
+    const object: HelmOp | Secret = document.toJS();
+    if (object.kind === "Secret") await fleet.hub.create(secrets, object);
+    else applied = await fleet.hub.create(helmOps, document.toJS() satisfies HelmOp);
+  }
+  assert.ok(applied !== undefined);
+  const found = await objectThat(fleet.hub, helmOps, applied.metadata, settled, (helmOp) => {
+    const ready = findCondition(helmOp?.status?.conditions, "Ready")?.status === "True";
+    return ready && helmOp?.status?.display?.readyBundleDeployments === `${clusters}/${clusters}`;
+  });
+  assert.ok(found !== undefined);
+  assert.equal(findCondition(found.status?.conditions, "Accepted")?.status, "True");
+  return found;
+}
+
+interface Told {
+  readonly version: string | undefined;
+  readonly values: unknown;
+}
+
+async function told(cluster: TestCluster, namespace: string, release: string): Promise<Told> {
+  const config = await cluster.rest.get(configMaps, { namespace, name: `${release}-told` });
+  return {
+    version: config?.data?.["version"],
+    values: JSON.parse(config?.data?.["values"] ?? "null"),
+  };
+}
+
+test("there is a test for every form", () => {
+  assert.deepEqual(globSync("*.yaml", { cwd: join(import.meta.dirname, "documents") }).sort(), [
+    "copies-and-values.yaml",
+    "http.yaml",
+    "oci-polled.yaml",
+    "private.yaml",
+    "tarball.yaml",
+  ]);
+});
+
+test("http.yaml: a repository, an empty version, and the cluster that the hub itself is", async () => {
+  const { status } = await apply("http.yaml", 1);
+
+  assert.equal(status?.version, "3.1.0");
+  const config = { namespace: "labels-test", name: "labels-config" };
+  assert.equal((await local.rest.get(configMaps, config))?.data?.["version"], "3.1.0");
+  assert.equal(await prod.rest.get(configMaps, config), undefined);
+});
+
+test("tarball.yaml: an archive by its address, of which only the agent knows the version", async () => {
+  const { status } = await apply("tarball.yaml", 1);
+
+  assert.equal((await told(local, "app", "tarball")).version, "0.1.0");
+  assert.equal(status?.version, "0.1.0");
+});
+
+test("oci-polled.yaml: a registry, a constraint, all clusters of the workspace", async () => {
+  const { status } = await apply("oci-polled.yaml", 2);
+
+  assert.equal(status?.version, "0.1.9");
+  for (const { rest } of [prod, canary]) {
+    const config = await rest.get(configMaps, { namespace: "web", name: "web-config" });
+    assert.equal(config?.data?.["version"], "0.1.9");
+  }
+});
+
+test("private.yaml: credentials, a group, a target with a namespace and values of its own", async () => {
+  const { status } = await apply("private.yaml", 2);
+
+  assert.equal(status?.version, "1.9.0");
+  const image = { tag: "1.20" };
+  assert.deepEqual((await told(prod, "private", "private")).values, { replicas: 5, image });
+  assert.deepEqual((await told(canary, "canary", "private")).values, { replicas: 2, image });
+});
+
+test("copies-and-values.yaml: templates, values and copies of the hub, an account, a dependency", async () => {
+  const data = { "values.yaml": "greeting: default\nlevel: 1\n" };
+  await fleet.hub.create(configMaps, {
+    metadata: { namespace: workspaceNamespace, name: "defaults" },
+    data,
+  });
+  await fleet.hub.create(secrets, {
+    metadata: { namespace: workspaceNamespace, name: "overrides" },
+    stringData: { "values.yaml": "level: 2\n" },
+  });
+  await prod.rest.create(serviceAccounts, {
+    metadata: { namespace: agentNamespace, name: "deployer" },
+  });
+  await prod.rest.create(clusterRoleBindings, {
+    metadata: { name: "deployer" },
+    ...boundTo("ClusterRole", "cluster-admin", "deployer"),
+  });
+
+  const { status } = await apply("copies-and-values.yaml", 1);
+
+  assert.equal(status?.version, "1.2.3");
+  assert.deepEqual(await told(prod, "copies", "copies"), {
+    version: "1.2.3",
+    values: {
+      host: "app.cluster-1.example.com",
+      region: "eu",
+      greeting: "default",
+      level: 2,
+    },
+  });
+  const namespace = await prod.rest.get(namespaces, { name: "copies" });
+  assert.equal(namespace?.metadata.labels?.["owner"], "platform");
+  assert.equal(namespace.metadata.annotations?.["team"], "a");
+  const copy = await prod.rest.get(configMaps, { namespace: "copies", name: "defaults" });
+  assert.deepEqual(copy?.data, data);
+  assert.match(
+    findCondition(status.conditions, "Accepted")?.message ?? "",
+    /spec\.correctDrift, spec\.diff, spec\.rolloutStrategy have no effect in this version/,
+  );
+});
