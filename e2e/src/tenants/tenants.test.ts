@@ -65,6 +65,36 @@ describe("a tenant's HelmOp", () => {
     });
   }
 
+  test("takes no values from a foreign namespace", async () => {
+    const secretKeyRef = { ...vault, key: "password" };
+    await world.create("borrower", { helm: { valuesFrom: [{ secretKeyRef }] } });
+
+    await world.said(
+      "borrower",
+      /read the Secret vault\/.* for valuesFrom as service account flotilla-agent\/team-a: .*is forbidden/s,
+    );
+
+    const config = { namespace: tenant, name: "borrower-config" };
+    assert.equal(await rest.get(configMaps, config), undefined);
+  });
+
+  test("is copied nothing of another workspace of the hub, whatever it calls it", async () => {
+    const hidden = { namespace: "fleet-local", name: "hidden" };
+    await fleet.hub.create(secrets, {
+      metadata: hidden,
+      stringData: { password: "of another workspace" },
+    });
+    for (const [index, name] of ["hidden", "fleet-local/hidden"].entries()) {
+      await world.create(`copier-${index}`, { downstreamResources: [{ kind: "Secret", name }] });
+      await world.said(
+        `copier-${index}`,
+        /the hub has no Secret fleet-default\/.*hidden, which downstreamResources names/s,
+      );
+    }
+
+    assert.equal(await rest.get(secrets, { namespace: tenant, name: "hidden" }), undefined);
+  });
+
   test("installs nothing in a foreign namespace", async () => {
     await world.create("intruder", { namespace: vault.namespace });
 
