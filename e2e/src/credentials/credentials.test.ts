@@ -168,7 +168,7 @@ const acceptedSays = (message: RegExp) => (helmOp: HelmOp) => {
   return accepted?.status === "False" && message.test(accepted.message ?? "");
 };
 
-test("a HelmOp says what is wrong with its Secret, and goes on as soon as that is right", async () => {
+test("rancher/fleet#3589: a private authority in the Secret is trusted by hub and agent; what is wrong with the Secret is said, and mended at once", async () => {
   await createHelmOp("guarded", {
     helm: { repo: charts.origin, chart: "guarded", version: "1.x" },
     helmSecretName: "login",
@@ -205,7 +205,7 @@ test("a HelmOp says what is wrong with its Secret, and goes on as soon as that i
   assert.deepEqual(await suppliesIn(prod.rest), ["supply-secret-login"]);
 });
 
-test("a password that is rotated is at the agent within seconds, deploys nothing, and fetches the next version", async () => {
+test("rancher/fleet#3658: the Secret reaches the agent; a password that is rotated is there within seconds, deploys nothing, and fetches the next version", async () => {
   const before = await digestOf("login");
   const rotatedAt = performance.now();
 
@@ -225,7 +225,22 @@ test("a password that is rotated is at the agent within seconds, deploys nothing
   );
 });
 
-test("Rancher's authorities are trusted on the hub and at the agent where the Secret names none", async () => {
+test("rancher/fleet#3872: the Secret's own switch turns the check of certificates off, on the hub and at the agent", async () => {
+  const lenient = { username: "me", password: two, insecureSkipVerify: "true" };
+  await createSecret("lenient", lenient);
+  await createHelmOp("lenient", {
+    helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
+    helmSecretName: "lenient",
+  });
+
+  await helmOpThat(fleet.hub, "lenient", "ready", isReady("1.0.0", 1));
+
+  await fleet.hub.delete(helmOps, { namespace, name: "lenient" });
+  await supplyOf(prod.rest, "lenient", "withdrawn", (found) => !found);
+  await fleet.hub.delete(secrets, { namespace, name: "lenient" });
+});
+
+test("rancher/fleet#3845: Rancher's authorities are trusted on the hub and at the agent where the Secret names none", async () => {
   await createSecret("no-authority", { username: "me", password: two });
   await createHelmOp("trusting", {
     helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
@@ -248,7 +263,7 @@ test("Rancher's authorities are trusted on the hub and at the agent where the Se
   await fleet.hub.delete(secrets, { namespace, name: "no-authority" });
 });
 
-test("docker's configuration opens a registry with TLS, also when its password is rotated on both sides", async () => {
+test("rancher/fleet#2988: docker's configuration opens a registry with TLS, also when its password is rotated on both sides", async () => {
   await push(await configChart("packed", "1.0.0"));
   const ca = await readFile(caFile, "utf8");
   await createSecret(
