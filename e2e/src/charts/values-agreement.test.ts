@@ -1,0 +1,76 @@
+/**
+ * Values over values: what the product gives Helm in one file is what Helm makes of several. Random sets of values are given
+ * to the real `helm` in two files, and merged by us in one.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
+import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
+import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import fc from "fast-check";
+
+const run = promisify(execFile);
+const { helm } = await ensureBinaries(["helm"]);
+const dir = await testDir({ after });
+const pairs = 400;
+const seed = Number(process.env["FLOTILLA_SEED"] ?? Date.now() % 2 ** 31);
+
+const leaf = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.integer({ min: -1_000_000, max: 1_000_000 }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const key = fc.constantFrom("a", "b", "c", "global", "1", "true", "with space", "__proto__");
+const { values } = fc.letrec<{ values: Values; inner: unknown }>((tie) => ({
+  inner: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    leaf,
+    fc.array(leaf, { maxLength: 3 }),
+    tie("values"),
+  ),
+  values: fc
+    .array(fc.tuple(key, tie("inner")), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries)),
+}));
+
+/** What a chart's templates see of these values files, later ones over earlier ones. */
+async function seen(...files: readonly Values[]): Promise<Values> {
+  const paths = await Promise.all(
+    files.map(async (file, index) => {
+      const path = join(dir, `${files.length}-${index}.json`);
+      await writeFile(path, toHelmJson(file));
+      return path;
+    }),
+  );
+  const args = ["template", "told", join(dir, "told"), ...paths.map((path) => `--values=${path}`)];
+  const { stdout } = await run(helm, args, {
+    env: { HOME: dir },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const told = parseHelmYaml(stdout, { name: "what helm printed" }) as { readonly data: string };
+  return JSON.parse(told.data) as Values;
+}
+
+test(`${pairs} random pairs of values are merged as helm merges them (seed ${seed})`, async () => {
+  await mkdir(join(dir, "told", "templates"), { recursive: true });
+  await writeFile(join(dir, "told", "Chart.yaml"), "apiVersion: v2\nname: told\nversion: 1.0.0\n");
+  await writeFile(
+    join(dir, "told", "templates", "told.yaml"),
+    "data: {{ .Values.pairs | toJson | quote }}\n",
+  );
+  const sample = fc.sample(fc.tuple(values, values), { numRuns: pairs, seed });
+  const of = (side: 0 | 1): Values => ({
+    pairs: Object.fromEntries(sample.map((pair, index) => [`p${index}`, pair[side]])),
+  });
+
+  const [theirs, ours] = [await seen(of(0), of(1)), await seen(mergeValues(of(0), of(1)))];
+
+  assert.equal(Object.keys(theirs).length, pairs);
+  assert.deepEqual(ours, theirs);
+});
