@@ -26,13 +26,15 @@ import type { Inputs } from "../inputs/inputs.ts";
 import type { Intake, Outbox } from "../link/ports.ts";
 import { ownedObjects } from "../readiness/manifest.ts";
 import type { ReadinessTracker } from "../readiness/tracker.ts";
-import { composeState, type Outcome } from "../report/compose-state.ts";
+import { composeState } from "../report/compose-state.ts";
 import type { Facts } from "../supply/facts.ts";
 import { lostMessage } from "../supply/lost.ts";
 import { createNamers } from "../supply/namers.ts";
 import type { Supplies } from "../supply/supplies.ts";
 import { createUnwanted } from "../supply/unwanted.ts";
 import type { Deployer, DeployPass, InSync } from "./deployer.ts";
+import { decidedByAccount, isFailedBy, outcomeUntilChanged, type Progress } from "./progress.ts";
+import { retriedMessage, retryDelayMs, timeText } from "./retry.ts";
 
 export interface EngineDeps {
   readonly actors: Pick<Actors, "onChange">;
@@ -59,10 +61,6 @@ export interface Engine {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A failure is tried again after this long, doubling up to `longestRetryMs`. */
-const firstRetryMs = 5_000;
-const longestRetryMs = 5 * 60_000;
-
 /** Longer than Helm itself may wait for a release to be ready. */
 const passTimeoutMs = 60 * 60_000;
 
@@ -71,18 +69,6 @@ interface Pass {
   readonly superseded: AbortController;
   /** What it was supplied with has changed since it began. */
   isOutdated: boolean;
-}
-
-/** What fails in the same way until something changes that is followed. */
-const onceOnly = [agentErrors.SUPPLY_MISSING, agentErrors.VALUES_TEMPLATE_FAILED];
-
-interface Progress {
-  outcome: Outcome;
-  /** Of the content that failed last. */
-  failure?: { readonly deploymentId: string; readonly count: number; readonly retryAtMs: number };
-  /** What is followed, so that the same is not parsed again. */
-  followed?: string;
-  reported?: DeploymentState;
 }
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -150,7 +136,9 @@ export function createEngine(deps: EngineDeps): Engine {
       // What is wanted now has its own turn, which is next.
       if (superseded.signal.aborted) return done();
       waiting.waits(name, undefined);
-      if (waitsForChange(thrown, held, own)) {
+      const untilChanged = outcomeUntilChanged(thrown, held.deploymentId);
+      if (untilChanged !== undefined) {
+        own.outcome = untilChanged;
         tell(name);
         return done();
       }
@@ -158,7 +146,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const delayMs = current.isOutdated ? 0 : retryDelayMs(count);
       const retryAtMs = clock.now() + delayMs;
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
-      const message = describe(thrown, retryAtMs);
+      const message = retriedMessage(thrown, retryAtMs);
       const { code } = AppError.from(thrown);
       own.outcome = {
         kind: "failed",
@@ -173,20 +161,6 @@ export function createEngine(deps: EngineDeps): Engine {
     } finally {
       passes.delete(name);
     }
-  }
-
-  /** Nothing is tried again by itself: what it lacks has it looked at anew. */
-  function waitsForChange(
-    thrown: unknown,
-    { deploymentId }: HeldAssignment,
-    own: Progress,
-  ): boolean {
-    const { code, message } = AppError.from(thrown);
-    if (code === agentErrors.SUPPLY_AWAITED.code) own.outcome = { kind: "pending", message };
-    else if (onceOnly.some((kind) => kind.code === code))
-      own.outcome = { kind: "failed", deploymentId, message, code };
-    else return false;
-    return true;
   }
 
   /** Has deployments carried out with what they now are given, and those that failed at once. */
@@ -264,7 +238,7 @@ export function createEngine(deps: EngineDeps): Engine {
       own.failure = { deploymentId: held.deploymentId, count, retryAtMs };
       own.outcome = {
         kind: "withdrawing",
-        message: describe(thrown, retryAtMs),
+        message: retriedMessage(thrown, retryAtMs),
         code: AppError.from(thrown).code,
       };
       tell(name);
@@ -377,16 +351,6 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** Failures that another service account may put an end to. */
-const decidedByAccount = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_REFUSED];
-
-function isFailedBy({ outcome }: Progress, errors: readonly { readonly code: string }[]): boolean {
-  return (
-    (outcome.kind === "failed" || outcome.kind === "withdrawing") &&
-    errors.some(({ code }) => code === outcome.code)
-  );
-}
-
 function isStillWanted(held: HeldAssignment, now: HeldAssignment | undefined): boolean {
   return (
     now !== undefined &&
@@ -394,17 +358,4 @@ function isStillWanted(held: HeldAssignment, now: HeldAssignment | undefined): b
     now.deploymentId === held.deploymentId &&
     !now.withdrawing
   );
-}
-
-function describe(thrown: unknown, retryAtMs: number): string {
-  return `${AppError.from(thrown).message}; it is tried again at ${timeText(retryAtMs)}`;
-}
-
-function retryDelayMs(count: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** (count - 1));
-}
-
-/** RFC 3339 in whole seconds. */
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
