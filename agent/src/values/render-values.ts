@@ -67,17 +67,15 @@ export function createRenderValues(deps: {
     );
     const rendered = await renderAll(templates, facts, signal);
 
-    const replaced =
-      values === undefined
-        ? {}
-        : replaceTexts(values, "values", (one) => {
-            const label = labelOf(one);
-            if (label !== undefined) return own(facts.labels, label) ?? "";
-            const text = rendered.get(nameOf(one));
-            return text === undefined
-              ? one.text
-              : attempt(one, facts, () => reread(one.text, text, one.place));
-          });
+    const replaced = attempt({ path: "values" }, facts, () =>
+      replaceTexts(values ?? {}, "values", (one) => {
+        const label = labelOf(one);
+        if (label !== undefined) return own(facts.labels, label) ?? "";
+        const text = rendered.get(nameOf(one));
+        if (text === undefined) return one.text;
+        return attempt(one, facts, () => reread(one.text, text, one.place));
+      }),
+    );
     const over = computed.map(({ key, found }) => {
       const text = rendered.get(nameOf(found)) ?? found.text;
       return [key, attempt(found, facts, () => parseRendered(text))] as const;

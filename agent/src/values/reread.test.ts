@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
-import { styleOf, type TextStyle } from "./reread.ts";
+import { reread, styleOf, type TextPlace, type TextStyle } from "./reread.ts";
 
 /** How a text was written, from what Go wrote before it and of it. */
 function styleIn(written: string): TextStyle {
@@ -23,6 +23,60 @@ suite("Go writes", () => {
         key.replace(/^\? /, ""),
       ];
       assert.deepEqual(new Set(written.map(styleIn)), new Set([styleOf(text)]));
+    });
+  }
+});
+
+suite("what was rendered is read again", () => {
+  const rows: readonly (readonly [
+    what: string,
+    text: string,
+    rendered: string,
+    place: TextPlace,
+    expected: unknown,
+  ])[] = [
+    ["as YAML where it was plain", "${ 1 }", "3", "value", 3],
+    ["as nothing where it is empty", "${ 1 }", "", "value", null],
+    ["as a map in a list", "${ 1 }", "a: 1", "item", { a: 1 }],
+    ["as a map on lines of its own", "${ 1 }", "\n  a: 1\n  b: 2", "value", { a: 1, b: 2 }],
+    ["without a comment", "${ 1 }", "a #b", "value", "a"],
+    ["as a key, which is text", "${ 1 }", "3", "key", "3"],
+    ["as it is where it was in quotes", " ${ 1 }", "3", "value", "3"],
+    ["with one line end behind a block", "a\n${ 1 }\n", "a\n\n\n", "value", "a\n"],
+    [
+      "with all line ends behind a block that had several",
+      "${ 1 }\n\n",
+      "a\n\n\n",
+      "value",
+      "a\n\n\n",
+    ],
+    ["with no line end behind a block that had none", "a\n${ 1 }", "a\nb\n", "value", "a\nb"],
+    ["as an empty text where nothing is left of a block", "${ 1 }\n${ 2 }\n", "\n\n", "value", ""],
+  ];
+  for (const [what, text, rendered, place, expected] of rows) {
+    test(what, () => {
+      assert.deepEqual(reread(text, rendered, place), expected);
+    });
+  }
+
+  const refused: readonly (readonly [rendered: string, place: TextPlace, why: RegExp])[] = [
+    ["a\nb: 1", "value", /one value/],
+    ["a\n- b", "item", /one value/],
+    ["a\n---\nb: 1", "value", /several documents/],
+    ["a\n...\n", "item", /several documents/],
+    ["a\nb", "key", /several lines/],
+    ["#a", "key", /one key/],
+    ["- a", "key", /one key/],
+    ["a: b", "value", /no YAML/],
+    ["*a", "value", /no YAML/],
+    ["@", "item", /no YAML/],
+  ];
+  for (const [rendered, place, why] of refused) {
+    test(`unless it is ${JSON.stringify(rendered)} as ${place}`, () => {
+      assert.throws(() => reread("${ 1 }", rendered, place), {
+        name: "TemplateProblem",
+        message: why,
+      });
     });
   }
 });

@@ -91,7 +91,7 @@ function translateAction(tokens: readonly Token[], number: number): string {
   }
   const { text, end } = translatePipeline(tokens, at, number);
   if (end < tokens.length) throw new TemplateProblem("a ) in it has no (");
-  return [...words, text].join(" ");
+  return [...words, text].filter((part) => part !== "").join(" ");
 }
 
 interface Translated {

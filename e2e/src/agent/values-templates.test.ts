@@ -1,5 +1,9 @@
 /** Values with templates, rendered by Helm on the agent, beside what Go gives when it renders them as Fleet does. */
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import {
@@ -113,6 +117,43 @@ function said({ context: _, ...question }: ValuesQuestion): string {
   return JSON.stringify(question);
 }
 
+/** What Fleet fails for, or makes something of that nobody meant. */
+const differences: readonly (readonly [what: string, text: string, value: unknown])[] = [
+  ["a template may trim at the beginning of a value", "${- .ClusterValues.size }", 3],
+  ["a quote stays in what Go writes in quotes", " ${ .ClusterAnnotations.quote }", ` it's "so"`],
+  ["so do texts in a template there", 'a\t${ print "b" }', "a\tb"],
+  ["and line ends", "# ${ .ClusterAnnotations.lines }", "# one\ntwo"],
+  ["and line ends in a block", "x:\n  ${ .ClusterAnnotations.lines }", "x:\n  one\ntwo"],
+  ["null is null and no text <no value>", "${ .ClusterValues.nothing }", null],
+  ["and nothing within a text", "a${ index .ClusterLabels `gone` }b", "ab"],
+];
+
+const refusals: readonly (readonly [text: string, why: string])[] = [
+  ["${ .ClusterLabels.gone }", String.raw`there is no \.ClusterLabels\.gone`],
+  ["${ $.ClusterValues.gone.key }", String.raw`there is no \$\.ClusterValues\.gone`],
+  ["${ (dict).key }", String.raw`there is no \(…\)\.key`],
+  ["${ with .ClusterValues }${ .gone }${ end }", String.raw`there is no \.gone`],
+  ["${ .ClusterName.x }", "can't evaluate field x in type .*"],
+  ["${ atoi .ClusterLabels }", "wrong type for value; .*"],
+  ['${ fail "not here" }', "not here"],
+  ["${ nosuch }", 'function "nosuch" not defined'],
+  ["${ if }${ end }", "missing value for if"],
+  ["${ .ClusterAnnotations.colon }", "what it renders is no YAML: .*"],
+  ["${ tpl }", "it calls tpl, which templates of values cannot"],
+  ["${ if true }", ".* does not span several"],
+];
+
+function kubeconfigFor(server: string): unknown {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "c",
+    clusters: [{ name: "c", cluster: { server } }],
+    users: [{ name: "c", user: {} }],
+    contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
+  };
+}
+
 suite("values with templates", () => {
   test("are what Go makes of them, and refused where Go refuses them", async () => {
     const { questions, answers } = await readGolden("values-rows");
@@ -141,5 +182,110 @@ suite("values with templates", () => {
     );
 
     assert.deepEqual(found, [], `with FLOTILLA_SEED=${seed}`);
+  });
+
+  for (const [what, text, expected] of differences) {
+    test(`otherwise than Fleet, ${what}`, async () => {
+      assert.deepEqual(await render({ values: { v: text } }), { v: expected });
+    });
+  }
+
+  test("take what is said of the cluster as data, whatever it looks like", async () => {
+    const hostile = [
+      '{{ fail "x" }}',
+      "{{ .Values }}{{ end }}",
+      "${ .ClusterName }",
+      '"}}{{ "',
+      "`\\n'\"",
+      "---\nrendered: Zm9v",
+      "\u0000\u2028",
+    ];
+
+    for (const label of hostile) {
+      const rendered = await renderValues(
+        {
+          values: {
+            quoted: " ${ .ClusterLabels.x }",
+            json: "${ .ClusterLabels.x | toJson }",
+            label: "global.fleet.clusterLabels.x",
+            key: { "# ${ .ClusterLabels.x }": true },
+          },
+          templateValues: { computed: "a: ${ .ClusterLabels.x | toJson }" },
+          valuesAreTemplates: true,
+        },
+        { ...rowFacts, labels: { x: label } },
+        { signal },
+      );
+
+      assert.deepEqual(rendered, {
+        quoted: ` ${label}`,
+        json: label,
+        label,
+        key: { [`# ${label}`]: true },
+        computed: { a: label },
+      });
+    }
+  });
+
+  test("give nothing beside their own place", async () => {
+    const facts = { ...rowFacts, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
+    for (const text of ["${ .ClusterAnnotations.x }", "${ .ClusterAnnotations.y }"])
+      for (const values of [{ v: text }, { v: [text] }, { v: { [text]: 1 } }])
+        await assert.rejects(
+          renderValues({ values, valuesAreTemplates: true }, facts, { signal }),
+          {
+            code: "VALUES_TEMPLATE_FAILED",
+          },
+        );
+  });
+
+  test("that are refused say where they stand and what is wrong", async () => {
+    const place = String.raw`render the template values\.a\[1\]\["b c"\] for cluster fleet-default/paris`;
+    for (const [text, why] of refusals) {
+      await assert.rejects(
+        render({ values: { good: "${ .ClusterName }", a: [0, { "b c": text }], z: "${ 1 }" } }),
+        {
+          code: "VALUES_TEMPLATE_FAILED",
+          message: new RegExp(`^${place}: ${why}; it is rendered`),
+        },
+      );
+    }
+  });
+
+  test("are rendered without asking the cluster, in one start of Helm", async (t) => {
+    let asked = 0;
+    const cluster = createServer((_, response) => {
+      asked += 1;
+      response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => cluster.listen(0, "127.0.0.1", resolve));
+    t.after(() => cluster.close());
+    const { port } = cluster.address() as AddressInfo; // A server that listens on a port has one.
+    const kubeconfig = join(dir, "kubeconfig");
+    await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(`http://127.0.0.1:${port}`)));
+    const runHelm = createRunHelm({
+      path: helm,
+      environment: { HOME: dir, KUBECONFIG: kubeconfig },
+    });
+    const took: number[] = [];
+    const renders = createRenderValues({
+      runHelm: async (run) => {
+        const start = performance.now();
+        const result = await runHelm(run);
+        took.push(performance.now() - start);
+        return result;
+      },
+      dir,
+    });
+    const values = Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [`v${at}`, `${at} \${ .ClusterName }`]),
+    );
+
+    const rendered = await renders({ values, valuesAreTemplates: true }, rowFacts, { signal });
+
+    assert.equal(rendered?.["v199"], "199 paris");
+    assert.equal(took.length, 1);
+    assert.equal(asked, 0);
+    t.diagnostic(`one start of Helm for 200 templates took ${took.map(Math.round).join()} ms`);
   });
 });

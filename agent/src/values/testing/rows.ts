@@ -121,6 +121,7 @@ const texts: readonly string[] = [
   "é ${ .ClusterName } ü",
   "$ { .ClusterName }",
   "${\n.ClusterName\n}",
+  '${ print "a:" " 1" | nindent 2 }',
   // Keys that need not be there.
   '${ index .ClusterLabels "example.com/zone" }',
   '${ hasKey .ClusterLabels "region" }-${ hasKey .ClusterLabels "missing" }',

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
+import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
+import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
+import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
+
+const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
+after(() => rm(dir, { recursive: true, force: true }));
+
+const facts: ClusterFacts = {
+  namespace: "fleet-default",
+  name: "paris",
+  labels: { region: "eu", "example.com/zone": "a" },
+  annotations: {},
+  templateValues: { password: "planted" },
+};
+
+/** Helm that gives these texts, or fails with these words, or does not end by itself. */
+function rendererWith(answer: readonly string[] | string | "endless", limitMs?: number) {
+  const runs: HelmRun[] = [];
+  const render = createRenderValues({
+    runHelm: async (run) => {
+      runs.push(run);
+      const result: HelmResult = { code: 0, stdout: "", stderr: "" };
+      if (answer === "endless") {
+        await untilAborted(run.signal);
+        return { ...result, code: null };
+      }
+      if (typeof answer === "string") return { ...result, code: 1, stderr: answer };
+      const packed = Buffer.from(JSON.stringify(answer)).toString("base64");
+      return {
+        ...result,
+        stdout: `---\n# Source: values/templates/values.yaml\nrendered: ${packed}\n`,
+      };
+    },
+    dir,
+    ...(limitMs !== undefined && { limitMs }),
+  });
+  return {
+    runs,
+    render: (content: ValuesTemplates, signal = new AbortController().signal) =>
+      render(content, facts, { signal }),
+  };
+}
+
+/** As a process that runs keeps ours alive. */
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  const alive = setInterval(() => undefined, 60_000);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  clearInterval(alive);
+}
+
+const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
+
+suite("values have to be rendered", () => {
+  const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
+    ["when there are none", { valuesAreTemplates: true }, false],
+    [
+      "when nothing in them is a template",
+      { values: { a: "{{ b }}" }, valuesAreTemplates: true },
+      false,
+    ],
+    ["for a template in a text", one, true],
+    ["for one in a list", { values: { a: [["${ 1 }"]] }, valuesAreTemplates: true }, true],
+    ["for one in a key", { values: { a: { "${ 1 }": 1 } }, valuesAreTemplates: true }, true],
+    ["for texts that are no templates", { ...one, valuesAreTemplates: false }, false],
+    [
+      "for a text that stands for a label",
+      { values: { a: { b: "global.fleet.clusterLabels.x" } }, valuesAreTemplates: false },
+      true,
+    ],
+    ["for templateValues", { templateValues: { a: "b" }, valuesAreTemplates: false }, true],
+  ];
+  for (const [what, content, expected] of rows) {
+    test(`${what}: ${expected ? "yes" : "no"}`, () => {
+      assert.equal(hasTemplates(content), expected);
+    });
+  }
+});
+
+suite("rendered values", () => {
+  test("are none where there are none", async () => {
+    const { render } = rendererWith([]);
+
+    assert.equal(await render({ valuesAreTemplates: true }), undefined);
+  });
+
+  test("take no start of Helm where nothing is a template", async () => {
+    const { render, runs } = rendererWith([]);
+
+    assert.deepEqual(
+      await render({
+        values: { a: "{{ b }}", c: "${ d }" },
+        templateValues: { a: "x: on", e: "" },
+        valuesAreTemplates: false,
+      }),
+      { a: { x: true }, c: "${ d }", e: null },
+    );
+    assert.equal(runs.length, 0);
+  });
+
+  test("have the labels that texts stand for, as they are", async () => {
+    const { render, runs } = rendererWith([]);
+
+    assert.deepEqual(
+      await render({
+        values: {
+          a: { b: "global.fleet.clusterLabels.region" },
+          c: ["global.fleet.clusterLabels.example.com/zone"],
+          d: "global.fleet.clusterLabels.gone",
+          e: "global.fleet.clusterLabels.constructor",
+          "global.fleet.clusterLabels.region": 1,
+        },
+        valuesAreTemplates: true,
+      }),
+      { a: { b: "eu" }, c: ["a"], d: "", e: "", "global.fleet.clusterLabels.region": 1 },
+    );
+    assert.equal(runs.length, 0);
+  });
+
+  test("take one start of Helm, which is told all on standard input", async () => {
+    const { render, runs } = rendererWith(["key", "3", "4", "b: 5"]);
+
+    const rendered = await render({
+      values: { "${ .a }": "${ .b }", c: ["${ .c }"], d: 1 },
+      templateValues: { d: "${ .d }" },
+      valuesAreTemplates: true,
+    });
+
+    assert.deepEqual(rendered, { key: 3, c: [4], d: { b: 5 } });
+    assert.equal(runs.length, 1);
+    assert.match(runs[0]?.stdin ?? "", /planted/);
+    assert.deepEqual(runs[0]?.args, ["template", "values", dir, "--values=-"]);
+  });
+
+  test("keep numbers, keys and nothings as they are", async () => {
+    const { render } = rendererWith(["x", "m: 12345678901234567890"]);
+    const text = `{"__proto__":{"a":"\${ 1 }"},"big":12345678901234567890,"none":null}`;
+    const values = parseExact(text) as Readonly<Record<string, unknown>>; // It is a map.
+
+    const rendered = await render({
+      values,
+      templateValues: { t: "${ 2 }" },
+      valuesAreTemplates: true,
+    });
+
+    assert.equal(
+      canonicalJson(rendered),
+      `{"__proto__":{"a":"x"},"big":12345678901234567890,"none":null,"t":{"m":12345678901234567890}}`,
+    );
+  });
+
+  test("have no two keys that come to the same", async () => {
+    const { render } = rendererWith(["a"]);
+
+    await assert.rejects(
+      render({ values: { x: { "${ .a }": 1, a: 2 } }, valuesAreTemplates: true }),
+      {
+        code: "VALUES_TEMPLATE_FAILED",
+        message: /fleet-default\/paris: two keys of values\.x come to the same;/,
+      },
+    );
+  });
+
+  test("are tried again where Helm fails of something else than a template", async () => {
+    const { render, runs } = rendererWith('Error: path "chart" not found\n');
+
+    await assert.rejects(render(one), {
+      code: "HELM_FAILED",
+      retryable: true,
+      message: /path "chart" not found/,
+    });
+    assert.equal(runs.length, 1);
+  });
+
+  test("are given up when nobody wants them, or when Helm finds no end", async () => {
+    const given = new AbortController();
+    const waiting = rendererWith("endless").render(one, given.signal);
+    given.abort();
+
+    await assert.rejects(waiting, { code: "CANCELLED" });
+    await assert.rejects(rendererWith("endless", 1).render(one), {
+      code: "HELM_FAILED",
+      message: /took longer than/,
+    });
+  });
+});
