@@ -71,8 +71,8 @@ describe("the content of a deployment", () => {
       { templateValues: { region: "eu" } },
     ],
     [
-      "values that are no templates",
-      { helm: { disablePreProcess: true } },
+      "values that are no templates, for which template values are none either",
+      { helm: { disablePreProcess: true, templateValues: { region: "eu" } } },
       { valuesAreTemplates: false },
     ],
     [

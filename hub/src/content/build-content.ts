@@ -50,6 +50,7 @@ export function buildContent({
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
+  const preProcessed = helm.disablePreProcess !== true;
   const maxHistory = helm.maxHistory ?? 0;
   return {
     format: 1,
@@ -58,8 +59,8 @@ export function buildContent({
     namespace: orElse(options.namespace, orElse(options.defaultNamespace, namespaceOfLastResort)),
     createNamespace: options.createNamespace ?? true,
     ...(hasAny(values) && { values }),
-    ...(hasAny(helm.templateValues) && { templateValues: helm.templateValues }),
-    valuesAreTemplates: helm.disablePreProcess !== true,
+    ...(preProcessed && hasAny(helm.templateValues) && { templateValues: helm.templateValues }),
+    valuesAreTemplates: preProcessed,
     ...listed("valuesFrom", (helm.valuesFrom ?? []).flatMap(valuesSources)),
     ...listed("copies", copiesOf(options)),
     ...given("serviceAccount", options.serviceAccount),

@@ -86,7 +86,7 @@ export const deploymentContentSchema = z.object({
   createNamespace: z.boolean(),
   /** The values as they were written; absent: none. */
   values: z.record(z.string(), z.unknown()).optional(),
-  /** Templates by the name of the value that each of them gives; they win over `values`. */
+  /** Templates by the name of the value that each of them gives; they win over `values`. None where those are none. */
   templateValues: z.record(z.string(), z.string()).optional(),
   /** Whether texts in `values` that hold `${ }` are templates. */
   valuesAreTemplates: z.boolean(),
