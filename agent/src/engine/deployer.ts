@@ -6,11 +6,7 @@ import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import {
-  type DeploymentContent,
-  releaseDigest,
-  unpackContent,
-} from "@flotilla/shared/content/content.ts";
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
@@ -73,8 +69,13 @@ export interface InSync {
 export type Deployed =
   | InSync
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
-  /** Nothing was done: what it depends on is not there yet. */
-  | { readonly kind: "hindered"; readonly hindrance: Hindrance };
+  | Hindered;
+
+/** Nothing was done: what it depends on is not there yet. */
+interface Hindered {
+  readonly kind: "hindered";
+  readonly hindrance: Hindrance;
+}
 
 /** What one pass goes by. */
 export interface DeployPass extends DeployUntil {
@@ -103,46 +104,45 @@ export function createDeployer(deps: DeployerDeps): Deployer {
 
   async function deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed> {
     const { owner } = held;
-    const wanted = await wantedOf(held, pass.signal);
-    const { desired } = wanted;
+    const content = await contentOf(held);
+    const actor = await actors.of(content.serviceAccount);
+    const gathered = await gather(held, { content, actor }, pass);
+    if ("hindrance" in gathered) return gathered;
+    const { namespace, releaseName: name } = content;
     for (let actions = 0; actions < maxActions; actions += 1) {
       refuseWhenOver(pass.superseded);
+      const latest = releases.latest(namespace, name);
+      const desired: Desired = { owner, namespace, name, digest: await gathered.digest(latest) };
       const action = nextAction(desired, {
-        latest: releases.latest(desired.namespace, desired.name),
+        latest,
         owned: releases.ownedBy(owner.name),
         interrupted: interruptedRun(owner.name, desired),
         isHeld: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
         retryAtMs: pass.retryAtMs,
         nowMs: clock.now(),
       });
-      const ended = await act(action, wanted, pass);
+      const ended = await act(action, { content, desired, actor, inputs: gathered }, pass);
       if (ended !== undefined) return ended;
     }
     throw new AppError(
       agentErrors.HELM_FAILED,
-      `release ${desired.namespace}/${desired.name} is still not as it should be after ${maxActions} actions; something else changes it`,
+      `release ${namespace}/${name} is still not as it should be after ${maxActions} actions; something else changes it`,
     );
   }
 
-  async function wantedOf(
-    { owner, deploymentId, content: bytes }: HeldAssignment,
-    signal: AbortSignal,
-  ): Promise<Wanted> {
-    const content = await unpackContent({ deploymentId, bytes });
-    const actor = await actors.of(content.serviceAccount);
-    const gathered = await inputs.gather(content, {
-      deployment: owner.name,
-      deploymentId,
-      actor,
-      signal,
-    });
-    const desired: Desired = {
-      owner,
-      namespace: content.namespace,
-      name: content.releaseName,
-      digest: releaseDigest(content, gathered),
-    };
-    return { content, desired, actor, inputs: gathered };
+  async function gather(
+    { owner }: HeldAssignment,
+    { content, actor }: Pick<Wanted, "content" | "actor">,
+    { signal, hindranceOf }: DeployPass,
+  ): Promise<Gathered | Hindered> {
+    try {
+      return await inputs.gather(content, { deployment: owner.name, actor, signal });
+    } catch (thrown) {
+      // What it takes its values from may come with what it depends on.
+      const hindrance = await hindranceOf(content);
+      if (hindrance === undefined) throw thrown;
+      return { kind: "hindered", hindrance };
+    }
   }
 
   /** Undefined: look again. */
@@ -228,19 +228,17 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   return {
     deploy,
     async installed(held, signal) {
-      const wanted = await wantedOf(held, signal).catch(unlessInputsAreMissing);
-      if (wanted === undefined) return undefined;
-      const { content, desired } = wanted;
-      const latest = releases.latest(desired.namespace, desired.name);
-      return latest !== undefined && isInSync(latest, desired)
-        ? await inSync(content, latest)
-        : undefined;
+      const content = await contentOf(held);
+      const { namespace, releaseName: name } = content;
+      const latest = releases.latest(namespace, name);
+      if (latest === undefined) return undefined;
+      const digest = await digestOf(held, content, latest, signal).catch(unlessInputsAreMissing);
+      if (digest === undefined) return undefined;
+      const desired = { owner: held.owner, namespace, name, digest };
+      return isInSync(latest, desired) ? await inSync(content, latest) : undefined;
     },
     async withdraw(held, signal) {
-      const { keepResources, serviceAccount } = await unpackContent({
-        deploymentId: held.deploymentId,
-        bytes: held.content,
-      });
+      const { keepResources, serviceAccount } = await contentOf(held);
       const owned = releases
         .ownedBy(held.owner.name)
         .filter(({ owner }) => owner?.uid === held.owner.uid);
@@ -258,6 +256,17 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       await notes.end(held.owner.name);
     },
   };
+
+  async function digestOf(
+    { owner }: HeldAssignment,
+    content: DeploymentContent,
+    installed: ReleaseRecord,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const actor = await actors.of(content.serviceAccount);
+    const gathered = await inputs.gather(content, { deployment: owner.name, actor, signal });
+    return await gathered.digest(installed);
+  }
 
   /** What was installed stays. */
   async function forgetRecords(
@@ -279,6 +288,10 @@ interface Wanted {
   readonly desired: Desired;
   readonly actor: Actor;
   readonly inputs: Gathered;
+}
+
+async function contentOf({ deploymentId, content }: HeldAssignment): Promise<DeploymentContent> {
+  return await unpackContent({ deploymentId, bytes: content });
 }
 
 function placeOf({ desired, actor }: Wanted): Omit<CopyPlace, "signal"> {

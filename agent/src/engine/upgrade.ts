@@ -90,10 +90,11 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
 
   return async function upgrade(made, { signal, superseded }) {
     const { desired, content, revision, actor, inputs } = made;
-    const { owner, namespace, name, digest } = desired;
+    const { owner, namespace, name } = desired;
     const until = AbortSignal.any([signal, superseded]);
     const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
-    const values = inputs.values === undefined ? undefined : toHelmJson(inputs.values);
+    const { digest, ...final } = await inputs.final();
+    const values = final.values === undefined ? undefined : toHelmJson(final.values);
     await checkTemplates({ content, chart, actor, values });
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
     await assignments.stored(owner.name);
@@ -117,6 +118,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
           hasValues: values !== undefined,
           owner,
           digest,
+          origin: inputs.origin,
           revision,
           chartPath: chart.path,
           chartDigest: chart.digest,
@@ -150,6 +152,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       status,
       owner,
       digest,
+      ...(inputs.origin !== undefined && { origin: inputs.origin }),
       chartDigest: chart.digest,
       isOurs: true,
     });

@@ -24,12 +24,13 @@ const content: DeploymentContent = {
   keepResources: false,
 };
 
-function argsOf(changed: Partial<DeploymentContent>): readonly string[] {
+function argsOf(changed: Partial<DeploymentContent>, origin?: string): readonly string[] {
   return upgradeArgs({
     content: { ...content, ...changed },
     hasValues: changed.values !== undefined,
     owner: { name: "web-1", uid: "u" },
     digest: "d",
+    origin,
     revision: 3,
     chartPath: "/charts/web.tgz",
     chartDigest: `sha256:${"ff".repeat(32)}`,
@@ -89,6 +90,12 @@ suite("the arguments of helm upgrade", () => {
   for (const [name, changed, expected] of cases) {
     test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
   }
+
+  test("label a release with what its values were rendered from", () => {
+    const labels = argsOf({}, "o").find((argument) => argument.startsWith("--labels="));
+
+    assert.match(labels ?? "", /,flotilla\.dev\/values-origin=o$/);
+  });
 
   test("never hold a value, nor an address that may have a password in it", () => {
     const args = argsOf({

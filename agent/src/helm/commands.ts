@@ -9,6 +9,8 @@ export interface UpgradeInputs {
   readonly hasValues: boolean;
   readonly owner: DeploymentKey;
   readonly digest: string;
+  /** What the values were rendered from, where they were. */
+  readonly origin?: string | undefined;
   /** The revision that this run will make. */
   readonly revision: number;
   readonly chartPath: string;
@@ -22,6 +24,7 @@ export function upgradeArgs({
   hasValues,
   owner,
   digest,
+  origin,
   revision,
   chartPath,
   chartDigest,
@@ -33,6 +36,7 @@ export function upgradeArgs({
     `${releaseLabels.digest}=${digest}`,
     `${releaseLabels.chartDigest}=${chartDigestLabel(chartDigest)}`,
     `${releaseLabels.revision}=${revision}`,
+    ...(origin === undefined ? [] : [`${releaseLabels.origin}=${origin}`]),
   ];
   return [
     "upgrade",

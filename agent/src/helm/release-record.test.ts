@@ -56,6 +56,10 @@ suite("what the labels of a record say", () => {
     });
   });
 
+  test("of what the values of a release were rendered from", () => {
+    assert.equal(recordOf(stored("{}", { ...ours, [releaseLabels.origin]: "o" }))?.origin, "o");
+  });
+
   test("of a release that somebody made by hand", () => {
     const record = recordOf(stored("{}"));
 

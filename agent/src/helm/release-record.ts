@@ -19,6 +19,8 @@ export const releaseLabels = {
   deployment: "flotilla.dev/deployment",
   uid: "flotilla.dev/uid",
   digest: "flotilla.dev/release-digest",
+  /** What its values were rendered from; see Gathered. */
+  origin: "flotilla.dev/values-origin",
   /** Of the archive, as `chartDigestLabel` writes it. */
   chartDigest: "flotilla.dev/chart-digest",
   /** The revision that we made. Helm copies labels on a rollback or upgrade by hand, and then it is another. */
@@ -35,6 +37,8 @@ export interface ReleaseRecord {
   /** Whose release it is; absent for one that somebody made by hand. */
   readonly owner?: DeploymentKey;
   readonly digest?: string;
+  /** By digest, what its values were rendered from; absent where nothing was. */
+  readonly origin?: string;
   /** `sha256:` and hex, of the chart archive. */
   readonly chartDigest?: string;
   /** Whether we made this very revision. */
@@ -58,6 +62,7 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
   const deployment = labels[releaseLabels.deployment];
   const uid = labels[releaseLabels.uid];
   const digest = labels[releaseLabels.digest];
+  const origin = labels[releaseLabels.origin];
   const chartDigest = chartDigestOf(labels[releaseLabels.chartDigest]);
   return {
     namespace: secret.metadata.namespace ?? "",
@@ -66,6 +71,7 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
     status,
     ...(deployment !== undefined && uid !== undefined && { owner: { name: deployment, uid } }),
     ...(digest !== undefined && { digest }),
+    ...(origin !== undefined && { origin }),
     ...(chartDigest !== undefined && { chartDigest }),
     isOurs: labels[releaseLabels.revision] === version,
     modifiedAtMs: Number(modifiedAt ?? createdAt ?? 0) * 1000,

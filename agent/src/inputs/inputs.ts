@@ -3,7 +3,11 @@
  * release. From the deployment's content, the cluster's facts, what the hub supplied and the cluster's own objects.
  */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { DeploymentContent, ValuesSource } from "@flotilla/shared/content/content.ts";
+import {
+  type DeploymentContent,
+  releaseDigest,
+  type ValuesSource,
+} from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
@@ -14,29 +18,42 @@ import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.t
 import type { Actor } from "../acting/actors.ts";
 import type { Copy } from "../copies/copy-object.ts";
 import { agentErrors } from "../errors.ts";
+import type { ReleaseRecord } from "../helm/release-record.ts";
 import { type SuppliedDeps, type SupplyUse, supplied } from "../supply/supplied.ts";
 import { hasTemplates, type RenderValues } from "../values/render-values.ts";
 import { type SourceObject, valuesIn } from "./values-source.ts";
 import { createWatchedObjects, type WatchedObject } from "./watched-objects.ts";
 
 export interface Gathered {
+  readonly copies: readonly Copy[];
+  /**
+   * By digest, what the values are rendered from, with all else that reaches Helm; absent where there is nothing to
+   * render. A release that has it is as wanted, and that is known without Helm, after a restart too, and whatever
+   * templates give that is another each time, such as a password.
+   */
+  readonly origin?: string;
+  /** The release digest. Nothing is rendered for it where `installed` came of the same. Throws VALUES_TEMPLATE_FAILED. */
+  digest(installed: Pick<ReleaseRecord, "origin" | "digest"> | undefined): Promise<string>;
+  /** What Helm is given. Throws VALUES_TEMPLATE_FAILED. */
+  final(): Promise<FinalInputs>;
+}
+
+export interface FinalInputs {
   /** Absent: Helm is given none. */
   readonly values?: Values;
-  readonly copies: readonly Copy[];
+  readonly digest: string;
 }
 
 export interface GatherOptions {
   readonly deployment: string;
-  /** Of the content. */
-  readonly deploymentId: string;
   readonly actor: Actor;
   readonly signal: AbortSignal;
 }
 
 export interface Inputs {
   /**
-   * Throws SUPPLY_AWAITED and SUPPLY_MISSING for what the hub has not sent or does not have, VALUES_TEMPLATE_FAILED,
-   * VALUES_SOURCE_MISSING and VALUES_SOURCE_INVALID. What it took is followed from then on.
+   * Throws SUPPLY_AWAITED and SUPPLY_MISSING for what the hub has not sent or does not have, VALUES_SOURCE_MISSING and
+   * VALUES_SOURCE_INVALID. What it took is followed from then on.
    */
   gather(content: DeploymentContent, options: GatherOptions): Promise<Gathered>;
   /** It is gone, and follows nothing any more. */
@@ -55,11 +72,9 @@ export interface InputsDeps extends SuppliedDeps {
   readonly log: Log;
 }
 
-/** Of one content in the light of certain facts. */
 interface Rendered {
-  readonly deploymentId: string;
-  readonly facts: ClusterFacts;
-  readonly values: Values | undefined;
+  readonly origin: string;
+  readonly final: FinalInputs;
 }
 
 const copied: SupplyUse = { field: "downstreamResources", what: "which is to be copied" };
@@ -76,23 +91,15 @@ export function createInputs(deps: InputsDeps): Inputs {
   /** The last of each deployment, so that a pass that finds nothing changed starts no Helm. */
   const rendered = new Map<string, Rendered>();
 
-  async function ownValues(
-    content: DeploymentContent,
-    { deployment, deploymentId, signal }: GatherOptions,
-  ): Promise<Values | undefined> {
-    if (!hasTemplates(content)) return content.values;
+  /** What the templates are rendered for; undefined where there are none. */
+  function clusterFor(content: DeploymentContent): ClusterFacts | undefined {
+    if (!hasTemplates(content)) return undefined;
     const known = facts.get();
-    if (known === undefined) {
-      throw new AppError(
-        agentErrors.SUPPLY_AWAITED,
-        "waiting for what the hub says that this cluster is, which the templates in its values may ask for",
-      );
-    }
-    const last = rendered.get(deployment);
-    if (last?.deploymentId === deploymentId && last.facts === known) return last.values;
-    const values = await renderValues(content, known, { signal });
-    rendered.set(deployment, { deploymentId, facts: known, values });
-    return values;
+    if (known !== undefined) return known;
+    throw new AppError(
+      agentErrors.SUPPLY_AWAITED,
+      "waiting for what the hub says that this cluster is, which the templates in its values may ask for",
+    );
   }
 
   async function fromSource(
@@ -133,16 +140,53 @@ export function createInputs(deps: InputsDeps): Inputs {
 
   return {
     async gather(content, options) {
+      const { deployment, signal } = options;
       const copies = (content.copies ?? []).map((ref) => ({
         ref,
         object: supplied(ref, copied, deps),
       }));
-      const sources = content.valuesFrom ?? [];
-      await watched.follow(options.deployment, watchedOf(sources, content));
-      let values = await ownValues(content, options);
-      for (const source of sources)
-        values = mergeValues(values ?? {}, await fromSource(source, content, copies, options));
-      return { ...(values !== undefined && { values }), copies };
+      const cluster = clusterFor(content);
+      const named = content.valuesFrom ?? [];
+      await watched.follow(deployment, watchedOf(named, content));
+      const sources: Values[] = [];
+      for (const source of named) sources.push(await fromSource(source, content, copies, options));
+      const origin =
+        cluster &&
+        releaseDigest(content, { values: unrendered(content, cluster, sources), copies });
+
+      if (origin === undefined) rendered.delete(deployment);
+
+      async function make(): Promise<FinalInputs> {
+        const own =
+          cluster === undefined ? content.values : await renderValues(content, cluster, { signal });
+        const values = sources.reduce<Values | undefined>(
+          (under, over) => mergeValues(under ?? {}, over),
+          own,
+        );
+        const digest = releaseDigest(content, { values, copies });
+        return { ...(values !== undefined && { values }), digest };
+      }
+
+      async function final(): Promise<FinalInputs> {
+        if (origin === undefined) return await make();
+        const last = rendered.get(deployment);
+        if (last?.origin === origin) return last.final;
+        const fresh = { origin, final: await make() };
+        rendered.set(deployment, fresh);
+        return fresh.final;
+      }
+
+      return {
+        copies,
+        ...(origin !== undefined && { origin }),
+        async digest(installed) {
+          const isOfTheSame = origin !== undefined && installed?.origin === origin;
+          return isOfTheSame && installed.digest !== undefined
+            ? installed.digest
+            : (await final()).digest;
+        },
+        final,
+      };
     },
     forget(deployment) {
       rendered.delete(deployment);
@@ -153,6 +197,15 @@ export function createInputs(deps: InputsDeps): Inputs {
     },
     end: () => watched.end(),
   };
+}
+
+/** In place of values that are not rendered yet. */
+function unrendered(
+  { values, templateValues, valuesAreTemplates }: DeploymentContent,
+  cluster: ClusterFacts,
+  sources: readonly Values[],
+): Values {
+  return { values, templateValues, valuesAreTemplates, cluster, sources };
 }
 
 /** What is read of the cluster itself; what is copied comes from the hub, whatever namespace is named. */

@@ -16,6 +16,7 @@ export interface Wanted {
   readonly values?: Readonly<Record<string, unknown>>;
   readonly valuesFrom?: DeploymentContent["valuesFrom"];
   readonly copies?: DeploymentContent["copies"];
+  readonly dependsOn?: DeploymentContent["dependsOn"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
   readonly uid?: string;
   readonly paused?: boolean;
@@ -40,6 +41,7 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
     ...(values !== undefined && { values }),
     ...(wanted.valuesFrom !== undefined && { valuesFrom: wanted.valuesFrom }),
     ...(wanted.copies !== undefined && { copies: wanted.copies }),
+    ...(wanted.dependsOn !== undefined && { dependsOn: wanted.dependsOn }),
     helm: {
       timeoutSeconds: 0,
       atomic: false,

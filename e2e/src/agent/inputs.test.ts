@@ -18,7 +18,7 @@ import { startAgentParts } from "./agent-parts.ts";
 import { deploymentOf, type Wanted } from "./deployment-of.ts";
 
 const cluster = await startAgentCluster();
-const agent = await startAgentParts(cluster.spec);
+let agent = await startAgentParts(cluster.spec);
 after(() => agent.stop());
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
@@ -200,4 +200,66 @@ test("two deployments of one namespace share a copy, which goes with the last", 
 
   await agent.intake.withdraw({ name: "two", uid: "uid-two" });
   await copyThat("shared", "gone", (found) => found === undefined);
+});
+
+test("what depends on another waits for it before the values are asked for that it brings", async () => {
+  const wanted = {
+    namespace: "shop",
+    valuesFrom: [{ ...defaults, name: "db-config", key: "made" }],
+  };
+  await namespace("shop");
+  await assign("shop-front", { ...wanted, dependsOn: [{ name: "db" }] });
+
+  const waiting = await agent.report(
+    ({ name, message }) => name === "shop-front" && message !== "",
+  );
+  assert.equal(waiting.phase, "pending");
+  assert.match(waiting.message, /^it waits for db, which this cluster does not have/);
+
+  await assign("db", { namespace: "shop" });
+  const missing = await agent.report(
+    ({ name, code }) => name === "shop-front" && code !== undefined,
+  );
+  assert.match(missing.message, /^key made is missing from ConfigMap shop\/db-config/);
+});
+
+test("a template that gives something else each time runs Helm once, whatever becomes of the agent", async () => {
+  await assign("random", { values: { greeting: "${ randAlphaNum 12 }" } });
+  await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
+  const ref = { namespace: "random", name: "random-config" };
+  const before = await cluster.rest.get(configMaps, ref);
+
+  await agent.stop();
+  agent = await startAgentParts(cluster.spec);
+  await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
+  const [restored] = agent.reports.filter(({ name }) => name === "random");
+  await assign("random", { values: { greeting: "${ randAlphaNum 12 }" }, helm: { maxHistory: 7 } });
+  await agent.report(
+    ({ name, phase, deploymentId }) =>
+      name === "random" && phase === "deployed" && deploymentId !== restored?.deploymentId,
+  );
+
+  assert.deepEqual(await cluster.records("random"), ["1 deployed"]);
+  assert.deepEqual(agent.helmRuns, []);
+  const kept = await cluster.rest.get(configMaps, ref);
+  assert.equal(kept?.data?.["greeting"], before?.data?.["greeting"]);
+});
+
+test("a copy stays for a deployment that shares it and has not been looked at since the agent began", async () => {
+  const shared = { namespace: "later", copies: [login] };
+  await assign("early", shared);
+  await agent.report(({ name, phase }) => name === "early" && phase === "deployed");
+  await assign("paused", shared);
+  await agent.report(({ name, phase }) => name === "paused" && phase === "deployed");
+  const copy = await copyThat("later", "copied", (found) => found !== undefined);
+  await assign("paused", { ...shared, paused: true });
+
+  await agent.stop();
+  agent = await startAgentParts(cluster.spec);
+  await agent.intake.withdraw({ name: "early", uid: "uid-early" });
+  await agent.withdrawn("early");
+
+  const kept = await copyThat("later", "kept", (found) => found !== undefined);
+  assert.equal(kept?.metadata.uid, copy?.metadata.uid);
+  assert.equal(kept?.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
 });
