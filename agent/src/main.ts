@@ -17,6 +17,7 @@ import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createCopies } from "./copies/copies.ts";
+import { createCopyWanters } from "./copies/copy-wanters.ts";
 import { createDeployer } from "./engine/deployer.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createRunNotes } from "./engine/run-notes.ts";
@@ -63,7 +64,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     environment: helmEnvironment(config, helmHome),
   });
   const actors = createActors({ connection: rest, namespace: agentNamespace, log });
-  const copies = createCopies({ rest, clock, log });
+  const copies = createCopies({ rest, wanters: createCopyWanters(assignments), clock, log });
   const inputs = createInputs({
     rest,
     supplies,

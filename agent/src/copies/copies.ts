@@ -7,7 +7,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectKey, type Resource } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import { dropBulk } from "@flotilla/shared/kube/transform.ts";
@@ -16,6 +16,7 @@ import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { type Copy, type CopyObject, copyLabel, planCopy } from "./copy-object.ts";
+import type { CopyWanters } from "./copy-wanters.ts";
 
 export interface CopyPlace {
   /** The deployment. */
@@ -36,7 +37,7 @@ export interface Copies {
   apply(copies: readonly Copy[], place: CopyPlace): Promise<void>;
   /** Whether anything was copied for a deployment. */
   has(owner: string): boolean;
-  /** Removes what was copied for a deployment and that no other wants. */
+  /** Removes what was copied for a deployment that is being withdrawn and that no other wants. */
   remove(owner: string, actor: Actor, signal: AbortSignal): Promise<void>;
   /** Told the deployments of which a copy was changed, or is gone. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void;
@@ -46,6 +47,7 @@ export interface Copies {
 export interface CopiesDeps {
   /** The agent's own: it sees what was copied, and writes nothing. */
   readonly rest: KubeRest;
+  readonly wanters: CopyWanters;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,9 +59,7 @@ interface KindOfCopy {
 
 const byOwner = "owner";
 
-export function createCopies({ rest, clock, log }: CopiesDeps): Copies {
-  /** By deployment: what it wants, as `KIND/NAMESPACE/NAME`. */
-  const wanted = new Map<string, ReadonlySet<string>>();
+export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies {
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
   const kinds: Readonly<Record<SupplyRef["kind"], KindOfCopy>> = {
     Secret: kindOf("Secret", secrets),
@@ -77,24 +77,31 @@ export function createCopies({ rest, clock, log }: CopiesDeps): Copies {
       transform: dropBulk,
       indexers: { [byOwner]: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ""] },
     });
-    informer.onChange(({ key }) => {
-      const owners = wantersOf(kind, key);
-      if (owners.size > 0) for (const listener of listeners) listener(owners);
+    informer.onChange(({ before, after }) => {
+      const changed = after ?? before;
+      if (informer.hasSynced && changed !== undefined) void tell(kind, changed.metadata);
     });
     return { resource, informer };
   }
 
-  function wantersOf(kind: SupplyRef["kind"], key: ObjectKey): ReadonlySet<string> {
-    const wantedKey = `${kind}/${key}`;
-    return new Set([...wanted].flatMap(([owner, keys]) => (keys.has(wantedKey) ? [owner] : [])));
+  async function tell(kind: SupplyRef["kind"], metadata: ObjectMeta): Promise<void> {
+    const owners = await wantersOf(kind, metadata);
+    if (owners.size > 0) for (const listener of listeners) listener(owners);
+  }
+
+  function wantersOf(
+    kind: SupplyRef["kind"],
+    { namespace = "", name }: Pick<ObjectMeta, "namespace" | "name">,
+  ): Promise<ReadonlySet<string>> {
+    return wanters({ kind, name }, namespace);
   }
 
   async function put(copy: Copy, place: CopyPlace): Promise<void> {
     const { resource, informer } = kinds[copy.ref.kind];
-    const key = keyOf({ namespace: place.namespace, name: copy.ref.name });
-    const existing = informer.store.get(key);
+    const ref = { namespace: place.namespace, name: copy.ref.name };
+    const existing = informer.store.get(keyOf(ref));
     const holder = existing?.metadata.labels?.[copyLabel] ?? "";
-    const isShared = wantersOf(copy.ref.kind, key).has(holder);
+    const isShared = (await wantersOf(copy.ref.kind, ref)).has(holder);
     const step = planCopy(copy, existing, {
       namespace: place.namespace,
       owner: isShared ? holder : place.owner,
@@ -141,9 +148,9 @@ export function createCopies({ rest, clock, log }: CopiesDeps): Copies {
   async function letGo(owner: string, actor: Actor, signal: AbortSignal): Promise<void> {
     for (const kind of ["Secret", "ConfigMap"] as const) {
       for (const object of kinds[kind].informer.store.byIndex(byOwner, owner)) {
-        const wanters = wantersOf(kind, keyOf(object));
-        if (wanters.has(owner)) continue;
-        const [heir] = [...wanters].toSorted();
+        const wanting = await wantersOf(kind, object.metadata);
+        if (wanting.has(owner)) continue;
+        const [heir] = [...wanting].toSorted();
         const { namespace = "", name } = object.metadata;
         try {
           if (heir === undefined) await remove(kind, object, actor, signal);
@@ -192,11 +199,6 @@ export function createCopies({ rest, clock, log }: CopiesDeps): Copies {
       () => undefined,
     ),
     async apply(copies, place) {
-      const keys = copies.map(
-        ({ ref }) => `${ref.kind}/${keyOf({ namespace: place.namespace, name: ref.name })}`,
-      );
-      if (keys.length === 0) wanted.delete(place.owner);
-      else wanted.set(place.owner, new Set(keys));
       for (const copy of copies.toSorted((a, b) =>
         supplyKey(a.ref) < supplyKey(b.ref) ? -1 : 1,
       )) {
@@ -212,10 +214,7 @@ export function createCopies({ rest, clock, log }: CopiesDeps): Copies {
       Object.values(kinds).some(
         ({ informer }) => informer.store.byIndex(byOwner, owner).length > 0,
       ),
-    async remove(owner, actor, signal) {
-      wanted.delete(owner);
-      await letGo(owner, actor, signal);
-    },
+    remove: letGo,
     onChange(listener) {
       listeners.push(listener);
     },

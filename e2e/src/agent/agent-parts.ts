@@ -5,6 +5,7 @@ import { createActors } from "@flotilla/agent/acting/actors.ts";
 import { createAssignmentStorage } from "@flotilla/agent/assignment/assignment-storage.ts";
 import { createAssignments } from "@flotilla/agent/assignment/assignments.ts";
 import { createCopies } from "@flotilla/agent/copies/copies.ts";
+import { createCopyWanters } from "@flotilla/agent/copies/copy-wanters.ts";
 import { createDeployer } from "@flotilla/agent/engine/deployer.ts";
 import { createEngine } from "@flotilla/agent/engine/engine.ts";
 import { createRunNotes } from "@flotilla/agent/engine/run-notes.ts";
@@ -72,7 +73,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
   const actors = createActors({ connection: rest, namespace: agentNamespace, log });
-  const copies = createCopies({ rest, clock, log });
+  const copies = createCopies({ rest, wanters: createCopyWanters(assignments), clock, log });
   const inputs = createInputs({
     rest,
     supplies,

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
+import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import { createCopyWanters } from "./copy-wanters.ts";
+
+const login: SupplyRef = { kind: "Secret", name: "login" };
+const content: DeploymentContent = {
+  format: 1,
+  pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },
+  releaseName: "app",
+  namespace: "shop",
+  createNamespace: true,
+  valuesAreTemplates: true,
+  helm: {
+    timeoutSeconds: 0,
+    atomic: false,
+    force: false,
+    takeOwnership: false,
+    waitForJobs: false,
+    skipSchemaValidation: false,
+    maxHistory: 2,
+  },
+  access: {},
+  keepResources: false,
+};
+
+async function heldAs(
+  name: string,
+  wanted: Partial<DeploymentContent>,
+  held: Partial<HeldAssignment> = {},
+): Promise<HeldAssignment> {
+  const { deploymentId, bytes } = await packContent({ ...content, ...wanted });
+  const owner = { name, uid: name };
+  return { owner, deploymentId, content: bytes, paused: false, withdrawing: false, ...held };
+}
+
+const list = await Promise.all([
+  heldAs("one", { copies: [login] }),
+  heldAs("paused", { copies: [{ kind: "ConfigMap", name: "a" }, login] }, { paused: true }),
+  heldAs("elsewhere", { copies: [login], namespace: "other" }),
+  heldAs("another kind", { copies: [{ kind: "ConfigMap", name: "login" }] }),
+  heldAs("leaving", { copies: [login] }, { withdrawing: true }),
+  heldAs("unreadable", { copies: [login] }, { content: new Uint8Array() }),
+  heldAs("nothing", {}),
+]);
+const wanters = createCopyWanters({ list: () => list });
+
+suite("a copy is wanted", () => {
+  const cases: readonly (readonly [string, SupplyRef, string, readonly string[]])[] = [
+    ["by all that name it and stay, whatever holds them up", login, "shop", ["one", "paused"]],
+    ["in another namespace by those that are there", login, "other", ["elsewhere"]],
+    ["by nobody that does not name it", { kind: "Secret", name: "a" }, "shop", []],
+  ];
+  for (const [what, ref, namespace, names] of cases) {
+    test(what, async () => {
+      assert.deepEqual([...(await wanters(ref, namespace))], names);
+    });
+  }
+});
