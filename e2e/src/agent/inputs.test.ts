@@ -26,10 +26,13 @@ const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as 
 const login = { kind: "Secret", name: "login" } as const;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-before(async () => {
-  const facts = { namespace: "fleet-default", name: "paris", labels: {}, annotations: {} };
-  await agent.intake.takeFacts(await packFacts({ ...facts, templateValues: {} }));
-});
+/** What the hub says of the cluster. */
+async function told(labels: Readonly<Record<string, string>>): Promise<void> {
+  const facts = { namespace: "fleet-default", name: "paris", annotations: {}, templateValues: {} };
+  await agent.intake.takeFacts(await packFacts({ ...facts, labels }));
+}
+
+before(() => told({}));
 
 async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
   await agent.intake.assign(
@@ -221,6 +224,29 @@ test("what depends on another waits for it before the values are asked for that 
     ({ name, code }) => name === "shop-front" && code !== undefined,
   );
   assert.match(missing.message, /^key made is missing from ConfigMap shop\/db-config/);
+});
+
+test("a template that a label is missing for fails by name and alone, and is rendered at once when that is there", async () => {
+  await assign("regional", { values: { greeting: "hello ${ .ClusterLabels.region }" } });
+  const failed = await agent.report(({ name, code }) => name === "regional" && code !== undefined);
+  assert.equal(failed.code, "VALUES_TEMPLATE_FAILED");
+  assert.match(
+    failed.message,
+    /^render the template values\.greeting for cluster fleet-default\/paris: there is no \.ClusterLabels\.region;/,
+  );
+  assert.equal(failed.retryAt, undefined);
+  await assign("beside", { values: { greeting: "${ .ClusterName }" } });
+  await greeted("beside", "paris");
+
+  await told({ region: "eu" });
+  await greeted("regional", "hello eu");
+  await told({ region: "eu", tier: "gold" });
+  await told({ region: "us", tier: "gold" });
+  await greeted("regional", "hello us");
+  await cluster.recordThat("regional", 2, "deployed");
+
+  assert.deepEqual(await cluster.records("regional"), ["1 superseded", "2 deployed"]);
+  assert.deepEqual(await cluster.records("beside"), ["1 deployed"]);
 });
 
 test("a template that gives something else each time runs Helm once, whatever becomes of the agent", async () => {
