@@ -71,8 +71,18 @@ describe("a fleet in the background", async () => {
     ]);
   });
 
-  test("is shown to a person as a table", async () => {
+  test("is shown to a person as a table, once the clusters have told what they hold", async () => {
+    // A HelmOp's verdict is written at once, what a cluster counts within a second.
+    const counted = await flotilla.run(
+      "kubectl",
+      "wait",
+      "--namespace=fleet-default",
+      "clusters.fleet.cattle.io/cluster-1",
+      "--for=jsonpath={.status.display.readyBundles}=1/1",
+    );
     const { code, stdout } = await flotilla.run("status");
+
+    assert.equal(counted.code, 0, counted.stderr);
 
     assert.equal(code, 0);
     assert.match(stdout, /^fleet-default\/cluster-1 +connected +1\/1 +Ready$/m);
