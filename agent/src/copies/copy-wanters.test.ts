@@ -1,40 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
 import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
-import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import { heldAs } from "../testing/held-as.ts";
 import { createCopyWanters } from "./copy-wanters.ts";
 
 const login: SupplyRef = { kind: "Secret", name: "login" };
-const content: DeploymentContent = {
-  format: 1,
-  pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },
-  releaseName: "app",
-  namespace: "shop",
-  createNamespace: true,
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    skipSchemaValidation: false,
-    maxHistory: 2,
-  },
-  access: {},
-  keepResources: false,
-};
-
-async function heldAs(
-  name: string,
-  wanted: Partial<DeploymentContent>,
-  held: Partial<HeldAssignment> = {},
-): Promise<HeldAssignment> {
-  const { deploymentId, bytes } = await packContent({ ...content, ...wanted });
-  const owner = { name, uid: name };
-  return { owner, deploymentId, content: bytes, paused: false, withdrawing: false, ...held };
-}
 
 const list = await Promise.all([
   heldAs("one", { copies: [login] }),

@@ -1,38 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import { heldAs } from "../testing/held-as.ts";
 import { createWaiting } from "./waiting.ts";
-
-const content: DeploymentContent = {
-  format: 1,
-  pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },
-  releaseName: "app",
-  namespace: "shop",
-  createNamespace: true,
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    skipSchemaValidation: false,
-    maxHistory: 2,
-  },
-  access: {},
-  keepResources: false,
-};
-
-async function heldOf(
-  name: string,
-  fields: Partial<DeploymentContent> = {},
-): Promise<HeldAssignment> {
-  const { deploymentId, bytes } = await packContent({ ...content, ...fields });
-  const owner = { name, uid: `uid-${name}` };
-  return { owner, deploymentId, content: bytes, paused: false, withdrawing: false };
-}
 
 function setUp(...held: readonly HeldAssignment[]) {
   const assigned = new Map(held.map((each) => [each.owner.name, each]));
@@ -60,7 +33,7 @@ function setUp(...held: readonly HeldAssignment[]) {
     },
     /** One pass of a deployment's, as the engine makes it. */
     async pass(name: string, ...dependsOn: NonNullable<DeploymentContent["dependsOn"]>) {
-      const hindrance = await waiting.hindranceOf(name, { ...content, dependsOn });
+      const hindrance = await waiting.hindranceOf(name, { ...plainContent, dependsOn });
       waiting.waits(name, hindrance?.names);
       return hindrance?.message;
     },
@@ -69,7 +42,7 @@ function setUp(...held: readonly HeldAssignment[]) {
 
 suite("a deployment that waits", () => {
   test("looks again when another one is in another state, and only then", async () => {
-    const { woken, is, pass } = setUp(await heldOf("db"), await heldOf("web"));
+    const { woken, is, pass } = setUp(await heldAs("db"), await heldAs("web"));
     is("db", "NotReady");
     assert.match((await pass("web", { name: "db" })) ?? "", /db, which is NotReady/);
 
@@ -84,10 +57,10 @@ suite("a deployment that waits", () => {
   });
 
   test("looks again when what it waits for becomes ready while it looks", async () => {
-    const { waiting, woken, is } = setUp(await heldOf("db"));
+    const { waiting, woken, is } = setUp(await heldAs("db"));
     is("db", "NotReady");
 
-    const looking = waiting.hindranceOf("web", { ...content, dependsOn: [{ name: "db" }] });
+    const looking = waiting.hindranceOf("web", { ...plainContent, dependsOn: [{ name: "db" }] });
     is("db", "Ready");
     waiting.waits("web", (await looking)?.names);
 
@@ -98,7 +71,7 @@ suite("a deployment that waits", () => {
     const { waiting, woken, assign, is, pass } = setUp();
     assert.match((await pass("web", { name: "db" })) ?? "", /db, which this cluster does not have/);
 
-    assign(await heldOf("db"));
+    assign(await heldAs("db"));
     assert.deepEqual(woken, ["web"]);
     is("db", "WaitApplied");
     waiting.saw("db", undefined);
@@ -109,8 +82,8 @@ suite("a deployment that waits", () => {
   test("finds others by the labels of their Bundles, and by their names as a label", async () => {
     const base = { matchLabels: { tier: "base" } };
     const { is, pass } = setUp(
-      await heldOf("db", { labels: { tier: "base" } }),
-      await heldOf("web"),
+      await heldAs("db", { labels: { tier: "base" } }),
+      await heldAs("web"),
     );
 
     assert.match(
@@ -124,7 +97,7 @@ suite("a deployment that waits", () => {
   });
 
   test("does not wait for what is being withdrawn, which is as good as gone", async () => {
-    const leaving = { ...(await heldOf("db")), withdrawing: true };
+    const leaving = { ...(await heldAs("db")), withdrawing: true };
     const { is, pass } = setUp(leaving);
     is("db", "Ready");
 
@@ -132,7 +105,7 @@ suite("a deployment that waits", () => {
   });
 
   test("hears of a circle that it is in, whoever of them looked first", async () => {
-    const { woken, pass } = setUp(await heldOf("a"), await heldOf("b"));
+    const { woken, pass } = setUp(await heldAs("a"), await heldAs("b"));
     assert.doesNotMatch((await pass("a", { name: "b" })) ?? "", /each other/);
 
     assert.match((await pass("b", { name: "a" })) ?? "", /each other.*b waits for a waits for b/);

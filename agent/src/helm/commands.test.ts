@@ -1,27 +1,16 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { isNotThere, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
-  format: 1,
+  ...plainContent,
   pin: { kind: "http", version: "1.0.0", url: "https://charts/web-1.0.0.tgz" },
   releaseName: "web",
   namespace: "apps",
   createNamespace: false,
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    disableDNS: true,
-    skipSchemaValidation: false,
-    maxHistory: 2,
-  },
-  access: { insecureSkipVerify: false },
-  keepResources: false,
+  helm: { ...plainContent.helm, disableDNS: true },
 };
 
 function argsOf(changed: Partial<DeploymentContent>, origin?: string): readonly string[] {

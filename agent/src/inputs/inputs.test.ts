@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
@@ -10,24 +11,8 @@ import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createInputs } from "./inputs.ts";
 
 const content: DeploymentContent = {
-  format: 1,
-  pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },
-  releaseName: "app",
-  namespace: "shop",
-  createNamespace: true,
+  ...plainContent,
   values: { password: "${ randAlphaNum 8 }" },
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    skipSchemaValidation: false,
-    maxHistory: 2,
-  },
-  access: {},
-  keepResources: false,
 };
 const plain: DeploymentContent = { ...content, values: { password: "fixed" } };
 const paris: ClusterFacts = {

@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import { homeAuthorization, isHome } from "@flotilla/shared/charts/access.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownSupply } from "./supplies.ts";
@@ -22,26 +23,7 @@ const elsewhere = httpPin("https://cdn.example.net/web-1.0.0.tgz");
 const atHome = httpPin("https://charts.example.com/stable/web-1.0.0.tgz");
 
 function content(pin: Pin, access: DeploymentContent["access"]): DeploymentContent {
-  return {
-    format: 1,
-    pin,
-    releaseName: "web",
-    namespace: "web",
-    createNamespace: true,
-    valuesAreTemplates: true,
-    helm: {
-      timeoutSeconds: 0,
-      atomic: false,
-      force: false,
-      takeOwnership: false,
-      waitForJobs: false,
-      disableDNS: false,
-      skipSchemaValidation: false,
-      maxHistory: 2,
-    },
-    access,
-    keepResources: false,
-  };
+  return { ...plainContent, pin, access };
 }
 
 const encoded = (texts: Readonly<Record<string, string>>): KnownSupply => ({

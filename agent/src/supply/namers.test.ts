@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { pack } from "@flotilla/shared/content/packed.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import { heldAs } from "../testing/held-as.ts";
 import { lostMessage } from "./lost.ts";
 import { createNamers } from "./namers.ts";
 import { createUnwanted } from "./unwanted.ts";
@@ -11,45 +10,14 @@ import { createUnwanted } from "./unwanted.ts";
 const source = { kind: "Secret", name: "source" } as const;
 const settings = { kind: "ConfigMap", name: "settings" } as const;
 
-async function held(
-  name: string,
-  access: { readonly secret?: string } = {},
-  copies: readonly object[] = [],
-): Promise<HeldAssignment> {
-  const content = {
-    format: 1,
-    pin: { kind: "tarball", url: "https://files.example.com/web.tgz" },
-    releaseName: name,
-    namespace: name,
-    createNamespace: true,
-    valuesAreTemplates: true,
-    helm: {
-      timeoutSeconds: 0,
-      atomic: false,
-      force: false,
-      takeOwnership: false,
-      waitForJobs: false,
-      disableDNS: false,
-      skipSchemaValidation: false,
-      maxHistory: 2,
-    },
-    access,
-    copies,
-    keepResources: false,
-  };
-  const { digest, bytes } = await pack(content, () => undefined);
-  const owner = { name, uid: "u" };
-  return { owner, deploymentId: digest, content: bytes, paused: false, withdrawing: false };
-}
-
 suite("who names a supply", () => {
   test("are the deployments with it as credentials or to be copied, and no others", async () => {
-    const damaged = { ...(await held("damaged")), content: Buffer.from("nonsense") };
+    const damaged = { ...(await heldAs("damaged")), content: Buffer.from("nonsense") };
     const assignments = [
-      await held("a", { secret: "source" }),
-      await held("b", {}, [settings]),
-      await held("c", { secret: "source" }, [settings]),
-      await held("d"),
+      await heldAs("a", { access: { secret: "source" } }),
+      await heldAs("b", { copies: [settings] }),
+      await heldAs("c", { access: { secret: "source" }, copies: [settings] }),
+      await heldAs("d"),
       damaged,
     ];
     const namers = createNamers({ list: () => assignments });
@@ -62,7 +30,7 @@ suite("who names a supply", () => {
 
 suite("a supply that the hub withdrew", () => {
   async function setUp() {
-    const assignments = [await held("orphan", { secret: "source" })];
+    const assignments = [await heldAs("orphan", { access: { secret: "source" } })];
     const dropped: string[] = [];
     const unwanted = createUnwanted({
       supplies: {

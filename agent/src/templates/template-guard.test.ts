@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
 import { pack } from "tar-stream";
 import type { Actor } from "../acting/actors.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
@@ -12,26 +12,6 @@ import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 after(() => rm(dir, { recursive: true, force: true }));
-
-const content: DeploymentContent = {
-  format: 1,
-  pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },
-  releaseName: "app",
-  namespace: "shop",
-  createNamespace: true,
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    skipSchemaValidation: false,
-    maxHistory: 2,
-  },
-  access: {},
-  keepResources: false,
-};
 
 const itself: Actor = {
   title: "the agent itself",

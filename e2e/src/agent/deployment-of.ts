@@ -2,6 +2,7 @@
 import type { Assignment } from "@flotilla/agent/link/ports.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { ChartArchive } from "../testing/chart-archive.ts";
 
 export interface Wanted {
@@ -27,7 +28,7 @@ export interface Wanted {
 export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
   const { name, chart, url, values } = wanted;
   const { deploymentId, bytes } = await packContent({
-    format: 1,
+    ...plainContent,
     pin: wanted.pin ?? {
       kind: "http",
       version: chart.version,
@@ -36,24 +37,11 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
     },
     releaseName: wanted.release ?? name,
     namespace: wanted.namespace ?? name,
-    createNamespace: true,
-    valuesAreTemplates: true,
     ...(values !== undefined && { values }),
     ...(wanted.valuesFrom !== undefined && { valuesFrom: wanted.valuesFrom }),
     ...(wanted.copies !== undefined && { copies: wanted.copies }),
     ...(wanted.dependsOn !== undefined && { dependsOn: wanted.dependsOn }),
-    helm: {
-      timeoutSeconds: 0,
-      atomic: false,
-      force: false,
-      takeOwnership: false,
-      waitForJobs: false,
-      disableDNS: false,
-      skipSchemaValidation: false,
-      maxHistory: 2,
-      ...wanted.helm,
-    },
-    access: { insecureSkipVerify: false },
+    helm: { ...plainContent.helm, ...wanted.helm },
     keepResources: wanted.keepResources ?? false,
   });
   return {

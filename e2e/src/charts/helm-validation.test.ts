@@ -7,6 +7,7 @@ import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
 import { complaintOf, createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
@@ -21,26 +22,7 @@ const { signal } = new AbortController();
 /** What came of an install as the agent does it, with or without the flag that turns validation off. */
 async function answerTo(chartPath: string, isValidating: boolean): Promise<string> {
   const args = upgradeArgs({
-    content: {
-      format: 1,
-      pin: { kind: "http", version: "1.0.0", url: "https://charts.example.com/wrong-1.0.0.tgz" },
-      releaseName: isValidating ? "one" : "two",
-      namespace: "default",
-      createNamespace: false,
-      valuesAreTemplates: true,
-      helm: {
-        timeoutSeconds: 0,
-        atomic: false,
-        force: false,
-        takeOwnership: false,
-        waitForJobs: false,
-        disableDNS: true,
-        skipSchemaValidation: false,
-        maxHistory: 2,
-      },
-      access: { insecureSkipVerify: false },
-      keepResources: false,
-    },
+    content: { ...plainContent, releaseName: isValidating ? "one" : "two", namespace: "default" },
     hasValues: false,
     owner: { name: "wrong", uid: "u" },
     digest: "d",

@@ -6,6 +6,7 @@ import {
   packContent,
   unpackContent,
 } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { httpPin } from "../testing/objects.ts";
@@ -24,23 +25,10 @@ const defaults = build({});
 describe("the content of a deployment", () => {
   test("has Fleet's defaults where nothing is given", () => {
     assert.deepEqual(defaults, {
-      format: 1,
+      ...plainContent,
       pin: httpPin("1.2.3"),
       releaseName: "web",
       namespace: "default",
-      createNamespace: true,
-      valuesAreTemplates: true,
-      helm: {
-        timeoutSeconds: 0,
-        atomic: false,
-        force: false,
-        takeOwnership: false,
-        waitForJobs: false,
-        skipSchemaValidation: false,
-        maxHistory: 2,
-      },
-      access: {},
-      keepResources: false,
     });
   });
 

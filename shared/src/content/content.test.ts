@@ -10,6 +10,7 @@ import {
   releaseDigest,
   unpackContent,
 } from "./content.ts";
+import { plainContent } from "./testing/plain-content.ts";
 
 const pin = {
   kind: "http",
@@ -19,25 +20,12 @@ const pin = {
 } as const;
 
 const content: DeploymentContent = {
-  format: 1,
+  ...plainContent,
   pin,
   releaseName: "web",
   namespace: "apps",
-  createNamespace: true,
   values: { replicas: 2 },
-  valuesAreTemplates: true,
-  helm: {
-    timeoutSeconds: 0,
-    atomic: false,
-    force: false,
-    takeOwnership: false,
-    waitForJobs: false,
-    disableDNS: true,
-    skipSchemaValidation: false,
-    maxHistory: 10,
-  },
-  access: { insecureSkipVerify: false },
-  keepResources: false,
+  helm: { ...plainContent.helm, maxHistory: 10 },
 };
 
 describe("a change is sent to agents, and", () => {
