@@ -14,15 +14,15 @@ import {
   WireError,
   wireLimits,
 } from "./map.ts";
-import {
-  type AgentMessage,
-  type DeploymentState,
-  type EnrollRequest,
-  type EnrollResponse,
-  type HubMessage,
-  resourceStateNames,
+import type {
+  AgentMessage,
+  DeploymentState,
+  EnrollRequest,
+  EnrollResponse,
+  HubMessage,
 } from "./messages.ts";
 import { loadFleetService } from "./service.ts";
+import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
 
 const { Connect: connect, Enroll: enroll } = loadFleetService().service;
 
@@ -45,161 +45,6 @@ const sent = {
       enroll.responseDeserialize(enroll.responseSerialize(enrollResponseToWire(response))),
     ),
 };
-
-const text = fc.string({ unit: "grapheme", maxLength: 40 });
-const named = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
-const sequence = fc.nat(Number.MAX_SAFE_INTEGER);
-const count = fc.nat(2 ** 31 - 1);
-const key = fc.record({ name: named, uid: named });
-
-const state: fc.Arbitrary<DeploymentState> = fc.record(
-  {
-    name: named,
-    uid: named,
-    deploymentId: text,
-    phase: fc.constantFrom("pending", "deployed", "failed", "withdrawing"),
-    message: text,
-    retryAt: named,
-    release: fc.record({
-      namespace: text,
-      name: text,
-      revision: count,
-      chartVersion: text,
-      appVersion: text,
-    }),
-    ready: fc.boolean(),
-    notReady: fc.array(
-      fc.record(
-        {
-          apiVersion: text,
-          kind: text,
-          namespace: named,
-          name: text,
-          state: fc.constantFrom(...resourceStateNames),
-          message: text,
-        },
-        { requiredKeys: ["apiVersion", "kind", "name", "state", "message"] },
-      ),
-      { maxLength: wireLimits.notReady },
-    ),
-    resources: fc.array(
-      fc.record(
-        {
-          apiVersion: text,
-          kind: text,
-          namespace: named,
-          name: text,
-          state: fc.constantFrom(...resourceStateNames),
-        },
-        { requiredKeys: ["apiVersion", "kind", "name", "state"] },
-      ),
-      { maxLength: wireLimits.resources },
-    ),
-    incomplete: fc.boolean(),
-    counts: fc.record({
-      desiredReady: count,
-      ready: count,
-      notReady: count,
-      missing: count,
-      unknown: count,
-    }),
-    chartDigest: named,
-    code: named,
-  },
-  {
-    requiredKeys: [
-      "name",
-      "uid",
-      "deploymentId",
-      "phase",
-      "message",
-      "ready",
-      "notReady",
-      "resources",
-      "incomplete",
-      "counts",
-    ],
-  },
-);
-
-const bytes = fc
-  .uint8Array({ minLength: 1, maxLength: 100 })
-  .map((content) => Buffer.from(content));
-const supplyRef = { kind: fc.constantFrom("Secret", "ConfigMap"), name: named };
-
-const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
-  fc.record(
-    {
-      kind: fc.constant("hello" as const),
-      protocolVersion: count,
-      hubId: text,
-      agentVersion: text,
-      agentNamespace: text,
-      holdings: fc.array(
-        fc.record({
-          name: named,
-          uid: named,
-          deploymentId: text,
-          paused: fc.boolean(),
-          withdrawing: fc.boolean(),
-        }),
-      ),
-      factsDigest: named,
-      supplies: fc.array(
-        fc.record({ ...supplyRef, digest: named }, { requiredKeys: ["kind", "name"] }),
-      ),
-    },
-    {
-      requiredKeys: [
-        "kind",
-        "protocolVersion",
-        "hubId",
-        "agentVersion",
-        "agentNamespace",
-        "holdings",
-        "supplies",
-      ],
-    },
-  ),
-  fc.record(
-    { kind: fc.constant("received" as const), deployment: key, deploymentId: named },
-    { requiredKeys: ["kind", "deployment"] },
-  ),
-  fc.record({ kind: fc.constant("state" as const), sequence, state }),
-  fc.record({ kind: fc.constant("withdrawn" as const), deployment: key }),
-);
-
-const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
-  fc.record({
-    kind: fc.constant("welcome" as const),
-    protocolVersion: count,
-    hubId: text,
-    epoch: sequence,
-    hubVersion: text,
-  }),
-  fc.record(
-    {
-      kind: fc.constant("deployment" as const),
-      deployment: key,
-      deploymentId: text,
-      paused: fc.boolean(),
-      content: bytes,
-    },
-    { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },
-  ),
-  fc.record({ kind: fc.constant("withdrawal" as const), deployment: key }),
-  fc.record({ kind: fc.constant("synced" as const), orphans: fc.array(text) }),
-  fc.record({ kind: fc.constant("stateReceived" as const), name: text, sequence }),
-  fc.record({ kind: fc.constant("facts" as const), digest: named, content: bytes }),
-  fc.record({
-    kind: fc.constant("supply" as const),
-    supply: fc.record(
-      { ...supplyRef, packed: fc.record({ digest: named, content: bytes }) },
-      { requiredKeys: ["kind", "name"] },
-    ),
-  }),
-  fc.record({ kind: fc.constant("supplyWithdrawal" as const), supply: fc.record(supplyRef) }),
-);
 
 /** Prototypes differ between what protobuf reads and what we write; what is said does not. */
 function assertSame(actual: unknown, expected: unknown): void {

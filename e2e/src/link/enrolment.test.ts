@@ -7,21 +7,11 @@ import { readCertificateRequest } from "@flotilla/hub/identity/certificate-reque
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
+import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
-import {
-  bootstrap,
-  clusterOf,
-  connected,
-  createNamespace,
-  encoded,
-  makeToken,
-  startAgent,
-  startEnrolled,
-  startHub,
-  startHubCluster,
-  type TestAgent,
-  workspace,
-} from "./wire-fixture.ts";
+import { startAgent, type TestAgent } from "./test-agent.ts";
+import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const hub = await startHub(rest);

@@ -4,18 +4,11 @@ import { before, suite, test } from "node:test";
 import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
-import {
-  clusterOf,
-  connected,
-  deployedState,
-  deploymentsOf,
-  digest,
-  makeToken,
-  startAgent,
-  startEnrolled,
-  startHub,
-  startHubCluster,
-} from "./wire-fixture.ts";
+import { deployedState, deploymentsOf, digest } from "./deployments.ts";
+import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";
+import { startHubCluster } from "./hub-cluster.ts";
+import { startAgent } from "./test-agent.ts";
+import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 // What cannot be compressed takes as many bytes packed as unpacked, and a few more.

@@ -13,8 +13,8 @@ import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/p
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
+import { bootstrap } from "./enrolled.ts";
 import { testLog, type Watched, watched } from "./watched.ts";
-import { bootstrap } from "./wire-fixture.ts";
 
 export interface RawStream extends Watched {
   readonly stream: HubStream;

@@ -11,17 +11,12 @@ import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { deploymentsOf, digest } from "./deployments.ts";
+import { makeToken } from "./enrolled.ts";
+import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
+import { startHub } from "./test-hub.ts";
 import { testLog } from "./watched.ts";
-import {
-  createNamespace,
-  deploymentsOf,
-  digest,
-  makeToken,
-  startHub,
-  startHubCluster,
-  workspace,
-} from "./wire-fixture.ts";
 
 const rest = await startHubCluster();
 /** More than the window of a stream that is not read. */

@@ -6,19 +6,11 @@ import { clusters } from "@flotilla/shared/api/resources.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { unpackSupply } from "@flotilla/shared/supply/supply.ts";
-import {
-  connected,
-  deploymentsOf,
-  digest,
-  encoded,
-  makeToken,
-  startAgent,
-  startEnrolled,
-  startHub,
-  startHubCluster,
-  type TestAgent,
-  workspace,
-} from "./wire-fixture.ts";
+import { deploymentsOf, digest } from "./deployments.ts";
+import { connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
+import { startHubCluster, workspace } from "./hub-cluster.ts";
+import { startAgent, type TestAgent } from "./test-agent.ts";
+import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const hub = await startHub(rest);

@@ -1,0 +1,75 @@
+/** BundleDeployments that a test makes for a cluster, and what an agent says of them. */
+import { createHash } from "node:crypto";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import {
+  clusterLabel,
+  clusterNamespaceLabel,
+  clusterNamespaceName,
+} from "@flotilla/shared/api/names.ts";
+import { apiVersion, bundleDeployments } from "@flotilla/shared/api/resources.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { workspace } from "./hub-cluster.ts";
+
+const deploymentFinalizer = "flotilla.dev/test";
+
+export function digest(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** Creates, changes or deletes the BundleDeployment `name` of a cluster. */
+export function deploymentsOf(rest: KubeRest, cluster: string) {
+  const namespace = clusterNamespaceName(workspace, cluster);
+  return {
+    async create(
+      name: string,
+      deploymentId: string,
+      labels: Readonly<Record<string, string>> = {},
+      supplies: readonly string[] = [],
+    ): Promise<BundleDeployment> {
+      return rest.create(bundleDeployments, {
+        apiVersion,
+        kind: "BundleDeployment",
+        metadata: {
+          name,
+          namespace,
+          labels: { [clusterLabel]: cluster, [clusterNamespaceLabel]: workspace, ...labels },
+          finalizers: [deploymentFinalizer],
+        },
+        spec: {
+          deploymentID: deploymentId,
+          stagedDeploymentID: deploymentId,
+          ...(supplies.length > 0 && { supplies: [...supplies] }),
+        },
+      });
+    },
+    async change(name: string, spec: Partial<BundleDeployment["spec"]>): Promise<void> {
+      await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body: { spec } });
+    },
+    /** It is gone all at once, as from a hub that was restored from a backup without it. */
+    async lose(name: string): Promise<void> {
+      const body = { metadata: { finalizers: null } };
+      await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body });
+      await rest.delete(bundleDeployments, { namespace, name });
+    },
+    async delete(name: string): Promise<void> {
+      await rest.delete(bundleDeployments, { namespace, name });
+    },
+    key: (name: string) => keyOf({ namespace, name }),
+  };
+}
+
+export function deployedState(deployment: DeploymentKey, message = ""): DeploymentState {
+  return {
+    ...deployment,
+    deploymentId: digest("1"),
+    phase: "deployed",
+    message,
+    ready: true,
+    notReady: [],
+    resources: [],
+    incomplete: false,
+    counts: { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 },
+  };
+}

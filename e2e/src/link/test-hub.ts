@@ -1,0 +1,125 @@
+/** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
+import { after } from "node:test";
+import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
+import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
+import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
+import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
+import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
+import { createWorkspaceObjects } from "@flotilla/hub/supply/workspace-objects.ts";
+import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import {
+  bundleDeployments,
+  clusterRegistrationTokens,
+  clusters,
+} from "@flotilla/shared/api/resources.ts";
+import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { Registry } from "prom-client";
+import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
+
+export interface KeptReport {
+  readonly cluster: string;
+  readonly place: ReportPlace;
+  readonly state: DeploymentState;
+}
+
+export interface TestHub extends Watched {
+  readonly wire: Wire;
+  readonly port: number;
+  readonly log: TestLog;
+  readonly clusters: Informer<Cluster>;
+  readonly deployments: Informer<BundleDeployment>;
+  readonly tokens: Informer<ClusterRegistrationToken>;
+  readonly kept: readonly KeptReport[];
+  /** Ends it as a process that is stopped in good order. */
+  stop(): Promise<void>;
+}
+
+export interface HubOptions extends Partial<WireOptions> {
+  readonly port?: number;
+  readonly clock?: Clock;
+  /** The contents by deployment id; by default each is its own id in bytes. */
+  readonly content?: (deploymentId: string) => Uint8Array;
+}
+
+export async function startHub(rest: KubeRest, options: HubOptions = {}): Promise<TestHub> {
+  const { port = 0, clock = systemClock, content = Buffer.from, ...wireOptions } = options;
+  const logged = testLog();
+  const { log } = logged;
+  const watch = watched(() => logged.lines);
+  const ending = new AbortController();
+  const informers = {
+    clusters: createInformer({ rest, resource: clusters, log, indexers: clusterIndexers }),
+    deployments: createInformer({
+      rest,
+      resource: bundleDeployments,
+      log,
+      indexers: deploymentIndexers,
+    }),
+    tokens: createInformer({
+      rest,
+      resource: clusterRegistrationTokens,
+      log,
+      indexers: tokenIndexers,
+    }),
+  };
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  followNamedByDeployments(informers.deployments, objects);
+  const running = Object.values(informers).map((informer) => {
+    informer.onChange(() => watch.changed());
+    return informer.run(ending.signal);
+  });
+  running.push(objects.run(ending.signal));
+  const kept: KeptReport[] = [];
+  const reports: ReportSink = {
+    report(cluster, place, state) {
+      kept.push({ cluster: cluster.name, place, state });
+      watch.changed();
+      return Promise.resolve();
+    },
+    async withdrawn(cluster, { name }) {
+      await rest.patch(
+        bundleDeployments,
+        { namespace: cluster.deploymentsNamespace, name },
+        { type: "merge", body: { metadata: { finalizers: null } } },
+      );
+    },
+  };
+  const events = createEventRecorder({ rest, controller: "test/hub", instance: "hub-0", log });
+  const wire = await createWire(
+    {
+      rest,
+      namespace: "flotilla-system",
+      ...informers,
+      objects,
+      contents: { read: (id) => Promise.resolve(content(id)) },
+      reports,
+      events,
+      metrics: new Registry(),
+      clock,
+      log,
+    },
+    { replica: "hub-0", version: "test", servingNames: ["127.0.0.1"], ...wireOptions },
+  );
+  const bound = await wire.listen("127.0.0.1", port);
+  await Promise.all(Object.values(informers).map((informer) => informer.synced));
+  running.push(wire.runPresence(ending.signal));
+  running.push(wire.runTokens(`127.0.0.1:${bound}`, ending.signal));
+  let isStopped = false;
+
+  async function stop(): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await wire.close(1_000);
+    ending.abort();
+    await Promise.all(running);
+    await events.flush();
+  }
+  after(stop);
+  return { wire, port: bound, log: logged, ...informers, kept, stop, ...watch };
+}

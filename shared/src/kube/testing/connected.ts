@@ -1,0 +1,32 @@
+/** A connection to an API server that misbehaves when it is told to. */
+import type { TestContext } from "node:test";
+import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
+import { connectKube } from "../connect.ts";
+import type { KubeConfig } from "../kubeconfig.ts";
+import type { KubeConnection } from "../rest.ts";
+import { startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
+
+export interface Connected {
+  readonly server: UnrulyServer;
+  readonly clock: FakeClock;
+  readonly rest: KubeConnection;
+}
+
+/** Both end with the test. */
+export async function connected(
+  t: TestContext,
+  config: Partial<KubeConfig> = {},
+  connections = 32,
+): Promise<Connected> {
+  const server = await startUnrulyServer();
+  const clock = createFakeClock();
+  const rest = connectKube(
+    { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },
+    { clock, connections },
+  );
+  t.after(async () => {
+    await rest.close();
+    await server.close();
+  });
+  return { server, clock, rest };
+}
