@@ -1,26 +1,11 @@
-/** The agent without its link to a hub, put together as `main.ts` does: what the hub would say is said by the test. */
+/** The agent without its link to a hub: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createActors } from "@flotilla/agent/acting/actors.ts";
-import { createAssignmentStorage } from "@flotilla/agent/assignment/assignment-storage.ts";
-import { createAssignments } from "@flotilla/agent/assignment/assignments.ts";
-import { createCopies } from "@flotilla/agent/copies/copies.ts";
-import { createCopyWanters } from "@flotilla/agent/copies/copy-wanters.ts";
-import { createDeployer } from "@flotilla/agent/engine/deployer.ts";
-import { createEngine } from "@flotilla/agent/engine/engine.ts";
-import { createRunNotes } from "@flotilla/agent/engine/run-notes.ts";
-import { createReleases } from "@flotilla/agent/helm/releases.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
-import { createInputs } from "@flotilla/agent/inputs/inputs.ts";
+import { createInstaller } from "@flotilla/agent/installer.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
-import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
-import { createFacts } from "@flotilla/agent/supply/facts.ts";
-import { createSupplies } from "@flotilla/agent/supply/supplies.ts";
-import { createTemplateGuard } from "@flotilla/agent/templates/template-guard.ts";
-import { createRenderValues } from "@flotilla/agent/values/render-values.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -32,7 +17,7 @@ export interface AgentParts {
   readonly intake: Intake;
   /** Everything that was reported, in order. */
   readonly reports: readonly DeploymentState[];
-  /** How often Helm was started. */
+  /** With which arguments Helm was started, but for rendering values, which changes nothing. */
   readonly helmRuns: readonly (readonly string[])[];
   /** Resolves with the first report, from now on or before, that `isWanted` holds for. */
   report(isWanted: (state: DeploymentState) => boolean): Promise<DeploymentState>;
@@ -60,65 +45,26 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
   const charts = createChartClient({ userAgent: "flotilla-test", log });
-  const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
-  const releases = createReleases({ rest, clock, log });
-  const readiness = createReadinessTracker({ rest, log, clock });
-  const notes = createRunNotes(join(dataDir, "runs"), log);
-  const program = createRunHelm({
+  const runHelm = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
-  const supplies = createSupplies({ rest, log });
-  const facts = createFacts({ rest, log });
   const helmRuns: (readonly string[])[] = [];
-  const actors = createActors({ connection: rest, namespace: agentNamespace, log });
-  const copies = createCopies({ rest, wanters: createCopyWanters(assignments), clock, log });
-  const inputs = createInputs({
-    rest,
-    supplies,
-    facts,
-    renderValues: createRenderValues({ runHelm: program, dir: join(dataDir, "values") }),
-    clock,
-    log,
-  });
-  const deployer = createDeployer({
-    rest,
-    actors,
-    assignments,
-    copies,
-    inputs,
-    releases,
-    charts: createChartCache({ open: charts.open, log }, { dir: join(dataDir, "charts") }),
-    checkTemplates: createTemplateGuard(),
-    runHelm: (run) => {
-      helmRuns.push(run.args);
-      return program(run);
-    },
-    supplies,
-    facts,
-    notes,
-    clock,
-    log,
-    ...(spec.patienceMs !== undefined && { patienceMs: spec.patienceMs }),
-  });
-
   const reports: DeploymentState[] = [];
   const gone: DeploymentKey[] = [];
   const waiters = new Set<() => void>();
   const heard = (): void => {
     for (const waiter of [...waiters]) waiter();
   };
-  const engine = createEngine({
-    inputs,
-    copies,
-    actors,
-    assignments,
-    releases,
-    deployer,
-    readiness,
-    supplies,
-    facts,
+  const installer = createInstaller({
+    rest,
+    namespace: agentNamespace,
+    charts,
+    runHelm: (run) => {
+      if (run.args[0] !== "template") helmRuns.push(run.args);
+      return runHelm(run);
+    },
     outbox: {
       report(state) {
         reports.push(state);
@@ -129,10 +75,12 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
         heard();
       },
     },
+    dataDir,
     concurrency,
     clock,
     log,
     metrics: new Registry(),
+    ...(spec.patienceMs !== undefined && { patienceMs: spec.patienceMs }),
   });
 
   function eventually<T>(find: () => T | undefined, what: () => string): Promise<T> {
@@ -154,17 +102,11 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   }
 
   const ending = new AbortController();
-  const watching = new AbortController();
-  const watches = Promise.all(
-    [releases, readiness, actors, copies].map((watched) => watched.run(watching.signal)),
-  );
-  await notes.recover();
-  await Promise.all([assignments.load(), supplies.load(), facts.load()]);
-  await Promise.all([releases.synced, actors.synced, copies.synced]);
-  const running = engine.run(ending.signal);
+  await installer.load();
+  const running = installer.run(ending.signal);
 
   return {
-    intake: engine.intake,
+    intake: installer.intake,
     reports,
     helmRuns,
     report: (isWanted) =>
@@ -181,8 +123,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     async stop() {
       ending.abort();
       await running;
-      watching.abort();
-      await Promise.all([watches, inputs.end()]);
+      await installer.close();
       await Promise.all([charts.close(), rest.close()]);
     },
   };
