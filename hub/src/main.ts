@@ -65,29 +65,19 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   });
   const objects = createWorkspaceObjects({ rest, clock, log });
   followNamedByDeployments(caches.deployments, objects);
+  const parts = { rest, contents, objects, events, metrics, clock, log };
   const running: Promise<unknown>[] = [];
   try {
     await prepareHubNamespace(rest);
     running.push(runCaches(caches, ending.signal), objects.run(ending.signal));
     const wire = await createWire(
       {
-        rest,
+        ...parts,
         namespace: hubNamespace,
         clusters: caches.clusters,
         deployments: caches.deployments,
         tokens: caches.tokens,
-        contents,
-        objects,
-        reports: {
-          report: (cluster, place, state) =>
-            reports.report(cluster.deploymentsNamespace, { ...place, state }),
-          withdrawn: (cluster, deployment) =>
-            reports.withdrawn(cluster.deploymentsNamespace, deployment),
-        },
-        events,
-        metrics,
-        clock,
-        log,
+        reports,
       },
       {
         replica: config.replica,
@@ -110,15 +100,9 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     try {
       await lead(
         {
-          rest,
+          ...parts,
           caches,
-          contents,
-          objects,
           resolver: charts,
-          events,
-          clock,
-          log,
-          metrics,
           replica: config.replica,
           runTokens: (leading) => wire.runTokens(advertised, leading),
         },

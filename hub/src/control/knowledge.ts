@@ -8,7 +8,7 @@ import { createTallies } from "../rollup/tally.ts";
 import { toMember } from "../status/cluster-group-status.ts";
 import { createOutcomes, type Outcomes } from "../status/intent.ts";
 import { createStatusWriters, type StatusWriters } from "../status/status-writers.ts";
-import type { ControlDeps } from "./run-controllers.ts";
+import type { ControlDeps } from "./control-deps.ts";
 
 export interface Knowledge {
   readonly outcomes: Outcomes;

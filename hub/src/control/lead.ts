@@ -5,7 +5,8 @@ import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
-import { type ControlDeps, runControllers } from "./run-controllers.ts";
+import type { ControlDeps } from "./control-deps.ts";
+import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<ControlDeps, "hubId"> {
   /** The name of this replica. */

@@ -14,9 +14,9 @@ import { tombstoneReconciler } from "../deploy/tombstone.ts";
 import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { createPatterns } from "../policy/patterns.ts";
+import type { ControlDeps } from "./control-deps.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { userFields } from "./log-fields.ts";
-import type { ControlDeps } from "./run-controllers.ts";
 
 /** Each takes the keys of the objects that are to be looked at. */
 export interface Loops {

@@ -19,9 +19,9 @@ import {
   isPresenceChange,
   isTargetingChange,
 } from "./changes.ts";
+import type { ControlDeps } from "./control-deps.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Loops } from "./loops.ts";
-import type { ControlDeps } from "./run-controllers.ts";
 
 /** From now on, until what it gives is called; what is there already is looked at once. */
 export function reactToChanges(

@@ -22,13 +22,19 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   deployments.set(kube.put(bundleDeployments, deployment));
   const writer = createReportWriter({ rest: kube, deployments, clock, log: silentLog() });
   const { namespace = "", name } = deployment.metadata;
+  const paris = {
+    namespace: "fleet-default",
+    name: "paris",
+    uid: "uid-paris",
+    deploymentsNamespace: namespace,
+  };
   const acknowledged: number[] = [];
   const report = (epoch: number, sequence: number, changes: Partial<DeploymentState> = {}) =>
     void writer
-      .report(namespace, { epoch, sequence, state: deployed(changes) })
+      .report(paris, { epoch, sequence }, deployed(changes))
       .then(() => acknowledged.push(sequence));
   const stored = () => kube.peek(bundleDeployments, { namespace, name })?.status;
-  return { kube, clock, writer, namespace, report, acknowledged, stored };
+  return { kube, clock, writer, paris, report, acknowledged, stored };
 }
 
 const failed = { phase: "failed", ready: false, message: "no chart" } as const;
@@ -137,11 +143,14 @@ describe("a withdrawal that an agent confirms", () => {
   ];
   for (const [what, deployment, uid, isGone] of cases) {
     it(what, async () => {
-      const { kube, writer, namespace } = start(deployment);
+      const { kube, writer, paris } = start(deployment);
 
-      await writer.withdrawn(namespace, { name: "web", uid });
+      await writer.withdrawn(paris, { name: "web", uid });
 
-      const left = kube.peek(bundleDeployments, { namespace, name: "web" });
+      const left = kube.peek(bundleDeployments, {
+        namespace: paris.deploymentsNamespace,
+        name: "web",
+      });
       assert.equal(left === undefined, isGone, keyOf(deployment));
     });
   }

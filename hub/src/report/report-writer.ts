@@ -4,7 +4,6 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -13,6 +12,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { release } from "../deploy/tombstone.ts";
+import type { ReportSink } from "../handout/report-sink.ts";
 import {
   deploymentStatus,
   isDeploymentNews,
@@ -21,11 +21,7 @@ import {
 } from "../status/deployment-status.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
 
-export interface ReportWriter {
-  /** Resolves once the report is stored, or found to be outdated or about a deployment that is not there. */
-  report(namespace: string, report: PlacedReport): Promise<void>;
-  /** The agent has uninstalled a deployment: the BundleDeployment may go. */
-  withdrawn(namespace: string, deployment: DeploymentKey): Promise<void>;
+export interface ReportWriter extends ReportSink {
   /** Writes what still waits. */
   flush(): Promise<void>;
 }
@@ -76,8 +72,10 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
   });
 
   return {
-    report(namespace, report) {
-      const key = keyOf({ namespace, name: report.state.name });
+    // What is outdated, or about a deployment that is not there, is done with at once.
+    report({ deploymentsNamespace: namespace }, place, state) {
+      const report = { ...place, state };
+      const key = keyOf({ namespace, name: state.name });
       return new Promise((resolve) => {
         const earlier = pending.get(key);
         if (earlier !== undefined && isOutdated(report, { agent: earlier.report })) resolve();
@@ -88,7 +86,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
         }
       });
     },
-    async withdrawn(namespace, { name, uid }) {
+    async withdrawn({ deploymentsNamespace: namespace }, { name, uid }) {
       const deployment = deps.deployments.get(keyOf({ namespace, name }));
       if (
         deployment === undefined ||
