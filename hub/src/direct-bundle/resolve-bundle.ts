@@ -5,7 +5,7 @@
  */
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
@@ -13,6 +13,7 @@ import type { ChartAccess } from "../helm-op/chart-access.ts";
 import type { Doubts } from "../helm-op/doubts.ts";
 import { retryMs } from "../helm-op/next-attempt.ts";
 import { type ChartNote, resolveCharts } from "../helm-op/resolve-charts.ts";
+import { isRunByAny } from "../helm-op/runs-archive.ts";
 import { asHelmOp } from "./as-helm-op.ts";
 
 export interface BundleResolution {
@@ -71,7 +72,7 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
         poll: isAsked,
         follow: isAsked,
         settingsFor: access.settingsFor,
-        ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(key, pin) }),
+        ...(isDoubted && { isUseless: (pin: Pin) => !isRunByAny(deps.deploymentsOf(key), pin) }),
         signal,
       });
       const failures = failure === undefined ? 0 : before.failures + 1;
@@ -92,15 +93,6 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
       deps.doubts.forget(key);
     },
   };
-
-  /** Whether some cluster has installed this very archive, or may have. */
-  function isRunning(key: ObjectKey, pin: Pin): boolean {
-    const digest = archiveDigest(pin);
-    return (
-      digest === undefined ||
-      deps.deploymentsOf(key).some(({ status }) => status?.chartDigest === digest)
-    );
-  }
 }
 
 function failureOf(error: AppError, failures: number): NonNullable<BundleResolution["failure"]> {

@@ -93,6 +93,16 @@ for (const [what, known, fresh, chosen, note] of cases) {
 test("what nothing holds on to is let go, for other bytes and for an older version", () => {
   const known = httpPin("1.2.3");
   for (const fresh of [httpPin("1.2.3", digestB), httpPin("1.2.2")]) {
-    assert.deepEqual(choosePin(known, fresh, true), { pin: fresh });
+    assert.deepEqual(choosePin(known, fresh, "none"), { pin: fresh });
   }
+});
+
+test("the same bytes at another address are followed once somebody could not get them", () => {
+  assert.deepEqual(choosePin(httpPin("1.2.3"), moved, "doubted"), { pin: moved });
+});
+
+test("other bytes are not followed because somebody could not get the known ones", () => {
+  const known = httpPin("1.2.3");
+  assert.equal(choosePin(known, httpPin("1.2.3", digestB), "doubted").pin, known);
+  assert.equal(choosePin(known, httpPin("1.2.3", null), "doubted").pin, known);
 });

@@ -9,14 +9,20 @@ export interface PinChoice {
 }
 
 /**
- * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
- * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint.
- * `isFree`: nothing holds on to the known one, since somebody asked, or since it cannot be fetched and no cluster runs it.
+ * What holds on to a known pin: `firm`, nobody has complained; `doubted`, an agent could not fetch it; `none`, somebody
+ * asked for whatever there is, or it cannot be fetched and no cluster runs it.
  */
-export function choosePin(known: Pin | undefined, fresh: Pin, isFree?: boolean): PinChoice {
+export type Hold = "firm" | "doubted" | "none";
+
+/**
+ * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
+ * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint. The same
+ * bytes at another address are of no interest until somebody cannot get them: an index may give new addresses every time.
+ */
+export function choosePin(known: Pin | undefined, fresh: Pin, hold: Hold = "firm"): PinChoice {
   if (
     known === undefined ||
-    isFree === true ||
+    hold === "none" ||
     known.kind !== fresh.kind ||
     known.kind === "tarball" ||
     fresh.kind === "tarball"
@@ -25,8 +31,9 @@ export function choosePin(known: Pin | undefined, fresh: Pin, isFree?: boolean):
   if (known.version === fresh.version) {
     const before = archiveDigest(known);
     const now = archiveDigest(fresh);
-    if (before === undefined || now === undefined || before === now)
-      return { pin: before === undefined ? fresh : known };
+    if (before === undefined) return { pin: fresh };
+    if (before === now) return { pin: hold === "doubted" ? fresh : known };
+    if (now === undefined) return { pin: known };
     return {
       pin: known,
       note: `version ${known.version} was published again with other bytes (${now} instead of ${before}); what is deployed keeps the earlier ones`,

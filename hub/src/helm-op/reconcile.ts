@@ -5,7 +5,7 @@ import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
@@ -34,6 +34,7 @@ import { entryFor, planBundle, wantedCharts } from "./plan-bundle.ts";
 import type { PollHistory } from "./polling.ts";
 import { handledOf, handledWith, openRequests } from "./requests.ts";
 import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { isRunByAny } from "./runs-archive.ts";
 import { type TellDeps, tell, tellBegun, tellFailure, warn } from "./tell.ts";
 import { unknownFieldRemarks } from "./unknown-fields.ts";
 import { refusalOf } from "./validate.ts";
@@ -169,7 +170,9 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       known,
       notes: memories.get(key)?.notes ?? [],
       ...plan,
-      ...(isDoubted && { isUseless: (pin: Pin) => !isRunning(deps, key, pin) }),
+      ...(isDoubted && {
+        isUseless: (pin: Pin) => !isRunByAny(deps.deployments.byIndex(byBundle, key), pin),
+      }),
       signal,
     });
   }
@@ -206,15 +209,6 @@ function troubleOf(memory: Memory | undefined, helmOp: HelmOp): Trouble {
 
 function momentOf({ clock, hubId }: HelmOpDeps) {
   return { nowMs: clock.now(), hub: hubId };
-}
-
-/** Whether some cluster has installed this very archive, or may have. */
-function isRunning({ deployments }: HelmOpDeps, key: ObjectKey, pin: Pin): boolean {
-  const digest = archiveDigest(pin);
-  return (
-    digest === undefined ||
-    deployments.byIndex(byBundle, key).some(({ status }) => status?.chartDigest === digest)
-  );
 }
 
 /** Whether somebody asked, and nothing came of it yet: from memory, or after a restart from the status. */

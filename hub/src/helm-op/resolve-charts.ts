@@ -7,7 +7,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
-import { choosePin } from "./choose-pin.ts";
+import { choosePin, type Hold } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";
 import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
 
@@ -91,11 +91,7 @@ async function resolveOne(
       ...request.sharingOf?.(wanted),
       signal,
     });
-    const { pin, note } = choosePin(
-      earlier?.pin,
-      fresh,
-      request.follow === true || (earlier !== undefined && isUseless?.(earlier.pin)),
-    );
+    const { pin, note } = choosePin(earlier?.pin, fresh, holdOn(earlier?.pin, request));
     const remarks = note === undefined ? problems : [note, ...problems];
     return {
       wanted,
@@ -105,4 +101,10 @@ async function resolveOne(
   } catch (thrown) {
     return { ...unchanged, error: AppError.from(thrown) };
   }
+}
+
+function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Hold {
+  if (pin === undefined || follow === true) return "none";
+  if (isUseless === undefined) return "firm";
+  return isUseless(pin) ? "none" : "doubted";
 }

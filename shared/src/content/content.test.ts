@@ -19,6 +19,8 @@ const pin = {
   digest: `sha256:${"a".repeat(64)}`,
 } as const;
 
+const otherDigest = `sha256:${"b".repeat(64)}`;
+
 const content: DeploymentContent = {
   ...plainContent,
   pin,
@@ -36,6 +38,21 @@ describe("a change is sent to agents, and", () => {
       [
         "the same version with other bytes",
         { ...content, pin: { ...pin, digest: `sha256:${"b".repeat(64)}` } },
+        true,
+      ],
+      [
+        "the same archive at another address",
+        { ...content, pin: { ...pin, url: "https://mirror.example.com/web-1.2.3.tgz" } },
+        false,
+      ],
+      [
+        "another archive of that version",
+        { ...content, pin: { ...pin, digest: otherDigest } },
+        true,
+      ],
+      [
+        "another address that tells no digest",
+        { ...content, pin: { kind: "tarball", url: "https://mirror.example.com/web.tgz" } },
         true,
       ],
       ["another release name", { ...content, releaseName: "shop" }, true],

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Typed } from "../api/field.ts";
 import { labelSelectorSchema } from "../api/label-selector.ts";
-import { pinSchema } from "../charts/pin.ts";
+import { archiveDigest, type Pin, pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
 import { supplyRefSchema } from "../supply/supply.ts";
@@ -171,7 +171,7 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
   return createHash("sha256")
     .update(
       canonicalJson({
-        pin,
+        chart: chartIdentity(pin),
         releaseName,
         namespace,
         values,
@@ -182,4 +182,10 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
     )
     .digest("hex")
     .slice(0, 56);
+}
+
+/** The same for the same archive, wherever it comes from; one without a digest is known by where it comes from alone. */
+function chartIdentity(pin: Pin): unknown {
+  const digest = archiveDigest(pin);
+  return digest === undefined || pin.kind === "tarball" ? pin : [pin.version, digest];
 }
