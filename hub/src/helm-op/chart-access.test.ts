@@ -100,7 +100,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     [
       "is missing",
       undefined,
-      /^could not read Helm auth from secret: there is no Secret fleet-default\/login$/,
+      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; it goes on as soon as somebody makes it$/,
     ],
     [
       "is half-filled",

@@ -114,7 +114,9 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
             });
       if (secretName !== undefined && secret === undefined) {
         seen.set(key, withoutAccess);
-        throw unusable(`there is no Secret ${namespace}/${secretName}`);
+        throw unusable(
+          `there is no Secret ${namespace}/${secretName}; it goes on as soon as somebody makes it`,
+        );
       }
       const settingsFor = (source: ChartSource) =>
         accessSettingsFromSecret(secret?.object, {
