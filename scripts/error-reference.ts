@@ -1,16 +1,16 @@
 /** The page of all errors, from the catalogues that the code has. */
 import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
 
-/** Where catalogues are: `errors.ts` of a folder, and the few that stand beside what they are about. */
-const catalogueFiles = "{shared,hub,agent,local,cli,proto}/src/**/{errors,app-error,content}.ts";
+const sources = "{shared,hub,agent,local,cli,proto}/src/**/*.ts";
 
 /** The text of docs/errors.md. Throws when two catalogues use one code. */
 export async function errorReference(root: string): Promise<string> {
   const kinds = new Map<string, ErrorKind>();
-  for (const file of globSync(catalogueFiles, { cwd: root }).sort()) {
+  for (const file of await catalogueFiles(root)) {
     const exported = (await import(pathToFileURL(join(root, file)).href)) as Readonly<
       Record<string, unknown>
     >;
@@ -36,6 +36,17 @@ export async function errorReference(root: string): Promise<string> {
     ),
     "",
   ].join("\n");
+}
+
+/** Wherever one is declared, so that none is forgotten. */
+async function catalogueFiles(root: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const file of globSync(sources, { cwd: root }).sort()) {
+    if (file.endsWith(".test.ts")) continue;
+    const text = await readFile(join(root, file), "utf8");
+    if (/^export const \w+ = defineErrors\(/m.test(text)) files.push(file);
+  }
+  return files;
 }
 
 function kindsIn(value: unknown): readonly ErrorKind[] {

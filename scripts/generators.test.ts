@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { errorReference } from "./error-reference.ts";
 import { type Generator, generators, staleFiles } from "./generators.ts";
 import { root } from "./run.ts";
 
@@ -14,6 +15,14 @@ test("every generated file in the repository is up to date", async () => {
     [],
     "run `npm run generate`",
   );
+});
+
+test("the error reference has a catalogue wherever in a folder it is declared", async () => {
+  const text = await errorReference(root);
+
+  // In supply.ts, content.ts and errors.ts.
+  for (const code of ["SUPPLY_INVALID", "CONTENT_INVALID", "INDEX_INVALID"])
+    assert.match(text, new RegExp(`^\\| \`${code}\` `, "m"));
 });
 
 test("a file that is missing, changed or made by nothing is stale, others are not", async (t) => {
