@@ -67,7 +67,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "401",
     respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
     code: "REGISTRY_UNAUTHORIZED",
-    says: /^401 Unauthorized; no credentials are set: name a secret in helmSecretName$/,
+    says: /^401 Unauthorized; no credentials are set: helmSecretName has to name a secret that has some for this host$/,
   },
   {
     name: "403",

@@ -60,21 +60,28 @@ export async function passBody(
       await take(chunk);
     }
   }
-  const encoding = answer.header("content-encoding")?.trim().toLowerCase() ?? "identity";
   try {
-    if (encoding === "gzip" || encoding === "x-gzip")
-      await pipeline(answer.body, createGunzip(), takeAll);
-    else if (encoding === "identity" || encoding === "") await pipeline(answer.body, takeAll);
-    else
-      throw new AppError(
-        limit.tooLarge,
-        `${answer.asked}: answered in the encoding ${encoding}, which was not asked for`,
-      );
+    const encoding = encodingOf(answer);
+    if (encoding === "gzip") await pipeline(answer.body, createGunzip(), takeAll);
+    else if (encoding === "identity") await pipeline(answer.body, takeAll);
+    else throw notAskedFor(encoding);
   } catch (thrown) {
     answer.body.destroy();
     throw answer.broken(thrown);
   }
   return { digest: `sha256:${hash.digest("hex")}` };
+}
+
+/** How the body is packed: `identity`, `gzip`, or another, which nothing here asks for. */
+export function encodingOf(answer: Exchange): string {
+  const encoding = answer.header("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding === "") return "identity";
+  return encoding === "x-gzip" ? "gzip" : encoding;
+}
+
+/** For `Exchange.broken`. */
+export function notAskedFor(encoding: string): Error {
+  return new Error(`answered in the encoding ${encoding}, which was not asked for`);
 }
 
 function announcedBytes(answer: Exchange): number {

@@ -1,6 +1,7 @@
 /** The one request that fetches a pinned chart. */
-import { AppError, unreachable } from "../errors/app-error.ts";
+import { unreachable } from "../errors/app-error.ts";
 import { homeAuthorization, type RepositoryAccess } from "./access.ts";
+import { encodingOf, notAskedFor } from "./body.ts";
 import { chartErrors } from "./errors.ts";
 import type { Exchange, Exchanger } from "./exchange.ts";
 import type { OciRegistry } from "./oci-registry.ts";
@@ -50,14 +51,11 @@ export function createOpenChart(deps: {
   return async function openChart(pin, access, options) {
     const answer = await ask(pin, access, options);
     if (answer.status !== 200) throw await refusal(answer, access, chartErrors.CHART_DOWNLOAD);
-    const encoding = answer.header("content-encoding");
+    const encoding = encodingOf(answer);
     // Archives are fetched without asking for an encoding; servers that name one for .tgz mean the archive itself.
-    if (encoding !== undefined && !/^(?:identity|(?:x-)?gzip|)$/i.test(encoding)) {
+    if (encoding !== "identity" && encoding !== "gzip") {
       answer.body.destroy();
-      throw new AppError(
-        chartErrors.CHART_DOWNLOAD,
-        `${answer.asked}: answered in the encoding ${encoding}, which was not asked for`,
-      );
+      throw answer.broken(notAskedFor(encoding));
     }
     return answer;
   };

@@ -33,6 +33,8 @@ export interface Exchange {
   readonly url: URL;
   /** What was asked, for messages: `GET https://host/path`. */
   readonly asked: string;
+  /** Whether who answered was shown what the request has to show. */
+  readonly isAuthorized: boolean;
   /** The first value of a header. */
   header(name: string): string | undefined;
   /** All values of a header. */
@@ -83,7 +85,6 @@ export function createExchanger(deps: {
   ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const pool = deps.pools.for(request.access, url);
-    const mayTell = request.authorization !== undefined && isSameParty(request.url, url);
     const options = {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -91,7 +92,7 @@ export function createExchanger(deps: {
       headers: {
         "user-agent": deps.userAgent,
         ...request.headers,
-        ...(mayTell ? { authorization: request.authorization } : {}),
+        ...(mayBeTold(request, url) ? { authorization: request.authorization } : {}),
       },
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -105,6 +106,10 @@ export function createExchanger(deps: {
       return pool.request(options);
     }
   }
+}
+
+function mayBeTold(request: ExchangeRequest, url: URL): boolean {
+  return request.authorization !== undefined && isSameParty(request.url, url);
 }
 
 function redirected(request: ExchangeRequest, from: URL, location: string, asked: string): URL {
@@ -135,6 +140,8 @@ function toExchange(
     body: answer.body,
     url,
     asked,
+    // What is posted has the credentials in it.
+    isAuthorized: mayBeTold(request, url) || request.method === "POST",
     header: (name) => first(answer.headers[name]),
     headerValues: (name) => [answer.headers[name] ?? []].flat(),
     broken: (thrown) => failed(request, asked, thrown),

@@ -278,7 +278,7 @@ describe("an index", () => {
     [
       "in an encoding that was not asked for",
       (_, response) => send(response, 200, index, { "content-encoding": "br" }),
-      "INDEX_TOO_LARGE",
+      "INDEX_FETCH",
       /encoding br/,
     ],
     [

@@ -1,11 +1,14 @@
 /** An answer that is not the one hoped for, as an error: the status, what the server said about it, when to come again. */
 import { STATUS_CODES } from "node:http";
+import { constants, gunzipSync } from "node:zlib";
 import type { ErrorKind } from "../errors/app-error.ts";
-import { type RepositoryAccess, withoutSecrets } from "./access.ts";
+import { isHome, type RepositoryAccess, withoutSecrets } from "./access.ts";
+import { encodingOf } from "./body.ts";
 import { chartErrors, RepositoryError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 const maxDetailBytes = 4096;
+const maxUnpackedBytes = 1024 * 1024;
 const maxDetailLength = 200;
 
 /** What an unexpected answer means. The body is read no further than a message needs. */
@@ -32,7 +35,7 @@ export async function refusal(
   if (status === 401 || status === 403) {
     return new RepositoryError(
       chartErrors.REGISTRY_UNAUTHORIZED,
-      `${said}${credentialsHint(access, status)}`,
+      `${said}${credentialsHint(answer, access)}`,
       { status },
     );
   }
@@ -47,13 +50,18 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-function credentialsHint(access: RepositoryAccess, status: number): string {
-  const withCredentials = access.password ?? access.bearerToken ?? access.identityToken;
-  if (withCredentials === undefined)
-    return "; no credentials are set: name a secret in helmSecretName";
-  return status === 401
-    ? "; the credentials of the secret are not accepted"
-    : "; the credentials of the secret do not allow this";
+/** Who was shown nothing is not said to have refused what the Secret holds. */
+function credentialsHint(answer: Exchange, access: RepositoryAccess): string {
+  const { password, bearerToken, identityToken, clientCertificate } = access;
+  if ((password ?? bearerToken ?? identityToken ?? clientCertificate) === undefined)
+    return "; no credentials are set: helmSecretName has to name a secret that has some for this host";
+  if (answer.isAuthorized || (clientCertificate !== undefined && isHome(access, answer.url)))
+    return answer.status === 401
+      ? "; the credentials of the secret are not accepted"
+      : "; the credentials of the secret do not allow this";
+  return isHome(access, answer.url)
+    ? "; the credentials of the secret were not sent: it asks for none that can be shown to it"
+    : "; the credentials of the secret were not sent: they are for another host";
 }
 
 /** The registry's own words: the errors of the distribution API, or a short text. A page is of no use to anybody. */
@@ -70,10 +78,26 @@ async function readDetail(answer: Exchange): Promise<string> {
     // The status is the message; words that could not be read add nothing to it.
     return "";
   }
-  const text = Buffer.concat(chunks).toString("utf8", 0, maxDetailBytes).trim();
+  const bytes = unpacked(Buffer.concat(chunks), encodingOf(answer));
+  const text = bytes.toString("utf8", 0, maxDetailBytes).trim();
   return shorten(
     registryErrors(text) ?? (text.startsWith("<") ? "" : (text.split("\n", 1)[0] ?? "")),
   );
+}
+
+/** As much as there is of what may have been cut off; nothing of what cannot be unpacked. */
+function unpacked(bytes: Buffer, encoding: string): Buffer {
+  if (encoding === "identity") return bytes;
+  try {
+    if (encoding === "gzip")
+      return gunzipSync(bytes, {
+        finishFlush: constants.Z_SYNC_FLUSH,
+        maxOutputLength: maxUnpackedBytes,
+      });
+  } catch {
+    // As with words that could not be read.
+  }
+  return Buffer.alloc(0);
 }
 
 function registryErrors(text: string): string | undefined {
