@@ -100,6 +100,24 @@ describe("a repository's secret", () => {
     ],
     ["docker's hosts with a star", docker({ "*.example.com": { auth } }), { source: oci }, basic],
     [
+      "docker's hosts with a star in a part of the name",
+      docker({ "r*i*y.exam*.com": { auth } }),
+      { source: oci },
+      basic,
+    ],
+    [
+      "nothing of docker's for a host that a star does not stand for",
+      docker({ "registry*registry.example.com": { auth }, "r*z*y.example.com": { auth } }),
+      { source: oci },
+      {},
+    ],
+    [
+      "docker's host by its own name rather than by a star, in whatever order",
+      docker({ "*.example.com": { registrytoken: "any" }, "registry.example.com": { auth } }),
+      { source: oci },
+      basic,
+    ],
+    [
       "docker's longest path",
       docker({
         "registry.example.com": { registrytoken: "host" },

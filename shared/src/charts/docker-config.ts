@@ -32,7 +32,9 @@ export function dockerCredentials(config: string, source: ChartSource): AccessSe
   const [best] = Object.entries(parsed.data.auths)
     .map(([key, entry]) => ({ key, entry, place: placeOfKey(key) }))
     .filter(({ place }) => wanted !== undefined && covers(place, wanted))
-    .toSorted((a, b) => b.place.path.length - a.place.path.length);
+    .toSorted(
+      (a, b) => b.place.path.length - a.place.path.length || stars(a.place) - stars(b.place),
+    );
   return best === undefined ? {} : credentialsOf(best.entry, best.place.host);
 }
 
@@ -75,16 +77,36 @@ function placeOfKey(key: string): Place {
   };
 }
 
-/** As the kubelet has it: a `*` stands for one part of a host's name, and a path covers what is below it. */
+/** As the kubelet has it: a `*` stands for what is in one part of a host's name, and a path covers what is below it. */
 function covers(place: Place, wanted: Place): boolean {
   const [parts, wantedParts] = [place.host.split("."), wanted.host.split(".")];
   const isHost =
     parts.length === wantedParts.length &&
-    parts.every((part, index) => part === "*" || part === wantedParts[index]);
+    parts.every((part, index) => fits(part, wantedParts[index] ?? ""));
   return (
     isHost &&
     (place.path === "" || wanted.path === place.path || wanted.path.startsWith(`${place.path}/`))
   );
+}
+
+/** No regular expression, which could be made to take for ever. */
+function fits(pattern: string, text: string): boolean {
+  const [start = "", ...rest] = pattern.split("*");
+  const end = rest.pop();
+  if (end === undefined) return pattern === text;
+  if (!text.startsWith(start) || !text.slice(start.length).endsWith(end)) return false;
+  let left = text.slice(start.length, text.length - end.length);
+  for (const piece of rest) {
+    const at = left.indexOf(piece);
+    if (at === -1) return false;
+    left = left.slice(at + piece.length);
+  }
+  return true;
+}
+
+/** A host by its own name is meant more than one by a pattern. */
+function stars({ host }: Place): number {
+  return host.split("*").length;
 }
 
 /** The failure is left out: it quotes the text. */
