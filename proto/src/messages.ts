@@ -80,7 +80,8 @@ export type HubMessage =
 /** A Secret or ConfigMap of the workspace; `packed` is absent where the hub has no such object. */
 export interface Supply extends SupplyRef {
   readonly packed?: {
-    readonly digest: string /** gzip of canonical JSON. */;
+    readonly digest: string;
+    /** gzip of canonical JSON. */
     readonly content: Uint8Array;
   };
 }
