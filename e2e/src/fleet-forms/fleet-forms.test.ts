@@ -8,9 +8,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { agentNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
+import {
+  agentNamespace,
+  helmOpLabel,
+  localNamespace,
+  workspaceNamespace,
+} from "@flotilla/shared/api/names.ts";
+import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
+import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
+import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import {
   configMaps,
@@ -40,8 +48,19 @@ after(() => charts.close());
 const guarded = await startGuardedCharts({ username: "user", password: "secret" });
 after(() => guarded[Symbol.asyncDispose]());
 const registry = await startTestRegistry({ after });
+/** The same charts behind a certificate that nobody trusts. */
+const untrusted = await startTestServer(
+  async ({ path }, response) => {
+    const answer = await fetch(`${charts.url}${path}`);
+    send(response, answer.status, new Uint8Array(await answer.arrayBuffer()));
+  },
+  { certificate: await issueTestCertificate() },
+);
+after(() => untrusted[Symbol.asyncDispose]());
 
-const addresses: readonly (readonly [written: string, here: string])[] = [
+type Addresses = readonly (readonly [written: string, here: string])[];
+
+const addresses: Addresses = [
   ["https://charts.example.com/stable", charts.url],
   ["https://charts.example.com", charts.url],
   ["https://private.example.com/charts", guarded.origin],
@@ -92,9 +111,9 @@ async function groups(): Promise<void> {
 }
 
 /** Applies a document, and gives its HelmOp once it is Ready in so many clusters. */
-async function apply(file: string, clusters: number, settled = "Ready"): Promise<HelmOp> {
+async function apply(file: string, clusters: number, elsewhere: Addresses = []): Promise<HelmOp> {
   const path = join(import.meta.dirname, "documents", file);
-  const text = addresses.reduce(
+  const text = [...elsewhere, ...addresses].reduce(
     (written, [from, to]) => written.replaceAll(from, to),
     await readFile(path, "utf8"),
   );
@@ -105,13 +124,29 @@ async function apply(file: string, clusters: number, settled = "Ready"): Promise
     else applied = await fleet.hub.create(helmOps, document.toJS() satisfies HelmOp);
   }
   assert.ok(applied !== undefined);
-  const found = await objectThat(fleet.hub, helmOps, applied.metadata, settled, (helmOp) => {
+  const found = await objectThat(fleet.hub, helmOps, applied.metadata, "Ready", (helmOp) => {
     const ready = findCondition(helmOp?.status?.conditions, "Ready")?.status === "True";
     return ready && helmOp?.status?.display?.readyBundleDeployments === `${clusters}/${clusters}`;
   });
   assert.ok(found !== undefined);
   assert.equal(findCondition(found.status?.conditions, "Accepted")?.status, "True");
   return found;
+}
+
+async function bundleOf({ metadata }: HelmOp): Promise<Bundle> {
+  const bundle = await fleet.hub.get(bundles, metadata);
+  assert.ok(bundle !== undefined);
+  return bundle;
+}
+
+function assertPolled({ status }: HelmOp): void {
+  assert.equal(findCondition(status?.conditions, "Polled")?.status, "True");
+  assert.notEqual(status?.lastPollingTriggered, undefined);
+}
+
+function assertNotPolled({ status }: HelmOp): void {
+  assert.equal(findCondition(status?.conditions, "Polled"), undefined);
+  assert.equal(status?.lastPollingTriggered, undefined);
 }
 
 interface Told {
@@ -137,26 +172,38 @@ test("there is a test for every form", () => {
   ]);
 });
 
-test("http.yaml: a repository, an empty version, and the cluster that the hub itself is", async () => {
-  const { status } = await apply("http.yaml", 1);
+test("http.yaml: a repository whose certificate is not checked, an empty version, and the cluster that the hub itself is", async () => {
+  const helmOp = await apply("http.yaml", 1, [
+    ["https://charts.example.com/stable", untrusted.origin],
+  ]);
 
-  assert.equal(status?.version, "3.1.0");
+  assert.equal(helmOp.status?.version, "3.1.0");
+  assertNotPolled(helmOp);
+  assert.deepEqual(untrusted.paths().toSorted(), ["/index.yaml", "/labels-3.1.0.tgz"]);
+  const { spec } = await bundleOf(helmOp);
+  assert.equal(spec.helm?.version, "3.1.0");
+  assert.deepEqual(spec.targets, [{ name: "default", clusterGroup: "default" }]);
   const config = { namespace: "labels-test", name: "labels-config" };
   assert.equal((await local.rest.get(configMaps, config))?.data?.["version"], "3.1.0");
   assert.equal(await prod.rest.get(configMaps, config), undefined);
 });
 
 test("tarball.yaml: an archive by its address, of which only the agent knows the version", async () => {
-  const { status } = await apply("tarball.yaml", 1);
+  const helmOp = await apply("tarball.yaml", 1);
 
   assert.equal((await told(local, "app", "tarball")).version, "0.1.0");
-  assert.equal(status?.version, "0.1.0");
+  assert.equal(helmOp.status?.version, "0.1.0");
+  assertNotPolled(helmOp);
+  const { labels } = (await bundleOf(helmOp)).metadata;
+  assert.deepEqual(labels, { tier: "infra", [helmOpLabel]: "tarball" }, "not the HelmOp's own");
 });
 
 test("oci-polled.yaml: a registry, a constraint, all clusters of the workspace", async () => {
-  const { status } = await apply("oci-polled.yaml", 2);
+  const helmOp = await apply("oci-polled.yaml", 2);
 
-  assert.equal(status?.version, "0.1.9");
+  assert.equal(helmOp.status?.version, "0.1.9");
+  assertPolled(helmOp);
+  assert.equal((await bundleOf(helmOp)).spec.helm?.version, "0.1.9");
   for (const { rest } of [prod, canary]) {
     const config = await rest.get(configMaps, { namespace: "web", name: "web-config" });
     assert.equal(config?.data?.["version"], "0.1.9");
@@ -164,9 +211,21 @@ test("oci-polled.yaml: a registry, a constraint, all clusters of the workspace",
 });
 
 test("private.yaml: credentials, a group, a target with a namespace and values of its own", async () => {
-  const { status } = await apply("private.yaml", 2);
+  await prod.rest.create(namespaces, { metadata: { name: "private" } });
+  await prod.rest.create(configMaps, {
+    metadata: { namespace: "private", name: "private-told" },
+    data: { of: "nobody, until it is taken over" },
+  });
 
-  assert.equal(status?.version, "1.9.0");
+  const helmOp = await apply("private.yaml", 2);
+
+  assert.equal(helmOp.status?.version, "1.9.0");
+  assertPolled(helmOp);
+  const { spec } = await bundleOf(helmOp);
+  assert.deepEqual(
+    spec.targets?.map(({ name }) => name),
+    ["prod", "canary", "never"],
+  );
   const image = { tag: "1.20" };
   assert.deepEqual((await told(prod, "private", "private")).values, { replicas: 5, image });
   assert.deepEqual((await told(canary, "canary", "private")).values, { replicas: 2, image });
@@ -190,9 +249,11 @@ test("copies-and-values.yaml: templates, values and copies of the hub, an accoun
     ...boundTo("ClusterRole", "cluster-admin", "deployer"),
   });
 
-  const { status } = await apply("copies-and-values.yaml", 1);
+  const helmOp = await apply("copies-and-values.yaml", 1);
 
-  assert.equal(status?.version, "1.2.3");
+  assert.equal(helmOp.status?.version, "1.2.3");
+  assertNotPolled(helmOp);
+  assert.equal((await bundleOf(helmOp)).spec.targets?.[0]?.name, "target000");
   assert.deepEqual(await told(prod, "copies", "copies"), {
     version: "1.2.3",
     values: {
@@ -203,12 +264,17 @@ test("copies-and-values.yaml: templates, values and copies of the hub, an accoun
     },
   });
   const namespace = await prod.rest.get(namespaces, { name: "copies" });
-  assert.equal(namespace?.metadata.labels?.["owner"], "platform");
+  assert.deepEqual(namespace?.metadata.labels, {
+    "kubernetes.io/metadata.name": "copies",
+    owner: "platform",
+  });
   assert.equal(namespace.metadata.annotations?.["team"], "a");
   const copy = await prod.rest.get(configMaps, { namespace: "copies", name: "defaults" });
   assert.deepEqual(copy?.data, data);
+  const overrides = { namespace: "copies", name: "overrides" };
+  assert.notEqual(await prod.rest.get(secrets, overrides), undefined);
   assert.match(
-    findCondition(status.conditions, "Accepted")?.message ?? "",
+    findCondition(helmOp.status.conditions, "Accepted")?.message ?? "",
     /spec\.correctDrift, spec\.diff, spec\.rolloutStrategy have no effect in this version/,
   );
 });
