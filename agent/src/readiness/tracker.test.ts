@@ -169,7 +169,7 @@ suite("the objects of a release", () => {
     assert.deepEqual(told, ["shop"]);
   });
 
-  test("are ten at most where they are not ready, in a stable order, and all are counted", async (t) => {
+  test("are ten at most where they are not ready, in a stable order, and all are counted (rancher/fleet#3532)", async (t) => {
     const { tracker, readiness } = setUp(t);
     const many = Array.from({ length: 25 }, (_, n) => ({ ...config, name: `c${99 - n}` }));
 

@@ -149,3 +149,24 @@ test("rancher/fleet#2388: what the hub keeps for a cluster is small, however lar
   assert.ok(deployment !== undefined);
   assert.ok(JSON.stringify(deployment).length < 4_096);
 });
+
+test("rancher/fleet#3004: what is ready is written no more, by nobody", async () => {
+  const settled = { namespace: workspaceNamespace, name: "fleet-3883" };
+  const namespace = clusterNamespaceName(workspaceNamespace, cluster.name);
+  const versions = async () => {
+    const objects = [
+      await fleet.hub.get(helmOps, settled),
+      await fleet.hub.get(bundles, settled),
+      await fleet.hub.get(bundleDeployments, { ...settled, namespace }),
+    ];
+    return objects.map((object) => object?.metadata.resourceVersion);
+  };
+  const before = await versions();
+
+  // What is going on meanwhile is the whole way of another HelmOp.
+  await deploy("fleet-3004", { ...app, version: "1.1.0" });
+  await helmOpThat(fleet.hub, "fleet-3004", "ready", isReady("1.1.0", 1));
+
+  assert.ok(!before.includes(undefined));
+  assert.deepEqual(await versions(), before);
+});
