@@ -54,7 +54,9 @@ export const bundleDeploymentOptionsFields = {
   defaultNamespace: text("Where the release goes when `namespace` is empty.", {
     absent: "`default`",
   }),
-  namespace: text("The namespace of the release, and of every object in it."),
+  namespace: text(
+    "The namespace of the release. An object for which the chart names another one goes there.",
+  ),
   helm: described(helmOptionsSchema.nullish(), helmDescription),
   serviceAccount: text(
     "The ServiceAccount, in the agent's namespace, as which the agent installs, so that it can do what that account may and nothing else.",
@@ -71,7 +73,7 @@ export const bundleDeploymentOptionsFields = {
   keepResources: flag("Leave what was installed in the cluster when the deployment is taken away."),
   deleteNamespace: flag("Delete the release's namespace with the deployment."),
   deleteCRDResources: flag(
-    "Delete the chart's CustomResourceDefinitions, and with them all their objects, with the deployment.",
+    "Without effect: CustomResourceDefinitions in the chart's templates, and with them all their objects, go with the deployment unless they have the annotation `helm.sh/resource-policy: keep`; those in its folder `crds` stay.",
   ),
   correctDrift: described(
     correctDriftSchema.nullish(),

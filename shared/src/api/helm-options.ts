@@ -95,7 +95,7 @@ export const helmOptionsSchema = fields(
     ),
     skipSchemaValidation: flag("Do not check the values against the chart's own schema."),
     disableDependencyUpdate: flag(
-      "Do not fetch dependencies that the chart lists but does not contain.",
+      "Without effect: dependencies that the chart lists but does not contain are never fetched.",
     ),
   },
   "HelmOptions",
