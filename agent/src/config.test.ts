@@ -32,6 +32,14 @@ suite("the agent's flags", () => {
     assert.deepEqual(config.helmEnvironment, { PATH: "/bin", HTTPS_PROXY: "http://proxy" });
   });
 
+  test("name the proxies on the way to repositories", () => {
+    assert.equal(parseAgentConfig([], {}).proxy, undefined);
+    assert.equal(
+      parseAgentConfig([], { HTTP_PROXY: "http://proxy" }).proxy?.httpProxy,
+      "http://proxy",
+    );
+  });
+
   const refused: readonly (readonly [string, RegExp])[] = [
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],

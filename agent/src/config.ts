@@ -2,6 +2,8 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { ProxySettings } from "@flotilla/shared/charts/connection-pools.ts";
+import { proxySettings } from "@flotilla/shared/charts/proxy-settings.ts";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
@@ -18,6 +20,8 @@ export interface AgentConfig {
   readonly concurrency: number;
   readonly httpListen: ListenAddress;
   readonly logLevel: LogLevel;
+  /** On the way to chart repositories; absent: none. */
+  readonly proxy?: ProxySettings;
   /** What Helm gets besides what it needs: how to find programs and the way out. */
   readonly helmEnvironment: Readonly<Record<string, string>>;
 }
@@ -31,6 +35,8 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --concurrency N          Helm processes at a time; default: two for each processor
   --http-listen HOST:PORT  /healthz, /readyz and /metrics; default :8080
   --log-level LEVEL        ${logLevels.join(", ")}; default info
+
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY are heeded on the way to chart repositories.
 `;
 
 /** What of the agent's environment Helm may see. */
@@ -66,6 +72,7 @@ export function parseAgentConfig(
     throw invalid(
       `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
     );
+  const proxy = proxySettings(environment);
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
@@ -74,6 +81,7 @@ export function parseAgentConfig(
     concurrency,
     httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
     logLevel,
+    ...(proxy !== undefined && { proxy }),
     helmEnvironment: Object.fromEntries(
       passedOn.flatMap((name) => {
         const value = environment[name];

@@ -31,7 +31,11 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     env: process.env,
   });
   const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}` });
-  const charts = createChartClient({ userAgent: `flotilla-agent/${buildVersion}`, log });
+  const charts = createChartClient({
+    userAgent: `flotilla-agent/${buildVersion}`,
+    log,
+    ...(config.proxy !== undefined && { proxy: config.proxy }),
+  });
   const helmHome = join(config.dataDir, "helm");
   await mkdir(helmHome, { recursive: true, mode: 0o700 });
 

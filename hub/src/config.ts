@@ -1,6 +1,8 @@
 /** The hub's flags, parsed and checked. The only file that reads the environment. */
 import { hostname } from "node:os";
 import { parseArgs } from "node:util";
+import type { ProxySettings } from "@flotilla/shared/charts/connection-pools.ts";
+import { proxySettings } from "@flotilla/shared/charts/proxy-settings.ts";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -21,6 +23,8 @@ export interface HubConfig {
   /** Tells this process from other replicas. */
   readonly replica: string;
   readonly logLevel: LogLevel;
+  /** On the way to chart repositories; absent: none. */
+  readonly proxy?: ProxySettings;
 }
 
 export const hubUsage = `Usage: flotilla-hub [flags]
@@ -34,6 +38,8 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --certificate-lifetime D   of agents' certificates; default 24h
   --replica NAME             of this process; default: the host's name
   --log-level LEVEL          ${logLevels.join(", ")}; default info
+
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY are heeded on the way to chart repositories.
 `;
 
 /** Throws CONFIG_INVALID, whose message names the flag. */
@@ -51,6 +57,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     throw invalid(
       `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
     );
+  const proxy = proxySettings(environment);
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
@@ -61,6 +68,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
     logLevel,
+    ...(proxy !== undefined && { proxy }),
   };
 }
 

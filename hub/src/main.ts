@@ -49,7 +49,10 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     notReady: () => notReady,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
-  const charts = createChartClient({ userAgent: `flotilla-hub/${buildVersion}` });
+  const charts = createChartClient({
+    userAgent: `flotilla-hub/${buildVersion}`,
+    ...(config.proxy !== undefined && { proxy: config.proxy }),
+  });
   const events = createEventRecorder({
     rest,
     controller: "flotilla.dev/hub",

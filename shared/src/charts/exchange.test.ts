@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createServer, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { accessTo } from "./access.ts";
 import { issueTestCertificate } from "./testing/certificate.ts";
@@ -158,6 +160,46 @@ describe("a request", () => {
 
     await past.listChartVersions(...versions(server.origin));
     assert.deepEqual([proxy.seen.length, server.paths()], [1, ["/index.yaml"]]);
+  });
+});
+
+describe("a request through a proxy with TLS", () => {
+  it("trusts whom the access trusts, and shows the proxy nothing", async (t) => {
+    const certificate = await issueTestCertificate();
+    await using server = await startTestServer((_, response) => send(response, 200, index), {
+      certificate,
+    });
+    const connects: IncomingMessage[] = [];
+    const proxy = createServer().on("connect", (request, socket: Socket) => {
+      connects.push(request);
+      const [host, port] = (request.url ?? "").split(":");
+      const onward = connect(Number(port), host, () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [socket, onward]) end.on("error", () => onward.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    t.after(() => proxy.close());
+    const address = proxy.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    await using client = createTestClient({ proxy: { httpsProxy: `http://127.0.0.1:${port}` } });
+    const [source, access] = versions(server.origin);
+
+    await assert.rejects(
+      client.listChartVersions(source, access),
+      /signed by an authority that is not trusted/,
+    );
+    await client.listChartVersions(source, { ...access, caPem: certificate.caPem });
+
+    assert.deepEqual(
+      connects.map(({ url, headers }) => [url, headers.authorization]),
+      [
+        [server.host, undefined],
+        [server.host, undefined],
+      ],
+    );
+    assert.deepEqual(server.paths(), ["/index.yaml"]);
   });
 });
 

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { parseHubConfig } from "./config.ts";
+
+suite("the hub's configuration", () => {
+  test("names the proxies on the way to repositories, if there are any", () => {
+    assert.equal(parseHubConfig([], {}).proxy, undefined);
+    assert.deepEqual(parseHubConfig([], { HTTPS_PROXY: "http://proxy:3128" }).proxy, {
+      httpsProxy: "http://proxy:3128",
+      noProxy: "localhost,127.0.0.1,::1",
+    });
+  });
+});

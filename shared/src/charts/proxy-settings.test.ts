@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { ProxySettings } from "./connection-pools.ts";
+import { proxySettings } from "./proxy-settings.ts";
+
+const cases: readonly (readonly [
+  what: string,
+  environment: Readonly<Record<string, string>>,
+  settings: ProxySettings | undefined,
+])[] = [
+  ["none where none is named", { NO_PROXY: "example.com", HTTP_PROXY: " " }, undefined],
+  [
+    "both, and what is asked without",
+    { HTTP_PROXY: "http://a:1", HTTPS_PROXY: "https://b:2", NO_PROXY: ".svc,example.com" },
+    {
+      httpProxy: "http://a:1",
+      httpsProxy: "https://b:2",
+      noProxy: ".svc,example.com,localhost,127.0.0.1,::1",
+    },
+  ],
+  [
+    "the small spelling first, and an address without a scheme",
+    { HTTPS_PROXY: "http://a:1", https_proxy: "b.example.com:2" },
+    { httpsProxy: "http://b.example.com:2", noProxy: "localhost,127.0.0.1,::1" },
+  ],
+];
+suite("the proxies of an environment", () => {
+  for (const [what, environment, settings] of cases) {
+    test(`are ${what}`, () => assert.deepEqual(proxySettings(environment), settings));
+  }
+
+  test("are refused by the name of the variable, and without what is in it", () => {
+    assert.throws(() => proxySettings({ https_proxy: "socks5://me:planted@proxy:1" }), {
+      code: "CONFIG_INVALID",
+      message: "https_proxy is not the address of a proxy, as in http://proxy.example.com:3128",
+    });
+  });
+});
