@@ -8,6 +8,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors.ts";
 import type { Assignment } from "../link/ports.ts";
+import { createTurns } from "../storage/turns.ts";
 import type { HeldAssignment } from "./assignment-secret.ts";
 import type { AssignmentStorage } from "./assignment-storage.ts";
 
@@ -39,7 +40,7 @@ export interface AssignmentsDeps {
 export function createAssignments({ storage, log }: AssignmentsDeps): Assignments {
   const held = new Map<string, HeldAssignment>();
   /** One write at a time for each name; each writes what is wanted when its turn comes. */
-  const writes = new Map<string, Promise<void>>();
+  const writes = createTurns();
   /** Names of which what is wanted is not stored: a write is under way, or has failed. */
   const unstored = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
@@ -50,17 +51,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
 
   function store(name: string): Promise<void> {
     unstored.add(name);
-    return inTurn(name, () => write(name));
-  }
-
-  function inTurn(name: string, work: () => Promise<void>): Promise<void> {
-    const turn = (writes.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
-    writes.set(name, turn);
-    const cleanUp = (): void => {
-      if (writes.get(name) === turn) writes.delete(name);
-    };
-    turn.then(cleanUp, cleanUp);
-    return turn;
+    return writes.take(name, () => write(name));
   }
 
   async function write(name: string): Promise<void> {
@@ -141,13 +132,13 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
     },
     async stored(name) {
       // The turn that comes last writes what is wanted now.
-      if (unstored.has(name)) await (writes.get(name) ?? store(name));
+      if (unstored.has(name)) await (writes.last(name) ?? store(name));
     },
     async remove(deployment) {
       const current = held.get(deployment.name);
       if (current === undefined || current.owner.uid !== deployment.uid || !current.withdrawing)
         return;
-      await inTurn(deployment.name, async () => {
+      await writes.take(deployment.name, async () => {
         if (held.get(deployment.name) !== current) return;
         await storage.remove(deployment.name);
         // A newer one that came meanwhile is stored after this.

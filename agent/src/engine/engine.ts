@@ -321,7 +321,12 @@ export function createEngine(deps: EngineDeps): Engine {
 
   const intake: Intake = {
     holdings: assignments.holdings,
-    assign: assignments.assign,
+    async assign(assignment) {
+      const isStored = await assignments.assign(assignment);
+      // What is stored may name less than what was; while that is not known, another start needs what it names.
+      if (isStored) await unwanted.dropFree();
+      return isStored;
+    },
     async withdraw(deployment: DeploymentKey) {
       const outcome = await assignments.withdraw(deployment);
       if (outcome === "unknown") outbox.withdrawn(deployment);

@@ -76,6 +76,16 @@ suite("a supply that the hub withdrew", () => {
 
     assert.deepEqual(dropped, []);
   });
+
+  test("stays when it was sent anew while it was looked for who names it", async () => {
+    const { dropped, unwanted } = await setUp();
+
+    const dropping = unwanted.drop(settings);
+    unwanted.forget(settings);
+    await dropping;
+
+    assert.deepEqual(dropped, []);
+  });
 });
 
 suite("a supply that the hub lost", () => {

@@ -101,6 +101,21 @@ suite("what the hub supplied", () => {
     assert.deepEqual(supplies.get(ref)?.object, first);
   });
 
+  test("is kept, in the cluster too, where it comes anew while it is being deleted", async () => {
+    const { rest, supplies } = setUp();
+    await supplies.take(await sent(first));
+    const again = await sent(first);
+
+    const dropping = supplies.drop(ref);
+    const taking = supplies.take(again);
+
+    assert.deepEqual(await Promise.all([dropping, taking]), [undefined, true]);
+    assert.deepEqual(supplies.get(ref)?.object, first);
+    const { supplies: later } = setUp(rest);
+    await later.load();
+    assert.deepEqual(later.get(ref)?.object, first);
+  });
+
   test("is sent again where what is stored of it cannot be read", async () => {
     const { rest, supplies } = setUp();
     await supplies.take(await sent(first));

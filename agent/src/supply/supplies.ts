@@ -13,6 +13,7 @@ import {
   unpackSupply,
 } from "@flotilla/shared/supply/supply.ts";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
+import { createTurns } from "../storage/turns.ts";
 import {
   type StoredSupply,
   storedSupply,
@@ -21,7 +22,6 @@ import {
   supplySelector,
 } from "./supply-secret.ts";
 
-/** Calls of `take` and `drop` about one object are made one after the other. */
 export interface Supplies {
   /** Reads what is stored. To be called once, before anything else. */
   load(): Promise<void>;
@@ -60,6 +60,8 @@ interface Entry {
 export function createSupplies({ rest, log }: SuppliesDeps): Supplies {
   const own = createOwnSecrets(rest);
   const entries = new Map<string, Entry>();
+  /** By key: what is sent anew while it is being deleted must not go with that. */
+  const turns = createTurns();
   const listeners: ((ref: SupplyRef) => void)[] = [];
 
   function changed(ref: SupplyRef): void {
@@ -101,6 +103,45 @@ export function createSupplies({ rest, log }: SuppliesDeps): Supplies {
     return true;
   }
 
+  async function take({ packed, kind, name }: Supply): Promise<boolean> {
+    const ref: SupplyRef = { kind, name };
+    const key = supplyKey(ref);
+    const current = entries.get(key);
+    if (current !== undefined && current.known.digest === packed?.digest)
+      return current.isStored || (await store(current));
+    const object =
+      packed === undefined
+        ? current?.known.object
+        : await unpackSupply(ref, { digest: packed.digest, bytes: packed.content });
+    const entry: Entry = {
+      ref,
+      known: {
+        ...(object !== undefined && { object }),
+        ...(packed !== undefined && { digest: packed.digest }),
+      },
+      isStored: false,
+    };
+    entries.set(key, entry);
+    changed(ref);
+    return await store(entry);
+  }
+
+  async function drop(ref: SupplyRef): Promise<void> {
+    if (!entries.has(supplyKey(ref))) return;
+    try {
+      await own.remove(supplySecretName(ref));
+    } catch (thrown) {
+      // It is still told as held, so the hub withdraws it again.
+      log.warn(
+        { supply: supplyKey(ref), err: messageOf(thrown) },
+        "what the hub withdrew could not be deleted; it is tried again when the agent connects anew",
+      );
+      return;
+    }
+    entries.delete(supplyKey(ref));
+    changed(ref);
+  }
+
   return {
     async load() {
       for (const secret of await own.list(supplySelector)) {
@@ -124,43 +165,8 @@ export function createSupplies({ rest, log }: SuppliesDeps): Supplies {
         // What is not stored is asked for again.
         ...(known.digest !== undefined && isStored && { digest: known.digest }),
       })),
-    async take({ packed, kind, name }) {
-      const ref: SupplyRef = { kind, name };
-      const key = supplyKey(ref);
-      const current = entries.get(key);
-      if (current !== undefined && current.known.digest === packed?.digest)
-        return current.isStored || (await store(current));
-      const object =
-        packed === undefined
-          ? current?.known.object
-          : await unpackSupply(ref, { digest: packed.digest, bytes: packed.content });
-      const entry: Entry = {
-        ref,
-        known: {
-          ...(object !== undefined && { object }),
-          ...(packed !== undefined && { digest: packed.digest }),
-        },
-        isStored: false,
-      };
-      entries.set(key, entry);
-      changed(ref);
-      return await store(entry);
-    },
-    async drop(ref) {
-      if (!entries.has(supplyKey(ref))) return;
-      try {
-        await own.remove(supplySecretName(ref));
-      } catch (thrown) {
-        // It is still told as held, so the hub withdraws it again.
-        log.warn(
-          { supply: supplyKey(ref), err: messageOf(thrown) },
-          "what the hub withdrew could not be deleted; it is tried again when the agent connects anew",
-        );
-        return;
-      }
-      entries.delete(supplyKey(ref));
-      changed(ref);
-    },
+    take: (supply) => turns.take(supplyKey(supply), () => take(supply)),
+    drop: (ref) => turns.take(supplyKey(ref), () => drop(ref)),
     onChange(listener) {
       listeners.push(listener);
     },

@@ -1,6 +1,6 @@
 /**
  * What the hub has withdrawn, and what of it stays all the same: something that a deployment here still names, such as
- * one that the hub has lost with what it knew. It goes with that deployment.
+ * one that the hub has lost with what it knew, or one whose new content is still on its way. It goes when none does.
  */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -13,7 +13,7 @@ export interface Unwanted {
   drop(ref: SupplyRef): Promise<void>;
   /** It is wanted after all. */
   forget(ref: SupplyRef): void;
-  /** To be called when a deployment is gone. */
+  /** To be called when a deployment is gone, or names something else. */
   dropFree(): Promise<void>;
 }
 
@@ -27,16 +27,19 @@ export function createUnwanted({ supplies, namers, log }: UnwantedDeps): Unwante
   const waiting = new Map<string, SupplyRef>();
 
   async function drop(ref: SupplyRef): Promise<void> {
+    const key = supplyKey(ref);
+    waiting.set(key, ref);
     const [namer] = await namers.of(ref);
+    // It was sent anew meanwhile.
+    if (!waiting.has(key)) return;
     if (namer !== undefined) {
-      waiting.set(supplyKey(ref), ref);
       log.info(
-        { supply: supplyKey(ref), deployment: namer },
-        "withdrawn supply stays for a deployment that the hub does not know",
+        { supply: key, deployment: namer },
+        "withdrawn supply stays for as long as a deployment here names it",
       );
       return;
     }
-    waiting.delete(supplyKey(ref));
+    waiting.delete(key);
     await supplies.drop(ref);
   }
 

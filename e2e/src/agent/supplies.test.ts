@@ -28,8 +28,8 @@ const facts = await packFacts({
 
 const source = { kind: "Secret", name: "source" } as const;
 
-/** A deployment that names the Secret `source`. */
-async function guarded(name: string): Promise<Assignment> {
+/** A deployment that names a Secret for its chart. */
+async function guarded(name: string, secret: string = source.name): Promise<Assignment> {
   const chart = await configChart(name, "1.0.0");
   charts.publish(chart);
   const open = await deploymentOf({ name, chart, url: charts.origin });
@@ -39,7 +39,7 @@ async function guarded(name: string): Promise<Assignment> {
   });
   const { deploymentId, bytes } = await packContent({
     ...content,
-    access: { secret: source.name, repository: charts.origin },
+    access: { secret, repository: charts.origin },
   });
   return { ...open, deploymentId, content: bytes };
 }
@@ -98,6 +98,24 @@ test("a rotated Secret runs nothing; one that the hub lost is told of, and used 
   await agent.intake.takeSupply(source);
   await agent.intake.assign(await guarded("meanwhile"));
   await agent.report(({ name, phase }) => name === "meanwhile" && phase === "deployed");
+});
+
+test("a Secret that is withdrawn before what named it has changed goes once that has", async () => {
+  const other = { kind: "Secret", name: "other" } as const;
+  await agent.intake.takeSupply({ ...(await supplied(right)), ...other });
+  await agent.intake.assign(await guarded("changed", other.name));
+  await agent.report(({ name, phase }) => name === "changed" && phase === "deployed");
+
+  await agent.intake.dropSupply(other);
+  assert.equal(agent.intake.supplies().length, 2);
+  await agent.intake.assign(await guarded("changed"));
+
+  assert.deepEqual(
+    agent.intake.supplies().map(({ name }) => name),
+    [source.name],
+  );
+  await agent.intake.withdraw({ name: "changed", uid: "uid-changed" });
+  await agent.withdrawn("changed");
 });
 
 test("a withdrawn Secret stays for what is installed with it, and goes with the last of that", async () => {
