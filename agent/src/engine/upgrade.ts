@@ -94,8 +94,8 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     const until = AbortSignal.any([signal, superseded]);
     const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
     const { digest, ...final } = await inputs.final();
+    await checkTemplates({ content, chart, actor, values: final.values });
     const values = final.values === undefined ? undefined : toHelmJson(final.values);
-    await checkTemplates({ content, chart, actor, values });
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
     await assignments.stored(owner.name);
     refuseWhenOver(until);

@@ -1,16 +1,19 @@
-/** What can be rendered of a chart's archive: its templates and its values, with those of all charts inside it. */
+/** What can be rendered of a chart's archive: templates, values and other files, with those of all charts inside it. */
 import { createReadStream } from "node:fs";
+import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { extract } from "tar-stream";
 import { agentErrors } from "../errors.ts";
-import type { TemplateFile } from "./template-calls.ts";
+import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
 export interface ChartTemplates {
   readonly templates: readonly TemplateFile[];
   readonly values: readonly TemplateFile[];
+  /** Others in which the name of one of those functions stands. */
+  readonly files: readonly TemplateFile[];
 }
 
 /** Helm reads no chart that unpacks to more. */
@@ -23,6 +26,7 @@ export async function readChartTemplates({
 }: Pick<ChartFile, "path" | "digest">): Promise<ChartTemplates> {
   const templates: TemplateFile[] = [];
   const values: TemplateFile[] = [];
+  const files: TemplateFile[] = [];
   let unpackedBytes = 0;
 
   async function read(
@@ -33,11 +37,14 @@ export async function readChartTemplates({
     const entries = extract();
     entries.on("entry", ({ name, type }, stream, next) => {
       const path = within + name;
-      const kind = type === "file" ? kindOf(name) : undefined;
+      // Helm reads every kind of entry but folders.
+      const kind = type === "directory" ? undefined : kindOf(name);
       collect(stream, kind !== undefined).then((bytes) => {
         if (kind === "chart") inner.push({ path: `${path}!`, bytes });
-        else if (kind !== undefined)
-          (kind === "values" ? values : templates).push({ path, text: bytes.toString() });
+        else if (kind === "template") templates.push({ path, text: bytes.toString() });
+        else if (kind === "values") values.push({ path, text: bytes.toString() });
+        else if (outsideFunctions.some((name) => bytes.includes(name)))
+          files.push({ path, text: bytes.toString() });
         next();
       }, next);
     });
@@ -66,11 +73,18 @@ export async function readChartTemplates({
       { cause: thrown },
     );
   }
-  return { templates, values };
+  return { templates, values, files };
 }
 
-function kindOf(path: string): "template" | "values" | "chart" | undefined {
-  if (/\/charts\/[^/]+\.tgz$/.test(path)) return "chart";
-  if (/^[^/]+(\/charts\/[^/]+)*\/templates\/.+/.test(path)) return "template";
-  return /^[^/]+(\/charts\/[^/]+)*\/values\.yaml$/.test(path) ? "values" : undefined;
+function kindOf(name: string): "template" | "values" | "chart" | "file" {
+  const path = pathInChart(name);
+  if (/(^|\/)charts\/[^/]+\.tgz$/.test(path)) return "chart";
+  if (/^(charts\/[^/]+\/)*templates\/.+/.test(path)) return "template";
+  return /^(charts\/[^/]+\/)*values\.yaml$/.test(path) ? "values" : "file";
+}
+
+/** As Helm reads it: without the first folder, whatever that is called, and also where it was packed on Windows. */
+function pathInChart(name: string): string {
+  const parts = name.split(name.includes("\\") ? "\\" : "/");
+  return posix.normalize(parts.slice(1).join("/"));
 }

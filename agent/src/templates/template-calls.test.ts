@@ -89,8 +89,11 @@ suite("of the templates of a chart is found", () => {
 });
 
 test("templates in values are looked through as well", () => {
-  assert.deepEqual(callsInValues('{"a":"{{ lookup \\"v1\\" }}"}', "the values"), {
+  assert.deepEqual(callsInValues({ a: '{{ lookup "v1" }}' }, "the values"), {
     lookup: "the values",
   });
-  assert.deepEqual(callsInValues('{"lookup":"getHostByName"}', "the values"), {});
+  assert.deepEqual(callsInValues([[{ "{{ getHostByName }}": 1 }]], "the values"), {
+    getHostByName: "the values",
+  });
+  assert.deepEqual(callsInValues({ lookup: "getHostByName" }, "the values"), {});
 });

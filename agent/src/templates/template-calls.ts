@@ -24,6 +24,8 @@ export interface TemplateCalls {
   readonly calls: OutsideCalls;
   /** Whether texts of the values are rendered as templates too. */
   readonly rendersValues: boolean;
+  /** Whether the chart's other files may be. */
+  readonly rendersFiles: boolean;
 }
 
 /** What stands between `define` and `end`, or in a file outside of them. */
@@ -40,7 +42,8 @@ const anyName = "*";
 const suspect = /lookup|getHostByName|tpl/;
 
 export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
-  if (!files.some(({ text }) => suspect.test(text))) return { calls: {}, rendersValues: false };
+  if (!files.some(({ text }) => suspect.test(text)))
+    return { calls: {}, rendersValues: false, rendersFiles: false };
   const named = new Map<string, Piece[]>();
   const rendered: Piece[] = [];
   for (const file of files) {
@@ -63,11 +66,26 @@ export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
     const [first] = paths.toSorted();
     if (first !== undefined) calls[name] = first;
   }
-  return { calls, rendersValues: [...reached].some((piece) => piece.calls.has("tpl")) };
+  const isCalled = (name: string): boolean => [...reached].some((piece) => piece.calls.has(name));
+  const rendersValues = isCalled("tpl");
+  return { calls, rendersValues, rendersFiles: rendersValues && isCalled(".Files") };
 }
 
-/** What is called by templates inside values. */
-export function callsInValues(text: string, path: string): OutsideCalls {
+/** What is called by templates among the texts in values. */
+export function callsInValues(values: unknown, path: string): OutsideCalls {
+  const calls: Partial<Record<OutsideFunction, string>> = {};
+  for (const text of textsIn(values)) Object.assign(calls, callsInText(text, path));
+  return calls;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+}
+
+/** What is called by a text that is rendered as a template. */
+export function callsInText(text: string, path: string): OutsideCalls {
   if (!suspect.test(text)) return {};
   const called = new Set(actionsOf(text).flatMap((words) => words.map(({ name }) => name)));
   return Object.fromEntries(

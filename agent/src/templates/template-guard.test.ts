@@ -21,9 +21,12 @@ const itself: Actor = {
 };
 const account: Actor = { ...itself, title: "service account a/b", isAgent: false };
 
-async function archive(files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
+async function archive(
+  files: Readonly<Record<string, string | Buffer>>,
+  type: "file" | "contiguous-file" = "file",
+): Promise<Buffer> {
   const tar = pack();
-  for (const [name, text] of Object.entries(files)) tar.entry({ name }, text);
+  for (const [name, text] of Object.entries(files)) tar.entry({ name, type }, text);
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) chunks.push(Buffer.from(chunk as Uint8Array)); // A stream of bytes.
@@ -58,6 +61,32 @@ suite("before Helm renders a chart", () => {
     });
   });
 
+  for (const path of [
+    "app\\templates\\a.yaml",
+    "app/./templates/a.yaml",
+    "app/other/../templates/a.yaml",
+    "app/charts/./sub/templates/a.yaml",
+    "/templates/a.yaml",
+  ]) {
+    test(`a template at ${path} is found, as Helm does`, async () => {
+      const chart = await chartOf(await archive({ [path]: reads }));
+
+      await assert.rejects(createTemplateGuard()({ content, chart, actor: itself }), {
+        code: "TEMPLATES_REFUSED",
+      });
+    });
+  }
+
+  test("a template is found whatever kind of file the archive says that it is", async () => {
+    const chart = await chartOf(
+      await archive({ "app/templates/a.yaml": reads }, "contiguous-file"),
+    );
+
+    await assert.rejects(createTemplateGuard()({ content, chart, actor: itself }), {
+      code: "TEMPLATES_REFUSED",
+    });
+  });
+
   test("charts inside it are looked through, packed or not", async () => {
     const inner = await archive({ "sub/templates/a.yaml": reads });
     const packed = await chartOf(await archive({ "app/charts/sub-1.tgz": inner }));
@@ -82,7 +111,7 @@ suite("before Helm renders a chart", () => {
       }),
     );
 
-    await createTemplateGuard()({ content, chart, actor: itself, values: reads });
+    await createTemplateGuard()({ content, chart, actor: itself, values: { text: reads } });
   });
 
   test("values count where the chart renders them", async () => {
@@ -96,10 +125,57 @@ suite("before Helm renders a chart", () => {
     await assert.rejects(check({ content, chart: own, actor: itself }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await assert.rejects(check({ content, chart: given, actor: itself, values: reads }), {
+    await assert.rejects(check({ content, chart: given, actor: itself, values: { text: reads } }), {
       message: /the values calls? lookup/,
     });
-    await check({ content, chart: given, actor: itself, values: "text: plain" });
+    await check({ content, chart: given, actor: itself, values: { text: "plain" } });
+  });
+
+  test("values count as the texts that they are, and not as they are written", async () => {
+    const renders = "{{ tpl .Values.text . }}";
+    const text = '{{ print "a" (lookup "v1" "Secret" "other" "s") }}';
+    const quoted = await chartOf(
+      await archive({
+        "app/values.yaml": `text: ${JSON.stringify(text)}`,
+        "app/templates/a.yaml": renders,
+      }),
+    );
+    const described = await chartOf(
+      await archive({
+        "app/values.yaml": `# as in ${text}\na: b`,
+        "app/templates/a.yaml": renders,
+      }),
+    );
+    const check = createTemplateGuard();
+
+    await assert.rejects(check({ content, chart: quoted, actor: itself }), {
+      message: /app\/values\.yaml calls lookup/,
+    });
+    await check({ content, chart: described, actor: itself });
+    await assert.rejects(
+      check({ content, chart: described, actor: itself, values: { list: [{ [text]: 1 }] } }),
+      { message: /the values calls lookup/ },
+    );
+  });
+
+  test("files of the chart count where it renders them", async () => {
+    const file = { "app/files/a.tpl": reads };
+    const rendered = await chartOf(
+      await archive({ ...file, "app/templates/a.yaml": '{{ tpl (.Files.Get "files/a.tpl") . }}' }),
+    );
+    const shown = await chartOf(
+      await archive({
+        ...file,
+        "app/templates/a.yaml": '{{ .Files.Get "files/a.tpl" }}{{ include "text" . }}',
+        "app/templates/_text.tpl": '{{ define "text" }}{{ .Values.text }}{{ end }}',
+      }),
+    );
+    const check = createTemplateGuard();
+
+    await assert.rejects(check({ content, chart: rendered, actor: itself }), {
+      message: /app\/files\/a\.tpl calls lookup/,
+    });
+    await check({ content, chart: shown, actor: itself });
   });
 
   test("what cannot be read is no chart, and is read anew the next time", async () => {

@@ -3,10 +3,19 @@ import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
 import { createRecent } from "@flotilla/shared/charts/recent.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Values } from "@flotilla/shared/values/merge-values.ts";
+import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { readChartTemplates } from "./chart-templates.ts";
-import { callsInValues, type OutsideCalls, templateCalls } from "./template-calls.ts";
+import {
+  callsInText,
+  callsInValues,
+  type OutsideCalls,
+  outsideFunctions,
+  type TemplateFile,
+  templateCalls,
+} from "./template-calls.ts";
 import { refusalOf } from "./template-rights.ts";
 
 export interface TemplateUse {
@@ -15,7 +24,7 @@ export interface TemplateUse {
   /** As whom Helm runs. */
   readonly actor: Actor;
   /** What Helm is given as values; absent: none. */
-  readonly values?: string | undefined;
+  readonly values?: Values | undefined;
 }
 
 /** Throws TEMPLATES_REFUSED, and CHART_UNREADABLE for what is no chart. */
@@ -33,12 +42,13 @@ export function createTemplateGuard(): CheckTemplates {
   const known = createRecent<Promise<KnownChart>>(remembered);
 
   async function lookInto(chart: ChartFile): Promise<KnownChart> {
-    const { templates, values } = await readChartTemplates(chart);
-    const { calls, rendersValues } = templateCalls(templates);
-    const ownValues = rendersValues
-      ? values.map(({ path, text }) => callsInValues(text, path)).reduce(both, {})
-      : {};
-    return { calls: both(calls, ownValues), rendersValues };
+    const { templates, values, files } = await readChartTemplates(chart);
+    const { calls, rendersValues, rendersFiles } = templateCalls(templates);
+    const rendered = [
+      ...(rendersValues ? values.map(callsInValuesFile) : []),
+      ...(rendersFiles ? files.map(({ path, text }) => callsInText(text, path)) : []),
+    ];
+    return { calls: [calls, ...rendered].reduce(both), rendersValues };
   }
 
   function chartOf(chart: ChartFile): Promise<KnownChart> {
@@ -51,7 +61,7 @@ export function createTemplateGuard(): CheckTemplates {
     return fresh;
   }
 
-  return async function checkTemplates({ content, chart, actor, values = "" }) {
+  return async function checkTemplates({ content, chart, actor, values }) {
     const { calls, rendersValues } = await chartOf(chart);
     const reached = rendersValues ? both(calls, callsInValues(values, "the values")) : calls;
     const refusal = refusalOf(reached, content.helm, actor.isAgent);
@@ -61,6 +71,17 @@ export function createTemplateGuard(): CheckTemplates {
       `render release ${content.namespace}/${content.releaseName}: ${refusal}`,
     );
   };
+}
+
+/** Nothing where nothing suspicious is in it: reading YAML takes its time. */
+function callsInValuesFile({ path, text }: TemplateFile): OutsideCalls {
+  if (!outsideFunctions.some((name) => text.includes(name))) return {};
+  try {
+    return callsInValues(parseHelmYaml(text, { name: path }), path);
+  } catch {
+    // Helm will say what is wrong with it.
+    return callsInText(text, path);
+  }
 }
 
 /** The first wins. */
