@@ -40,7 +40,7 @@ export const agentErrors = defineErrors({
   },
   VALUES_SOURCE_MISSING: {
     retryable: true,
-    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, is not there in the cluster, or may not be read by the account that the deployment acts as. The message names it. Make it, or give that right; the agent goes on at once.",
+    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, is not there in the cluster, or may not be read by the account that the deployment acts as. The message names it. Make it, and the agent goes on at once; or give that right, and it goes on with its next try.",
   },
   VALUES_SOURCE_INVALID: {
     retryable: true,

@@ -4,6 +4,7 @@ import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import type { Actor } from "../acting/actors.ts";
@@ -134,6 +135,24 @@ suite("a release whose values were rendered", () => {
     assert.deepEqual(values, { password: agent.renderings[1], a: 2 });
     await agent.inputs.end();
   });
+});
+
+suite("an object with values", () => {
+  for (const [what, status, code] of [
+    ["that may not be read counts as missing", 403, "VALUES_SOURCE_MISSING"],
+    ["that could not be read says nothing of whether it is there", 503, "KUBE_SERVER"],
+  ] as const) {
+    test(what, async () => {
+      const agent = setUp();
+      const refused = new KubeStatusError("get it: no", { status, reason: "" });
+      agent.rest.beforeRead = () => {
+        throw refused;
+      };
+
+      await assert.rejects(agent.gather({ ...plain, valuesFrom: [more] }), { code });
+      await agent.inputs.end();
+    });
+  }
 });
 
 suite("values without templates", () => {

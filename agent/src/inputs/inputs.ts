@@ -12,6 +12,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
@@ -130,6 +131,8 @@ export function createInputs(deps: InputsDeps): Inputs {
     try {
       return await rest.get(resource, { namespace, name }, { signal });
     } catch (thrown) {
+      // Anything else says nothing of whether it is there.
+      if (!isForbidden(thrown)) throw thrown;
       throw new AppError(
         agentErrors.VALUES_SOURCE_MISSING,
         `read the ${kind} ${namespace}/${name} for valuesFrom as ${title}: ${messageOf(thrown)}`,

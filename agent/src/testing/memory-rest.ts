@@ -17,6 +17,8 @@ export interface MemoryRest extends KubeRest {
   readonly answers: Map<string, string>;
   /** Called before each write; what it throws is what came of the write. */
   beforeWrite: (write: string) => Promise<void> | void;
+  /** Called before each `get`; what it throws is what came of it. */
+  beforeRead: () => void;
 }
 
 interface Told {
@@ -71,10 +73,12 @@ export function createMemoryRest(): MemoryRest {
     writes,
     answers,
     beforeWrite: () => undefined,
+    beforeRead: () => undefined,
     put,
-    get<T extends KubeObject>(resource: Resource<T>, ref: Parameters<typeof keyOf>[0]) {
+    async get<T extends KubeObject>(resource: Resource<T>, ref: Parameters<typeof keyOf>[0]) {
+      rest.beforeRead();
       // What was put under this kind.
-      return Promise.resolve(objectsOf(resource).get(keyOf(ref)) as T | undefined);
+      return objectsOf(resource).get(keyOf(ref)) as T | undefined;
     },
     list<T extends KubeObject>(resource: Resource<T>, { labelSelector }: ListOptions = {}) {
       const [label = "", value] = labelSelector?.split("=") ?? [];
