@@ -2,9 +2,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { bundleNameLabel } from "@flotilla/shared/api/names.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { readOnce } from "../assignment/read-once.ts";
 import { type Hindrance, hindranceOf, type Neighbour } from "./hindrance.ts";
 
 export interface Waiting {
@@ -23,19 +24,10 @@ export interface WaitingDeps {
   readonly wake: (name: string) => void;
 }
 
-type Labels = Readonly<Record<string, string>>;
-
 export function createWaiting({ assignments, stateOf, wake }: WaitingDeps): Waiting {
   const waitsFor = new Map<string, readonly string[]>();
   const states = new Map<string, BundleState>();
-  /** Each content is opened once; what is held is replaced when it changes. */
-  const labels = new WeakMap<HeldAssignment, Promise<Labels>>();
-
-  function labelsOf(held: HeldAssignment): Promise<Labels> {
-    const known = labels.get(held) ?? readLabels(held);
-    labels.set(held, known);
-    return known;
-  }
+  const labelsOf = readOnce(({ labels = {} }) => labels, {});
 
   function wakeAllBut(name: string): void {
     for (const waiting of waitsFor.keys()) if (waiting !== name) wake(waiting);
@@ -53,7 +45,7 @@ export function createWaiting({ assignments, stateOf, wake }: WaitingDeps): Wait
         const { name } = held.owner;
         return {
           name,
-          labels: labelsOfAll[index] ?? {},
+          labels: { ...labelsOfAll[index], [bundleNameLabel]: name },
           state: stateOf(held),
           waitsFor: waitsFor.get(name) ?? [],
         };
@@ -76,13 +68,4 @@ export function createWaiting({ assignments, stateOf, wake }: WaitingDeps): Wait
       wakeAllBut(name);
     },
   };
-}
-
-async function readLabels({ owner, deploymentId, content }: HeldAssignment): Promise<Labels> {
-  const own = { [bundleNameLabel]: owner.name };
-  // One that cannot be opened says so itself.
-  return await unpackContent({ deploymentId, bytes: content }).then(
-    (opened) => ({ ...opened.labels, ...own }),
-    () => own,
-  );
 }

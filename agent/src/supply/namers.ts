@@ -1,32 +1,20 @@
-/** Which deployments name what the hub supplies. Contents are opened for it once each. */
+/** Which deployments name what the hub supplies. */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
-import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { readOnce } from "../assignment/read-once.ts";
 
 export interface Namers {
   /** The names of the deployments that name it. */
   of(ref: SupplyRef): Promise<readonly string[]>;
-  /** What a deployment names, by key. Nothing for a content that cannot be read: that is told where it is carried out. */
+  /** What a deployment names, by key. */
   namedBy(held: HeldAssignment): Promise<readonly string[]>;
 }
 
 export function createNamers(assignments: Pick<Assignments, "list">): Namers {
-  const known = new WeakMap<HeldAssignment, Promise<readonly string[]>>();
-
-  function namedBy(held: HeldAssignment): Promise<readonly string[]> {
-    const remembered = known.get(held);
-    if (remembered !== undefined) return remembered;
-    const reading = unpackContent({ deploymentId: held.deploymentId, bytes: held.content }).then(
-      suppliesOf,
-      () => [],
-    );
-    known.set(held, reading);
-    return reading;
-  }
-
+  const namedBy = readOnce<readonly string[]>(suppliesOf, []);
   return {
     namedBy,
     async of(ref) {
