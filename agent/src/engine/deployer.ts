@@ -172,12 +172,13 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         await stored.unlock(actor.rest, action.record);
         return undefined;
       case "uninstall":
-        await uninstall(action.record, actor, pass.signal);
-        return undefined;
       case "upgrade": {
+        // What is moved stays where it was until it can come to where it is wanted.
         const hindrance = await pass.hindranceOf(content);
         if (hindrance !== undefined) return { kind: "hindered", hindrance };
-        await upgrade({ ...wanted, revision: action.revision }, pass);
+        if (action.kind === "upgrade")
+          await upgrade({ ...wanted, revision: action.revision }, pass);
+        else await uninstall(action.record, actor, pass.signal);
         return undefined;
       }
       default:
@@ -309,5 +310,6 @@ const missingInputs = [
   agentErrors.SUPPLY_MISSING,
   agentErrors.VALUES_SOURCE_MISSING,
   agentErrors.VALUES_SOURCE_INVALID,
+  agentErrors.VALUES_TEMPLATE_FAILED,
   agentErrors.SERVICE_ACCOUNT_MISSING,
 ];
