@@ -17,6 +17,7 @@ import type { Registry } from "prom-client";
 import type { Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
+import { readOnce } from "../assignment/read-once.ts";
 import type { Copies } from "../copies/copies.ts";
 import { reportedState } from "../dependencies/reported-state.ts";
 import { createWaiting } from "../dependencies/waiting.ts";
@@ -32,6 +33,7 @@ import { lostMessage } from "../supply/lost.ts";
 import { createNamers } from "../supply/namers.ts";
 import type { Supplies } from "../supply/supplies.ts";
 import { createUnwanted } from "../supply/unwanted.ts";
+import { hasTemplates } from "../values/render-values.ts";
 import type { Deployer, DeployPass, InSync } from "./deployer.ts";
 import { decidedByAccount, isFailedBy, outcomeUntilChanged, type Progress } from "./progress.ts";
 import { retriedMessage, retryDelayMs, timeText } from "./retry.ts";
@@ -75,6 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { assignments, releases, deployer, readiness, supplies, facts, outbox, clock, log } = deps;
   const namers = createNamers(assignments);
   const unwanted = createUnwanted({ supplies, namers, log });
+  const isRendered = readOnce(hasTemplates, false);
   const progress = new Map<string, Progress>();
   /** Those under way, by deployment. */
   const passes = new Map<string, Pass>();
@@ -106,11 +109,12 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   deps.actors.onChange(wakeForAccount);
   releases.onChange((name) => controller.enqueue(name));
+  releases.onRemoved(wakeRefused);
   readiness.onChange(tell);
   supplies.onChange((ref) => void namers.of(ref).then(lookAgain));
   deps.inputs.onChange(lookAgain);
   deps.copies.onChange(lookAgain);
-  facts.onChange(() => lookAgain(assignments.list().map(({ owner }) => owner.name)));
+  facts.onChange(() => void renderedHere().then(lookAgain));
 
   async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
@@ -249,9 +253,15 @@ export function createEngine(deps: EngineDeps): Engine {
     outbox.withdrawn(held.owner);
     log.info({ deployment: name }, "deployment uninstalled");
     await unwanted.dropFree();
-    wakeRefused();
     waiting.saw(name, undefined);
     return done();
+  }
+
+  /** The names of those that ask what the hub says of the cluster. */
+  async function renderedHere(): Promise<readonly string[]> {
+    const held = assignments.list();
+    const areRendered = await Promise.all(held.map(isRendered));
+    return held.flatMap(({ owner }, index) => (areRendered[index] ? [owner.name] : []));
   }
 
   /** Whoever was refused a release that another deployment had need not wait out its time: it may be free now. */

@@ -23,6 +23,8 @@ export interface Releases {
   removed(release: Pick<ReleaseRecord, "namespace" | "name">): void;
   /** Called with the deployments' names whose releases changed. */
   onChange(listener: (deployment: string) => void): void;
+  /** Called when `removed` has told of a release, and another deployment may have it. */
+  onRemoved(listener: () => void): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -109,6 +111,7 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
     }
   });
   const listeners: ((deployment: string) => void)[] = [];
+  const removalListeners: (() => void)[] = [];
 
   return {
     synced: informer.synced,
@@ -149,9 +152,13 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       ahead.delete(key);
       const left = informer.store.byIndex(byRelease, key);
       if (left.length > 0) gone.set(key, new Set(left.map(({ metadata }) => metadata.uid ?? "")));
+      for (const listener of removalListeners) listener();
     },
     onChange(listener) {
       listeners.push(listener);
+    },
+    onRemoved(listener) {
+      removalListeners.push(listener);
     },
     run: (signal) => informer.run(signal),
   };

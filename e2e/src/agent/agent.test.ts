@@ -272,6 +272,23 @@ test("a release that is moved is uninstalled where it was", async () => {
   assert.deepEqual(await records("moved-on"), ["1 deployed"]);
 });
 
+test("a release that was refused is installed at once when the one that has it moves away", async () => {
+  await agent.intake.assign(await deploymentOf({ name: "mover", chart: first, url }));
+  await agent.report(isReady("mover", 1));
+  const wanted = { chart: first, url, namespace: "mover", release: "mover" };
+  await agent.intake.assign(await deploymentOf({ name: "follower", ...wanted }));
+  const refused = await agent.report(
+    ({ name, code }) => name === "follower" && code === "RELEASE_TAKEN",
+  );
+
+  await agent.intake.assign(
+    await deploymentOf({ name: "mover", chart: first, url, namespace: "mover-new" }),
+  );
+  await agent.report(({ name, phase }) => name === "follower" && phase === "deployed");
+
+  assert.ok(refused.retryAt !== undefined && Date.now() < Date.parse(refused.retryAt));
+});
+
 test("what is withdrawn is uninstalled and forgotten, and a second time nothing is left to do", async () => {
   const { deployment, ...rest2 } = await deploymentOf({ name: "leaving", chart: first, url });
   await agent.intake.assign({ deployment, ...rest2 });

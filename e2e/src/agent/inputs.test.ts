@@ -11,7 +11,7 @@ import {
 } from "@flotilla/shared/kube/core-resources.ts";
 import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { packSupply, type SupplyObject, type SupplyRef } from "@flotilla/shared/supply/supply.ts";
-import { configChart } from "../testing/chart-archive.ts";
+import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { startAgentParts } from "./agent-parts.ts";
@@ -226,6 +226,19 @@ test("what depends on another waits for it before the values are asked for that 
   assert.match(missing.message, /^key made is missing from ConfigMap shop\/db-config/);
 });
 
+test("what is moved stays where it is while what it depends on is not there", async () => {
+  await assign("mover", {});
+  await agent.report(({ name, phase }) => name === "mover" && phase === "deployed");
+
+  await assign("mover", { namespace: "mover-new", dependsOn: [{ name: "mover-db" }] });
+  await agent.report(({ name, message }) => name === "mover" && message.startsWith("it waits"));
+  assert.deepEqual(await cluster.records("mover"), ["1 deployed"]);
+
+  await assign("mover-db", {});
+  await agent.report((state) => state.release?.namespace === "mover-new");
+  assert.deepEqual(await cluster.records("mover"), []);
+});
+
 test("a template that a label is missing for fails by name and alone, and is rendered at once when that is there", async () => {
   await assign("regional", { values: { greeting: "hello ${ .ClusterLabels.region }" } });
   const failed = await agent.report(({ name, code }) => name === "regional" && code !== undefined);
@@ -247,6 +260,43 @@ test("a template that a label is missing for fails by name and alone, and is ren
 
   assert.deepEqual(await cluster.records("regional"), ["1 superseded", "2 deployed"]);
   assert.deepEqual(await cluster.records("beside"), ["1 deployed"]);
+});
+
+test("what the hub says of the cluster tries nothing anew that does not ask for it", async () => {
+  const failing = await chartArchive({
+    name: "failing",
+    version: "1.0.0",
+    templates: { "a.yaml": '{{ fail "no" }}\n' },
+  });
+  cluster.charts.publish(failing);
+  await assign("failing", { chart: failing });
+  await agent.report(({ name, code }) => name === "failing" && code === "HELM_FAILED");
+  const tries = () => agent.helmRuns.filter((args) => args.includes("failing")).length;
+  const before = tries();
+
+  await told({ region: "here", tier: "gold" });
+  await greeted("regional", "hello here");
+  await told({ region: "there", tier: "gold" });
+  await greeted("regional", "hello there");
+
+  assert.equal(tries(), before);
+  await agent.intake.withdraw({ name: "failing", uid: "uid-failing" });
+  await agent.withdrawn("failing");
+});
+
+test("a paused deployment tells nothing of a template that fails by now, also when the agent starts anew", async () => {
+  const wanted = { values: { greeting: "hello ${ .ClusterLabels.tier }" } };
+  await assign("halted", wanted);
+  await greeted("halted", "hello gold");
+  await assign("halted", { ...wanted, paused: true });
+  await told({ region: "there" });
+
+  await agent.stop();
+  agent = await startAgentParts(cluster.spec);
+  const state = await agent.report(({ name, message }) => name === "halted" && message !== "");
+
+  assert.equal(state.message, "paused");
+  assert.deepEqual(await cluster.records("halted"), ["1 deployed"]);
 });
 
 test("a template that gives something else each time runs Helm once, whatever becomes of the agent", async () => {
