@@ -25,6 +25,7 @@ const cases: readonly (readonly [what: string, template: string, actions: unknow
   ["a variable as such", "{{ $lookup }}", [[{ name: "$lookup" }]]],
   ["brackets", "{{ (a) }}", [[{ name: "(" }, { name: "a" }, { name: ")" }]]],
   ["an action that never ends", "{{ a", [[{ name: "a" }]]],
+  ["nothing behind a quote that never ends", "{{ a 'b }} {{ c }}", [[{ name: "a" }]]],
   ["several lines", "{{ a\n  b }}", [[{ name: "a" }, { name: "b" }]]],
 ];
 
@@ -34,4 +35,12 @@ suite("the actions of a template have", () => {
       assert.deepEqual(actionsOf(template), actions);
     });
   }
+});
+
+test("a template made to take long is read in a moment", () => {
+  const begun = performance.now();
+
+  for (const quote of ['"', "'"]) actionsOf(`{{ ${`\\${quote}`.repeat(60_000)}`);
+
+  assert.ok(performance.now() - begun < 2_000, "it takes tens of seconds else");
 });

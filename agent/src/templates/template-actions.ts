@@ -13,9 +13,12 @@ export interface Word {
 export type Action = readonly Word[];
 
 const opening = "{{";
-/** A text, a raw text, a character, a name with what makes it a field or a variable, the end `}}`, or anything else. */
+/**
+ * A text, a raw text, a character, a name with what makes it a field or a variable, the end: `}}` or a quote that nothing
+ * closes, behind which Go reads no template; or anything else.
+ */
 const token =
-  /"((?:\\.|[^"\\])*)"|`([^`]*)`|'(?:\\.|[^'\\])*'|([.$]?[\p{L}_][\p{L}\p{Nd}_]*)|(\}\})|\s+|./gsu;
+  /"((?:\\.|[^"\\])*)"|`([^`]*)`|'(?:\\.|[^'\\])*'|([.$]?[\p{L}_][\p{L}\p{Nd}_]*)|(\}\}|["`'])|\s+|./gsu;
 
 export function actionsOf(template: string): readonly Action[] {
   const actions: Action[] = [];
@@ -44,7 +47,8 @@ function readAction(
   tokens.lastIndex = start;
   for (let found = tokens.exec(template); found !== null; found = tokens.exec(template)) {
     const [whole, text, raw, name, end] = found;
-    if (end !== undefined) return { words, end: tokens.lastIndex };
+    if (end === "}}") return { words, end: tokens.lastIndex };
+    if (end !== undefined) break;
     const argument = text ?? raw;
     const last = words.at(-1);
     if (name !== undefined) words.push({ name });

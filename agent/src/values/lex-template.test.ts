@@ -64,3 +64,13 @@ suite("a template cannot be taken apart:", () => {
     });
   }
 });
+
+test("a template made to take long is taken apart in a moment", () => {
+  const spaces = " ".repeat(100_000);
+  const begun = performance.now();
+
+  const [piece] = lexTemplate(`${spaces}a${spaces}\${- 1 }`);
+
+  assert.deepEqual(piece, { kind: "literal", text: `${spaces}a` });
+  assert.ok(performance.now() - begun < 2_000, "it takes several seconds else");
+});

@@ -3,6 +3,7 @@
  * trim the text beside them, comments are nothing. Pure.
  */
 import { TemplateProblem } from "./template-problem.ts";
+import { withoutEnd } from "./without-end.ts";
 
 export type TokenKind = "text" | "number" | "field" | "variable" | "dot" | "word" | "sign";
 
@@ -25,7 +26,6 @@ const commentEnd = /\*\/([ \t\r\n]-)?\}/y;
 const leftTrim = /-[ \t\r\n]/y;
 const end = /([ \t\r\n]-)?\}/y;
 const spaces = /[ \t\r\n]+/y;
-const spacesAtEnd = /[ \t\r\n]+$/;
 
 /** What can stand in an action; tried in this order. */
 const tokens: readonly (readonly [TokenKind, RegExp])[] = [
@@ -48,7 +48,7 @@ export function lexTemplate(template: string): readonly Piece[] {
     let text = template.slice(at, start < 0 ? undefined : start);
     if (trims) text = text.replace(/^[ \t\r\n]+/, "");
     if (start >= 0 && matchAt(leftTrim, template, start + opening.length) !== undefined)
-      text = text.replace(spacesAtEnd, "");
+      text = withoutEnd(text, " \t\r\n");
     if (text !== "") pieces.push({ kind: "literal", text });
     if (start < 0) break;
     const action = lexAction(template, start + opening.length);

@@ -80,3 +80,11 @@ suite("what was rendered is read again", () => {
     });
   }
 });
+
+test("lines made to take long are read in a moment", () => {
+  const lines = `${"\n".repeat(100_000)}a`;
+  const begun = performance.now();
+
+  assert.equal(reread("a\nb ${ 1 }\n", `${lines}\n\n`, "value"), `${lines}\n`);
+  assert.ok(performance.now() - begun < 2_000, "it takes several seconds else");
+});

@@ -16,6 +16,7 @@
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import { TemplateProblem } from "./template-problem.ts";
+import { withoutEnd } from "./without-end.ts";
 
 export type TextPlace = "key" | "value" | "item";
 export type TextStyle = "plain" | "quoted" | "block";
@@ -47,7 +48,7 @@ export function reread(text: string, rendered: string, place: TextPlace): unknow
 /** A text that ends with one line end keeps one, with several all, with none none. */
 function chomp(text: string, rendered: string): string {
   if (text.endsWith("\n\n")) return rendered;
-  const content = rendered.replace(/\n+$/, "");
+  const content = withoutEnd(rendered, "\n");
   return text.endsWith("\n") && content !== "" ? `${content}\n` : content;
 }
 
