@@ -101,6 +101,12 @@ suite("a record that is marked as failed", () => {
     assert.equal(parseRelease(text, "it").status, "failed");
   });
 
+  test("is refused when it would fill the agent's memory: whoever may write Secrets may write it", async () => {
+    const large = stored(" ".repeat(65 * 1024 * 1024));
+
+    await assert.rejects(decodeRecord(large), { code: "RELEASE_UNREADABLE" });
+  });
+
   test("is refused by name when it cannot be read", async () => {
     const broken = { ...stored(json), data: { release: "AAAA" } };
 

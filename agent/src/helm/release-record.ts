@@ -150,12 +150,16 @@ export function parseRelease(json: string, what: string): HelmRelease {
   };
 }
 
+/** As much as is read of what Helm prints of a release. A Secret of a megabyte can unpack to a thousand times as much. */
+const maxRecordBytes = 64 * 1024 * 1024;
+
 /** The release that a record holds: JSON, gzip, base64, and base64 once more as every Secret. */
 export async function decodeRecord(secret: Secret): Promise<string> {
   const what = `Helm's record ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
   try {
     const inner = Buffer.from(secret.data?.["release"] ?? "", "base64").toString();
-    return (await unzip(Buffer.from(inner, "base64"))).toString();
+    const json = await unzip(Buffer.from(inner, "base64"), { maxOutputLength: maxRecordBytes });
+    return json.toString();
   } catch (thrown) {
     throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: ${messageOf(thrown)}`, {
       cause: thrown,
