@@ -73,6 +73,14 @@ suite("a copy of what the hub supplied", () => {
     });
   }
 
+  test("stays what cannot be changed when its labels are, which the API server insists on", () => {
+    const step = plan({ ...made, immutable: true }, { ...object, labels: { team: "b" } });
+
+    assert.equal(step.kind, "replace");
+    assert.equal(copyOf(step).immutable, true);
+    assert.equal(copyOf(plan({ ...made, immutable: true }, { data: {} })).immutable, undefined);
+  });
+
   test("is never laid over a newer one", () => {
     assert.equal(
       copyOf(plan(made, { ...object, data: {} })).metadata.resourceVersion,

@@ -59,6 +59,7 @@ export function planCopy(
     kind: "replace",
     object: {
       ...wanted,
+      ...(existing.immutable !== undefined && { immutable: existing.immutable }),
       metadata: { ...wanted.metadata, ...(resourceVersion !== undefined && { resourceVersion }) },
     },
   };

@@ -110,7 +110,7 @@ function textsOf({ stdout }: HelmResult): readonly string[] {
 function failure(why: string): AppError {
   return new AppError(
     agentErrors.HELM_FAILED,
-    `render the templates in the values with Helm: ${why}; it is tried again by itself`,
+    `render the templates in the values with Helm: ${why}`,
   );
 }
 
