@@ -68,6 +68,21 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
     "kind: [\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n",
     [config],
   ],
+  [
+    "an apiVersion that would ask the API server for something else",
+    [
+      "../api/v1/namespaces/a/secrets",
+      "apps/v1/deployments",
+      "apps/v1?watch=1",
+      "..",
+      "apps/..",
+      "../v1",
+      "v1%2f",
+    ]
+      .map((version) => `apiVersion: "${version}"\nkind: ConfigMap\nmetadata:\n  name: web\n`)
+      .join("---\n"),
+    [],
+  ],
   ["an object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
 ];
 

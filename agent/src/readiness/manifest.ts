@@ -17,7 +17,8 @@ export interface OwnedObject {
 }
 
 const objectSchema = z.object({
-  apiVersion: z.string().min(1),
+  // The agent asks the API server for it under this path, with its own rights, and a tenant may write Helm's records.
+  apiVersion: z.string().regex(/^([a-z0-9][a-z0-9.-]*\/)?[a-z0-9]+$/i),
   kind: z.string().min(1),
   metadata: z.object({ name: z.string().min(1), namespace: z.string().nullish() }),
 });
