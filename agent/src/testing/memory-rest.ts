@@ -18,7 +18,7 @@ export interface MemoryRest extends KubeRest {
   /** Called before each write; what it throws is what came of the write. */
   beforeWrite: (write: string) => Promise<void> | void;
   /** Called before each `get`; what it throws is what came of it. */
-  beforeRead: () => void;
+  beforeRead: () => Promise<void> | void;
 }
 
 interface Told {
@@ -76,7 +76,7 @@ export function createMemoryRest(): MemoryRest {
     beforeRead: () => undefined,
     put,
     async get<T extends KubeObject>(resource: Resource<T>, ref: Parameters<typeof keyOf>[0]) {
-      rest.beforeRead();
+      await rest.beforeRead();
       // What was put under this kind.
       return objectsOf(resource).get(keyOf(ref)) as T | undefined;
     },
