@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { aBundle, aDeployment, httpPin } from "../testing/objects.ts";
-import { isFetchFailure, isPinChange } from "./changes.ts";
+import { isFetchFailure, isFetchMended, isPinChange } from "./changes.ts";
 
 function failed(reason: string, message: string): BundleDeployment {
   return aDeployment("paris", {
@@ -16,22 +16,24 @@ describe("that a chart could not be fetched", () => {
     what: string,
     before: BundleDeployment | undefined,
     after: BundleDeployment | undefined,
-    isTold: boolean,
+    news: "told" | "over" | "neither",
   ])[] = [
-    ["for the first time", aDeployment("paris"), first, true],
-    ["by a deployment that is seen for the first time", undefined, first, true],
-    ["once more", first, failed("ChartNotFetched", "404; it is tried again at 10:05"), true],
-    ["after another failure", failed("Error", "no"), first, true],
-    ["in a change of something else", first, { ...first, spec: { ...first.spec } }, false],
-    ["no more", first, aDeployment("paris"), false],
-    ["by what failed otherwise", aDeployment("paris"), failed("Error", "no"), false],
-    ["by what is gone", first, undefined, false],
+    ["for the first time", aDeployment("paris"), first, "told"],
+    ["by a deployment that is seen for the first time", undefined, first, "told"],
+    ["once more", first, failed("ChartNotFetched", "404; it is tried again at 10:05"), "told"],
+    ["after another failure", failed("Error", "no"), first, "told"],
+    ["in a change of something else", first, { ...first, spec: { ...first.spec } }, "neither"],
+    ["no more", first, aDeployment("paris"), "over"],
+    ["and something else fails now", first, failed("Error", "no"), "over"],
+    ["by what failed otherwise", aDeployment("paris"), failed("Error", "no"), "neither"],
+    ["by what is gone", first, undefined, "over"],
   ];
-  for (const [what, before, after, isTold] of cases) {
-    test(`${what} is ${isTold ? "" : "not "}told`, () => {
+  for (const [what, before, after, news] of cases) {
+    test(`${what}: ${news}`, () => {
       const change = { key: "x/web", ...(before && { before }), ...(after && { after }) };
 
-      assert.equal(isFetchFailure(change), isTold);
+      assert.equal(isFetchFailure(change), news === "told");
+      assert.equal(isFetchMended(change), news === "over");
     });
   }
 });

@@ -41,6 +41,15 @@ export function isFetchFailure({ before, after }: Change<BundleDeployment>): boo
   return now?.reason === chartNotFetched && now.message !== earlier?.message;
 }
 
+/** Whether an agent could not fetch the chart as it was pinned, and no longer says so. */
+export function isFetchMended({ before, after }: Change<BundleDeployment>): boolean {
+  const [failed, fails] = [before, after].map(
+    (deployment) =>
+      findCondition(deployment?.status?.conditions, "Deployed")?.reason === chartNotFetched,
+  );
+  return failed === true && fails === false;
+}
+
 /** Whether the agent of a cluster came, went, or is another one. */
 export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
   return !isDeepStrictEqual(before?.status?.agent, after?.status?.agent);

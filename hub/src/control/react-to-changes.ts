@@ -14,6 +14,7 @@ import { isDirect } from "../direct-bundle/as-helm-op.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import {
   isFetchFailure,
+  isFetchMended,
   isIntentChange,
   isPinChange,
   isPresenceChange,
@@ -125,7 +126,9 @@ export function reactToChanges(
       statuses.markBundle(bundleKey);
       statuses.markCluster(clusterKeyOf(deployment));
       recountInGroups(clusterKeyOf(deployment));
-      if (isFetchFailure(change) && doubts.raise(bundleKey)) lookAgainAtPins(bundleKey);
+      // That a pin could not be looked up once more is told for as long as an agent cannot fetch it.
+      if (isFetchMended(change) || (isFetchFailure(change) && doubts.raise(bundleKey)))
+        lookAgainAtPins(bundleKey);
       if (change.before === undefined || !isIntentChange(change)) return;
       loops.bundles.enqueue(bundleKey);
       loops.tombstones.enqueue(change.key);

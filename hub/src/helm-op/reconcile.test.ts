@@ -151,6 +151,28 @@ describe("a HelmOp without polling", () => {
   });
 });
 
+describe("a HelmOp whose chart an agent could not fetch", () => {
+  for (const pollingInterval of ["0s", "1h"])
+    test(`says what its repository answered, until the agent could (polled every ${pollingInterval})`, async () => {
+      const { answers, loop } = repository(httpPin("1.2.3"));
+      loop.put(aHelmOp({ pollingInterval }));
+      await loop.reconcile(web);
+      const next = loop.helmOp(web).status?.lastPollingTriggered;
+      const stalled = () => findCondition(loop.helmOp(web).status?.conditions, "Stalled");
+
+      answers.current = away;
+      loop.doubt(web);
+      await loop.reconcile(web);
+      assert.equal(stalled()?.status, "True");
+      assert.match(stalled()?.message ?? "", /GET index\.yaml: refused/);
+
+      await loop.reconcile(web);
+      assert.equal(stalled()?.status, "False");
+      assert.equal(answers.asked, 2);
+      assert.equal(loop.helmOp(web).status?.lastPollingTriggered, next);
+    });
+});
+
 describe("a HelmOp with polling", () => {
   const polled = aHelmOp({ pollingInterval: "1m" });
 

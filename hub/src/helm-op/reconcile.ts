@@ -131,8 +131,8 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       addFinalizer(deps, helmOp, signal),
     ]);
     if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
-    // A first resolution that fails is an attempt like any poll, and is told like one.
-    const isAttempt = plan.poll || resolution.failure !== undefined;
+    // A first resolution that fails is an attempt like any poll, and is told like one. Looking up a doubted pin is none.
+    const isAttempt = plan.poll || resolution.failure?.isPinned === false;
     const now = remember(helmOp, resolution, trouble, isAttempt);
 
     if (resolution.failure === undefined || resolution.failure.isPinned)

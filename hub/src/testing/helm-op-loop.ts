@@ -29,6 +29,8 @@ export interface HelmOpLoop {
   revoke(policy: Policy): void;
   /** The Bundle of a HelmOp, if it has one. */
   bundle(key: ObjectKey): Bundle | undefined;
+  /** An agent says that it could not fetch what is pinned. */
+  doubt(key: ObjectKey): void;
   /** One run, after which the status is told. */
   reconcile(key: ObjectKey): Promise<Outcome>;
   intent(key: ObjectKey): HelmOpIntent;
@@ -52,6 +54,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     clock,
     indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
   });
+  const doubts = createDoubts(clock);
   let outcomes = createOutcomes();
   let run = start();
 
@@ -61,7 +64,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
       ...stores,
       policies,
       patterns: createPatterns(),
-      doubts: createDoubts(clock),
+      doubts,
       resolver,
       access: {
         of: () => Promise.resolve({ settingsFor: () => ({}), hasChanged: false }),
@@ -98,6 +101,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     govern: (policy) => void policies.set(policy),
     revoke: (policy) => void policies.remove(policy),
     bundle: (key) => rest.peek(bundles, refOf(key)),
+    doubt: (key) => void doubts.raise(key),
     async reconcile(key) {
       const outcome = await run(key, { signal: new AbortController().signal, log: silentLog() });
       const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];
