@@ -59,10 +59,25 @@ const cases: readonly (readonly [
   ],
   ["build metadata alone makes no version older", httpPin("1.2.3+b"), httpPin("1.2.3+a"), "fresh"],
   [
-    "a chart that moved to a registry is followed, older or not",
+    "a chart that moved to a registry is followed",
     httpPin("1.2.3"),
-    oci("1.2.0", digestA),
+    oci("1.2.4", digestB),
     "fresh",
+  ],
+  ["the same bytes in a registry change nothing", httpPin("1.2.3"), oci("1.2.3", digestA), "known"],
+  [
+    "other bytes are not followed into a registry",
+    httpPin("1.2.3"),
+    oci("1.2.3", digestB),
+    "known",
+    /other bytes/,
+  ],
+  [
+    "an older version is not followed into a registry, nor out of it",
+    oci("1.2.3", digestA),
+    httpPin("1.2.2"),
+    "known",
+    /older than 1\.2\.3/,
   ],
   [
     "the same layer under another manifest changes nothing",

@@ -23,7 +23,6 @@ export function choosePin(known: Pin | undefined, fresh: Pin, hold: Hold = "firm
   if (
     known === undefined ||
     hold === "none" ||
-    known.kind !== fresh.kind ||
     known.kind === "tarball" ||
     fresh.kind === "tarball"
   )
