@@ -58,3 +58,15 @@ for (const [what, push, names] of cases) {
     );
   });
 }
+
+test("a thousand repositories and two thousand HelmOps take no more than a moment", () => {
+  const many = Array.from({ length: 2_000 }, (_, at) =>
+    polled(`web-${at}`, `oci://registry.example.com/charts/web-${at}`),
+  );
+  const paths = Array.from({ length: 1_000 }, (_, at) => ({ path: `charts/web-${at}` }));
+  const startedAt = performance.now();
+
+  assert.equal(namedHelmOps(named(...paths), many).length, 1_000);
+  // About 15 ms here; each HelmOp for each repository would be seconds, in which the hub does nothing else.
+  assert.ok(performance.now() - startedAt < 1_000);
+});

@@ -15,28 +15,38 @@ export function namedHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly H
     case "unreadable":
       return [];
     case "named": {
-      const found = new Set(push.repositories.flatMap((repository) => having(repository, polled)));
-      return [...found];
+      const users = byPath(polled);
+      return [...new Set(push.repositories.flatMap((repository) => having(repository, users)))];
     }
   }
+}
+
+/** A HelmOp, and the host of one of its repositories. */
+interface User {
+  readonly helmOp: HelmOp;
+  readonly host: string | undefined;
+}
+
+function byPath(helmOps: readonly HelmOp[]): ReadonlyMap<string, readonly User[]> {
+  const users = helmOps.flatMap((helmOp) =>
+    repositoriesOf(helmOp).map(({ host, path }) => ({ helmOp, host, path })),
+  );
+  return Map.groupBy(users, ({ path }) => path);
 }
 
 /**
  * A registry is often known by several names, so where nobody uses the one that the sender has, the path decides: a poll
  * too many costs less than one that is missing.
  */
-function having(repository: PushedRepository, helmOps: readonly HelmOp[]): readonly HelmOp[] {
-  const byPath = helmOps.filter((helmOp) =>
-    repositoriesOf(helmOp).some(({ path }) => path === repository.path),
-  );
-  const byBoth = byPath.filter((helmOp) =>
-    repositoriesOf(helmOp).some(
-      ({ host, path }) => path === repository.path && host === repository.host,
-    ),
-  );
-  if (byBoth.length > 0) return byBoth;
+function having(
+  { host, path }: PushedRepository,
+  users: ReadonlyMap<string, readonly User[]>,
+): readonly HelmOp[] {
+  const ofPath = users.get(path) ?? [];
+  const ofBoth = ofPath.filter((user) => user.host === host);
   // Every repository that is served at the root of its host has the same path.
-  return repository.path === "" ? [] : byPath;
+  const meant = ofBoth.length > 0 || path === "" ? ofBoth : ofPath;
+  return meant.map(({ helmOp }) => helmOp);
 }
 
 function repositoriesOf(helmOp: HelmOp): readonly PushedRepository[] {
