@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { type Push, readPush } from "./pushed-repositories.ts";
 
@@ -22,6 +23,7 @@ const harbor = {
 };
 const library = { host: "harbor.example.com", path: "library/web" };
 const body = (value: unknown) => JSON.stringify(value);
+const digest = (text: string) => createHash("sha256").update(text).digest("base64");
 
 const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
   [
@@ -30,7 +32,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     {
       kind: "named",
       repositories: [{ host: "registry.example.com:5000", path: "charts/web" }],
-      delivery: "one",
+      delivery: digest("one"),
     },
   ],
   [
@@ -39,7 +41,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     {
       kind: "named",
       repositories: [{ host: "internal:5000", path: "charts/web" }],
-      delivery: "one",
+      delivery: digest("one"),
     },
   ],
   [
@@ -57,7 +59,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
         { host: "registry.example.com:5000", path: "charts/web" },
         { host: "registry.example.com:5000", path: "charts/web" },
       ],
-      delivery: "one three",
+      delivery: digest("one three"),
     },
   ],
   [
@@ -84,7 +86,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
   [
     "Harbor tells of a push",
     body(harbor),
-    { kind: "named", repositories: [library], delivery: body(harbor) },
+    { kind: "named", repositories: [library], delivery: digest(body(harbor)) },
   ],
   [
     "Harbor tells of a push by digest, as a CloudEvent",
@@ -99,14 +101,16 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     {
       kind: "named",
       repositories: [{ host: "harbor.example.com:8443", path: "library/web" }],
-      delivery: body({
-        specversion: "1.0",
-        type: "harbor.artifact.pushed",
-        data: {
-          resources: [{ resource_url: "harbor.example.com:8443/library/web@sha256:0" }],
-          repository: {},
-        },
-      }),
+      delivery: digest(
+        body({
+          specversion: "1.0",
+          type: "harbor.artifact.pushed",
+          data: {
+            resources: [{ resource_url: "harbor.example.com:8443/library/web@sha256:0" }],
+            repository: {},
+          },
+        }),
+      ),
     },
   ],
   [
@@ -115,10 +119,12 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     {
       kind: "named",
       repositories: [{ path: "library/web" }],
-      delivery: body({
-        type: "PUSH_ARTIFACT",
-        event_data: { repository: { repo_full_name: "library/web" } },
-      }),
+      delivery: digest(
+        body({
+          type: "PUSH_ARTIFACT",
+          event_data: { repository: { repo_full_name: "library/web" } },
+        }),
+      ),
     },
   ],
   ["Harbor tells of a scan", body({ ...harbor, type: "SCANNING_COMPLETED" }), { kind: "nothing" }],

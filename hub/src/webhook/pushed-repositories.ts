@@ -1,4 +1,5 @@
 /** What a webhook's body says was pushed: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
+import { createHash } from "node:crypto";
 import { z } from "zod";
 
 /** A repository as a sender names it: registries often leave out the host, or have another one for it. */
@@ -10,7 +11,7 @@ export interface PushedRepository {
 }
 
 export type Push =
-  /** `delivery`: the same for a delivery that is repeated; absent where nothing tells two apart. */
+  /** `delivery`: the same for a delivery that is repeated, and short; absent where nothing tells two apart. */
   | {
       readonly kind: "named";
       readonly repositories: readonly PushedRepository[];
@@ -92,7 +93,7 @@ function ofDistribution({ events }: z.infer<typeof distributionSchema>): Push {
   return {
     kind: "named",
     repositories,
-    ...(!ids.includes("") && { delivery: ids.join(" ") }),
+    ...(!ids.includes("") && { delivery: digestOf(ids.join(" ")) }),
   };
 }
 
@@ -106,7 +107,12 @@ function ofHarbor({ type, event_data }: z.infer<typeof harborSchema>, body: stri
   // It says when it happened, so two pushes never have the same body.
   return repositories.length === 0
     ? { kind: "nothing" }
-    : { kind: "named", repositories, delivery: body };
+    : { kind: "named", repositories, delivery: digestOf(body) };
+}
+
+/** A thousand bodies that are remembered would be a quarter of a gigabyte. */
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }
 
 /** `oci://host/path`, `https://host/path`, `host:5000/path` or a path alone. */
