@@ -199,6 +199,28 @@ describe("a Bundle that somebody applied", () => {
     assert.deepEqual(asked, ["~1.2"]);
   });
 
+  test("that is to be read anew in vain goes on with what it has, says so, and is read again until it could be", async () => {
+    const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
+    const { prepare, asked } = world({ answers: [away, away, "1.2.4"] });
+    const bundle = direct({}, { pins });
+    const annotated = {
+      ...bundle,
+      metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
+    };
+
+    for (const retryMs of [1_000, 2_000]) {
+      const prepared = await prepare(annotated, kept, signal);
+      assert.ok(prepared.kind === "deployable");
+      assert.deepEqual(
+        [prepared.handled, prepared.remarks, prepared.retryMs],
+        [undefined, ["get the index: refused"], retryMs],
+      );
+    }
+    const mended = await prepare(annotated, kept, signal);
+    assert.deepEqual([mended.kind, mended.handled], ["waiting", "now"]);
+    assert.deepEqual(asked, ["~1.2", "~1.2", "~1.2"]);
+  });
+
   test("with files from Git is held, and no repository is asked", async () => {
     const { prepare, asked } = world({});
 

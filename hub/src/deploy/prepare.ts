@@ -19,20 +19,22 @@ import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
 import { byNamespace } from "./reconcile.ts";
 
-export type Prepared = (
-  | { readonly kind: "deployable"; readonly spec: Bundle["spec"] }
-  /** Nothing may change; what is deployed stays. */
-  | { readonly kind: "held"; readonly error: AppError; readonly retryMs?: number }
-  /** For a write that has this looked at again. */
-  | { readonly kind: "waiting" }
-) & {
-  /** What its charts came to, to be kept in its status; none of a HelmOp's, whose pins are in its spec. */
-  readonly pins?: readonly ChartPin[];
-  /** The request to read everything anew that was handled last, of a Bundle that was not made for a HelmOp. */
-  readonly handled?: string | undefined;
-  /** What its author should know, as sentences. */
-  readonly remarks?: readonly string[];
-};
+export type Prepared =
+  /** `retryMs`: when what somebody asked for is tried again, which came to nothing. */
+  (
+    | { readonly kind: "deployable"; readonly spec: Bundle["spec"]; readonly retryMs?: number }
+    /** Nothing may change; what is deployed stays. */
+    | { readonly kind: "held"; readonly error: AppError; readonly retryMs?: number }
+    /** For a write that has this looked at again. */
+    | { readonly kind: "waiting" }
+  ) & {
+    /** What its charts came to, to be kept in its status; none of a HelmOp's, whose pins are in its spec. */
+    readonly pins?: readonly ChartPin[];
+    /** The request to read everything anew that was handled last, of a Bundle that was not made for a HelmOp. */
+    readonly handled?: string | undefined;
+    /** What its author should know, as sentences. */
+    readonly remarks?: readonly string[];
+  };
 
 /** What is kept of a Bundle that was not made for a HelmOp. */
 export interface KeptOfBundle {
@@ -89,14 +91,28 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       isAsked: asked !== undefined,
       signal,
     });
-    const remarks = [...found.remarks, ...ownRemarks];
-    const handled = asked ?? kept.handled;
-    if (failure !== undefined) return { kind: "held", ...failure, pins, handled, remarks };
+    if (failure?.isPinned === false) {
+      const { isPinned: _, ...held } = failure;
+      const remarks = [...found.remarks, ...ownRemarks];
+      return { kind: "held", ...held, pins, handled: kept.handled, remarks };
+    }
+    // What has a pin is handed out; that it could not be looked up once more is worth knowing.
+    const missed = failure === undefined ? [] : [failure.error.message];
+    const remarks = [...found.remarks, ...missed, ...ownRemarks];
+    // What somebody asks for is open until it was done.
+    const handled = failure === undefined ? (asked ?? kept.handled) : kept.handled;
     // Only what is kept is handed out: otherwise a hub that starts anew could come to something else.
     if (!isDeepStrictEqual(pins, bundle.status?.pins ?? []))
       return { kind: "waiting", pins, handled, remarks };
     const spec = specOf({ bundle, pins, caBundle, noNamespaces });
-    return { kind: "deployable", spec, pins, handled, remarks };
+    return {
+      kind: "deployable",
+      spec,
+      pins,
+      handled,
+      remarks,
+      ...(asked !== undefined && failure?.retryMs !== undefined && { retryMs: failure.retryMs }),
+    };
   };
 
   function specOf(source: SpecSource): Bundle["spec"] {

@@ -8,7 +8,7 @@ import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome } from "@flotilla/shared/kube/outcome.ts";
+import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
@@ -103,7 +103,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
           ...told,
           ...targeting,
         });
-        return done();
+        return prepared.retryMs === undefined ? done() : requeueAfter(prepared.retryMs, "resolve");
       }
     }
   }

@@ -23,8 +23,12 @@ export interface BundleResolution {
   readonly caBundle?: string;
   /** What people should know although it was resolved. */
   readonly remarks: readonly string[];
-  /** Why nothing can be handed out. */
-  readonly failure?: { readonly error: AppError; readonly retryMs?: number };
+  /** Why what has no pin has none, so that nothing can be handed out, or why what has one could not be looked up anew. */
+  readonly failure?: {
+    readonly error: AppError;
+    readonly isPinned: boolean;
+    readonly retryMs?: number;
+  };
 }
 
 export interface BundleRequest {
@@ -63,7 +67,7 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
       const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
       // A Secret that is not as it should be has this looked at again as soon as it changes.
       if (access instanceof AppError)
-        return { pins: known, remarks: [], failure: failureOf(access, 1) };
+        return { pins: known, remarks: [], failure: failureOf(access, 1, false) };
       const isDoubted = deps.doubts.take(key);
       const { pins, notes, failure } = await resolveCharts(deps.resolver, {
         helmOp,
@@ -77,14 +81,13 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
       });
       const failures = failure === undefined ? 0 : before.failures + 1;
       memories.set(key, { failures, notes });
-      const remarks = notes.map(({ note }) => note);
-      if (failure?.isPinned === false)
-        return { pins, remarks, failure: failureOf(failure.error, failures) };
       return {
         pins,
         ...(access.caBundle !== undefined && { caBundle: access.caBundle }),
-        // What has a pin is handed out; that it could not be looked up once more is worth knowing.
-        remarks: failure === undefined ? remarks : [...remarks, failure.error.message],
+        remarks: notes.map(({ note }) => note),
+        ...(failure !== undefined && {
+          failure: failureOf(failure.error, failures, failure.isPinned),
+        }),
       };
     },
     forget(key) {
@@ -95,8 +98,12 @@ export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
   };
 }
 
-function failureOf(error: AppError, failures: number): NonNullable<BundleResolution["failure"]> {
-  return { error, ...(error.retryable && { retryMs: retryMs(failures) }) };
+function failureOf(
+  error: AppError,
+  failures: number,
+  isPinned: boolean,
+): NonNullable<BundleResolution["failure"]> {
+  return { error, isPinned, ...(error.retryable && { retryMs: retryMs(failures) }) };
 }
 
 /** Those that its author gives, as PEM. */
