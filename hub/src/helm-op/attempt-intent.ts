@@ -87,8 +87,8 @@ function pollOutcome(
     : { at: attemptedAt, ...(problem !== undefined && { error: problem }) };
 }
 
-function stallOf(problem: string | undefined, { resolution, isAsked }: Attempt): Stall | undefined {
-  if (problem === undefined) return undefined;
-  const isRequest = isAsked && resolution.failure?.isPinned === true;
-  return { reason: isRequest ? "RequestFailed" : "Stalled", message: problem };
+function stallOf(problem: string | undefined, { isAsked }: Attempt): Stall | undefined {
+  return problem === undefined
+    ? undefined
+    : { reason: isAsked ? "RequestFailed" : "Stalled", message: problem };
 }

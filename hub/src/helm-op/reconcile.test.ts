@@ -125,6 +125,22 @@ describe("a HelmOp without polling", () => {
     assert.equal(findCondition(mended.conditions, "Stalled")?.status, "False");
   });
 
+  test("that was asked while one of its charts had no pin yet has the others read anew too", async () => {
+    const { answers, loop } = repository(httpPin("1.2.3"));
+    loop.put(aHelmOp());
+    await loop.reconcile(web);
+    answers.current = away;
+    const targets = [{ clusterSelector: {}, helm: { chart: "other" } }];
+    const asked = annotated(reconcileRequestAnnotation, "one", loop.helmOp(web));
+    loop.put({ ...asked, spec: { ...asked.spec, targets } });
+    await loop.reconcile(web);
+
+    answers.current = httpPin("1.2.4");
+    await loop.reconcile(web);
+
+    assert.equal(loop.helmOp(web).status?.version, "1.2.4");
+  });
+
   test("leaves a request open while it is suspended", async () => {
     const { answers, loop } = repository(httpPin("1.2.3"));
     loop.put(aHelmOp());
