@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";
@@ -47,6 +48,7 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
   return { access, contents, named };
 }
 
+const listFailure = (status: number) => new KubeStatusError(String(status), { status, reason: "" });
 const withSecret = (name: string, spec: HelmOp["spec"] = {}) =>
   aHelmOp({ helmSecretName: name, ...spec });
 const login = { username: "me", password: "pw" };
@@ -91,9 +93,23 @@ describe("how the hub accesses what a HelmOp asks for", () => {
   });
 
   test("does without Rancher's authorities where those may not be read", async () => {
-    const { access } = setUp({ "cattle-system Secret/tls-ca": new Error("403") });
+    const { access } = setUp({ "cattle-system Secret/tls-ca": listFailure(403) });
 
     assert.equal((await access.of(aHelmOp())).caBundle, undefined);
+  });
+
+  test("is not known while Rancher's authorities cannot be read, so that no cluster loses them for that", async () => {
+    const { access, contents } = setUp({ "cattle-system Secret/tls-ca": listFailure(500) });
+
+    await assert.rejects(access.of(aHelmOp()), {
+      code: "HELM_SECRET_UNUSABLE",
+      message: "could not read the authorities of Rancher, Secret cattle-system/tls-ca: 500",
+    });
+    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+
+    contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
+    const { caBundle, hasChanged } = await access.of(aHelmOp());
+    assert.deepEqual([caBundle, hasChanged], [pem, true]);
   });
 
   const refused: readonly (readonly [string, Texts | Error | undefined, RegExp])[] = [

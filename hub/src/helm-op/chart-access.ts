@@ -10,6 +10,7 @@ import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.
 import { type ChartSource, classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
 import { hubErrors } from "../errors.ts";
@@ -82,7 +83,13 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
           const text = (await read(rancherNamespace, secret))?.object.data?.[key];
           return text === undefined ? "" : Buffer.from(text, "base64").toString();
         } catch (thrown) {
-          // A hub without Rancher may not be allowed to look.
+          // A hub without Rancher may not be allowed to look. What could not be read may be there all the same.
+          if (!isForbidden(thrown))
+            throw new AppError(
+              hubErrors.HELM_SECRET_UNUSABLE,
+              `could not read the authorities of Rancher, Secret ${rancherNamespace}/${secret}: ${messageOf(thrown)}`,
+              { cause: thrown, retryable: true },
+            );
           log.debug({ secret, err: messageOf(thrown) }, "authorities of Rancher were not read");
           return "";
         }
@@ -90,6 +97,19 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
     );
     const bundle = texts.filter((text) => text.trim() !== "").join("\n");
     return bundle === "" ? undefined : bundle;
+  }
+
+  /** The Secret that is named, if one is; throws when it is not there. */
+  async function namedSecret(namespace: string, name: string | undefined) {
+    if (name === undefined) return undefined;
+    const secret = await read(namespace, name).catch((thrown: unknown) => {
+      throw unusable(messageOf(thrown), { cause: thrown, retryable: true });
+    });
+    if (secret === undefined)
+      throw unusable(
+        `there is no Secret ${namespace}/${name}; it goes on as soon as somebody makes it`,
+      );
+    return secret;
   }
 
   function changeOf(key: ObjectKey, fingerprint: string): boolean {
@@ -104,20 +124,13 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
       const { namespace = "" } = helmOp.metadata;
       const secretName = helmOp.spec.helmSecretName || undefined;
       nameInstead(key, namespace, secretName);
-      const bundle = authorities ?? (await caBundle());
-      const secret =
-        secretName === undefined
-          ? undefined
-          : await read(namespace, secretName).catch((thrown: unknown) => {
-              seen.set(key, withoutAccess);
-              throw unusable(messageOf(thrown), { cause: thrown, retryable: true });
-            });
-      if (secretName !== undefined && secret === undefined) {
+      const [bundle, secret] = await Promise.all([
+        authorities ?? caBundle(),
+        namedSecret(namespace, secretName),
+      ]).catch((thrown: unknown) => {
         seen.set(key, withoutAccess);
-        throw unusable(
-          `there is no Secret ${namespace}/${secretName}; it goes on as soon as somebody makes it`,
-        );
-      }
+        throw AppError.from(thrown);
+      });
       const settingsFor = (source: ChartSource) =>
         accessSettingsFromSecret(secret?.object, {
           source,
