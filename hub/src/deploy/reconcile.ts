@@ -13,6 +13,7 @@ import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/s
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
+import { bundleKeyOf } from "../rollup/tally.ts";
 import type { BundleTargeting } from "../status/intent.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./bundle-finalizer.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
@@ -32,7 +33,7 @@ export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
   readonly clusters: Store<Cluster>;
   /** Indexed `byNamespace`. */
   readonly groups: Store<ClusterGroup>;
-  readonly contents: ContentStore;
+  readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;
   readonly prepare: PrepareBundle;
   /** Drops what is remembered of a Bundle that is gone. */
@@ -96,13 +97,14 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       case "deployable": {
         const handedOut = { ...bundle, spec: prepared.spec };
         await addFinalizer(deps, bundle, signal);
-        const targeting = await deploy(handedOut, signal);
+        const { isOvertaken, ...targeting } = await deploy(handedOut, signal);
         deps.outcomes.bundles.set(key, {
           generation: bundle.metadata.generation ?? 0,
           version: prepared.spec.helm?.version ?? "",
           ...told,
           ...targeting,
         });
+        if (isOvertaken) return requeueAfter(0, "a deployment was there already");
         return prepared.retryMs === undefined ? done() : requeueAfter(prepared.retryMs, "resolve");
       }
     }
@@ -111,7 +113,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<Omit<BundleTargeting, "generation">> {
+  ): Promise<Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }> {
     const namespace = bundle.metadata.namespace ?? "";
     const { placements, contents, missing } = await place(
       bundle,
@@ -125,8 +127,13 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       placements,
       deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOfKnownCluster),
     );
+    let isOvertaken = false;
     await Promise.all([
-      ...plan.create.map((deployment) => limit(() => create(deployment, signal))),
+      ...plan.create.map((deployment) =>
+        limit(async () => {
+          if (!(await create(deployment, signal))) isOvertaken = true;
+        }),
+      ),
       ...plan.replace.map((deployment) =>
         limit(async () =>
           written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
@@ -138,6 +145,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
     );
     return {
+      isOvertaken,
       targets: placements.length,
       waiting: plan.waiting,
       ...(unchecked.length > 0 && { unchecked: new Map(unchecked) }),
@@ -153,14 +161,21 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
   }
 
-  async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<void> {
+  /** False when it was there already: whoever led before made it, and our cache knows of it only now. */
+  async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<boolean> {
     try {
       written(await deps.rest.create(bundleDeployments, deployment, { signal }));
+      return true;
     } catch (thrown) {
-      // The name is taken by one that our cache has not seen yet: the watch brings it, and this runs again.
       // A namespace that is gone belongs to a cluster that is gone.
-      if (!isAlreadyExists(thrown) && !isNotFound(thrown)) throw thrown;
+      if (isNotFound(thrown)) return true;
+      if (!isAlreadyExists(thrown)) throw thrown;
     }
+    const there = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
+    // One that is another's is left alone: it stays pending.
+    if (there === undefined || bundleKeyOf(there) !== bundleKeyOf(deployment)) return true;
+    written(there);
+    return false;
   }
 
   function written(deployment: BundleDeployment): void {
