@@ -97,6 +97,23 @@ describe("a status writer", () => {
     assert.equal(stored(), "ready!");
   });
 
+  it("remembers nothing of an object that is gone: one of its name is written at once", async () => {
+    const { kube, store, writer, say } = start();
+    for (const says of ["1!", "2!", "3!", "4!", "5!"]) {
+      say(says);
+      await settle();
+    }
+    const gone = store.get(key);
+    assert.ok(gone !== undefined);
+    store.remove(gone);
+    writer.mark(key);
+
+    store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
+    say("6!");
+
+    assert.equal(kube.writes.length, 6);
+  });
+
   it("writes nothing when progress is undone before it is told", async () => {
     const { kube, clock, wanted, writer, say } = start();
     say("ready!");

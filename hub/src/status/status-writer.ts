@@ -123,8 +123,9 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     entry.timer?.cancel();
     entry.timer = undefined;
     refill(entry);
-    // A full bucket is the state of an object that was never written: nothing to remember.
-    if (entry.tokens >= burst && entry.failures === 0) entries.delete(key);
+    // A full bucket is the state of an object that was never written: nothing to remember, nor of one that is gone.
+    const isFresh = entry.tokens >= burst && entry.failures === 0;
+    if (isFresh || store.get(key) === undefined) entries.delete(key);
     options.onSettled?.(key);
   }
 
