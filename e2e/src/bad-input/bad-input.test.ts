@@ -11,6 +11,7 @@ import { events } from "@flotilla/shared/kube/core-resources.ts";
 import { badChanges } from "./bad-changes.ts";
 import { changesAreRefused, guarded } from "./refused-changes.ts";
 import { chartsAreRefused } from "./refused-charts.ts";
+import { startSilentServer } from "./silent-server.ts";
 import { strangersAreTurnedAway } from "./strangers.ts";
 import { namesCollide, targetsLeadNowhere } from "./targets-and-names.ts";
 import type { HelmRecord } from "./workbench.ts";
@@ -72,4 +73,27 @@ test("no password that stands in an address has been shown", async () => {
     seen.filter(([, text]) => text.includes(password)).map(([where]) => where),
     [],
   );
+});
+
+test("a repository that never answers holds up nobody else, however many ask it", async () => {
+  const silent = await startSilentServer();
+  try {
+    await Promise.all(
+      Array.from({ length: 60 }, (_, at) =>
+        bench.create(`silent-${at}`, {
+          ...goodSpec,
+          helm: { repo: `${silent.url}/${at}`, chart: "web" },
+        }),
+      ),
+    );
+    // As many as the hub asks one host at a time.
+    await silent.asked(8);
+
+    await bench.create("beside-silence", goodSpec);
+    await bench.ready("beside-silence");
+
+    assert.equal(silent.givenUp, 0);
+  } finally {
+    await silent.close();
+  }
 });

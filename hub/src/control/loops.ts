@@ -28,6 +28,12 @@ export interface Loops {
   readonly contents: Controller;
 }
 
+/**
+ * Of the loop that asks repositories. One that does not answer holds whoever asks it for half a minute and longer: those must
+ * not be all there are. What is asked of a host or of the API server at a time is bounded by its connections.
+ */
+const askingWorkers = 256;
+
 /** How long a content stays that nothing names any more. */
 const contentGraceMs = 5 * 60_000;
 
@@ -58,7 +64,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
   });
   const helmOps = controller(
     "helmop",
-    32,
+    askingWorkers,
     helmOpReconciler({
       ...deps,
       helmOps: caches.helmOps.store,
