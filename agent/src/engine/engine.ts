@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
+import { createController, type ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import {
   done,
   type Outcome as ReconcileOutcome,
@@ -86,7 +86,7 @@ export function createEngine(deps: EngineDeps): Engine {
     name: "deployment",
     workers: deps.concurrency,
     timeoutMs: passTimeoutMs,
-    reconcile: (name, { signal }) => pass(name, signal),
+    reconcile: pass,
     log,
     metrics: deps.metrics,
     clock,
@@ -116,7 +116,10 @@ export function createEngine(deps: EngineDeps): Engine {
   deps.copies.onChange(lookAgain);
   facts.onChange(() => void renderedHere().then(lookAgain));
 
-  async function pass(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+  async function pass(
+    name: string,
+    { signal, aside }: ReconcileContext,
+  ): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
     if (held === undefined) return done();
     const own = progressOf(name);
@@ -131,6 +134,7 @@ export function createEngine(deps: EngineDeps): Engine {
         : await deploy(held, own, {
             signal,
             superseded: superseded.signal,
+            aside,
             retryAtMs: failure?.retryAtMs,
             hindranceOf: (content) => waiting.hindranceOf(name, content),
           });

@@ -3,6 +3,7 @@ import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
@@ -50,6 +51,8 @@ export interface DeployUntil {
   readonly signal: AbortSignal;
   /** Something else is wanted by now: Helm is not waited for. */
   readonly superseded: AbortSignal;
+  /** Waits for what is not in the agent's hands while others go on. */
+  readonly aside: ReconcileContext["aside"];
 }
 
 export interface Revision {
@@ -88,11 +91,13 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       await notes.end(owner.name);
   }
 
-  return async function upgrade(made, { signal, superseded }) {
+  return async function upgrade(made, { signal, superseded, aside }) {
     const { desired, content, revision, actor, inputs } = made;
     const { owner, namespace, name } = desired;
     const until = AbortSignal.any([signal, superseded]);
-    const chart = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
+    const chart = await aside(() =>
+      charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
+    );
     const { digest, ...final } = await inputs.final();
     await checkTemplates({ content, chart, actor, values: final.values });
     const values = final.values === undefined ? undefined : toHelmJson(final.values);

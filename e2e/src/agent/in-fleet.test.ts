@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
@@ -26,6 +27,7 @@ import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
+import { startSilentServer } from "../testing/silent-server.ts";
 import { appChart } from "./app-chart.ts";
 import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
@@ -365,4 +367,25 @@ test("an agent that starts while its hub is away keeps up what it was assigned, 
   await change("alone", { helm: { version: "1.1.0" } });
   await helmOpThat(fleet.hub, "alone", "ready at 1.1.0", isReady("1.1.0", 1));
   assert.equal((await config("alone"))?.data?.["version"], "1.1.0");
+});
+
+test("a repository that never gives a chart holds up nobody else", async () => {
+  const silent = await startSilentServer();
+  after(() => silent.close());
+  // More than an agent works on at a time.
+  const many = 2 * availableParallelism() + 8;
+  await Promise.all(
+    Array.from({ length: many }, (_, at) =>
+      createHelmOp(`silent-${at}`, {
+        helm: { repo: "", chart: `${silent.url}/${at}.tgz`, version: "" },
+      }),
+    ),
+  );
+  // As many as are asked of one host at a time.
+  await silent.asked(8);
+
+  await createHelmOp("unhindered");
+  await helmOpThat(fleet.hub, "unhindered", "ready", isReady("1.0.0", 1));
+
+  assert.equal(silent.givenUp, 0);
 });

@@ -6,7 +6,7 @@ import { clusters } from "@flotilla/shared/api/resources.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace, clusterReconciler } from "./reconcile.ts";
@@ -38,7 +38,7 @@ function start() {
     addNamespace(namespace: Namespace): void {
       stores.namespaces.set(kube.put(namespaces, namespace));
     },
-    reconcile: () => look(key, { signal: new AbortController().signal, log: silentLog() }),
+    reconcile: () => look(key, aContext()),
     houseOnServer: () => kube.peek(namespaces, { name: house }),
   };
 }

@@ -28,11 +28,8 @@ export interface Loops {
   readonly contents: Controller;
 }
 
-/**
- * Of the loop that asks repositories. One that does not answer holds whoever asks it for half a minute and longer: those must
- * not be all there are. What is asked of a host or of the API server at a time is bounded by its connections.
- */
-const askingWorkers = 256;
+/** Of one look at a HelmOp or a Bundle: a large index from a slow repository may take five minutes, as in Fleet. */
+const lookTimeoutMs = 6 * 60_000;
 
 /** How long a content stays that nothing names any more. */
 const contentGraceMs = 5 * 60_000;
@@ -51,6 +48,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
       name,
       workers,
       reconcile,
+      timeoutMs: lookTimeoutMs,
       logFields: (key) => userFields(lookUp?.(key)),
       log: log.child({ controller: name }),
       metrics: deps.metrics,
@@ -64,7 +62,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
   });
   const helmOps = controller(
     "helmop",
-    askingWorkers,
+    32,
     helmOpReconciler({
       ...deps,
       helmOps: caches.helmOps.store,

@@ -8,7 +8,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
@@ -53,7 +53,7 @@ function setUp() {
   return {
     rest,
     outcomes,
-    reconcile: () => run(key, { signal: new AbortController().signal, log: silentLog() }),
+    reconcile: () => run(key, aContext()),
     deployed: () => rest.peek(bundleDeployments, aDeployment("paris").metadata)?.spec,
   };
 }

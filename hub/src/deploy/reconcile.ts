@@ -6,7 +6,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
+import type { Reconcile, ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
@@ -50,7 +50,7 @@ const parallelWrites = 48;
 export function deployReconciler(deps: DeployDeps): Reconcile {
   const limit = pLimit(parallelWrites);
 
-  return async function reconcile(key, { signal }) {
+  return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.outcomes.bundles.delete(key);
@@ -59,11 +59,11 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       return done();
     }
     if (bundle.metadata.deletionTimestamp !== undefined) {
-      await withdraw(bundle, signal);
+      await withdraw(bundle, context.signal);
       return done();
     }
     try {
-      return await update(bundle, signal);
+      return await update(bundle, context);
     } catch (thrown) {
       const error = AppError.from(thrown);
       // Somebody else was faster: it is looked at again at once, and nothing is wrong.
@@ -74,14 +74,18 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     }
   };
 
-  async function update(bundle: Bundle, signal: AbortSignal): Promise<Outcome> {
+  async function update(
+    bundle: Bundle,
+    { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
+  ): Promise<Outcome> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
     const kept = {
       pins: before?.pins ?? bundle.status?.pins ?? [],
       handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
     };
-    const prepared = await deps.prepare(bundle, kept, signal);
+    // It may ask repositories.
+    const prepared = await aside(() => deps.prepare(bundle, kept, signal));
     const told = {
       ...(prepared.pins !== undefined && { pins: prepared.pins }),
       ...(prepared.handled !== undefined && { handled: prepared.handled }),

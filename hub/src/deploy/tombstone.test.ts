@@ -6,7 +6,7 @@ import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
@@ -57,10 +57,10 @@ for (const [what, deployment, cluster, goes] of cases) {
     const known = createStore<Cluster>();
     if (cluster !== undefined) known.set(kube.put(clusters, cluster));
 
-    await tombstoneReconciler({ rest: kube, deployments, clusters: known })(keyOf(deployment), {
-      signal: new AbortController().signal,
-      log: silentLog(),
-    });
+    await tombstoneReconciler({ rest: kube, deployments, clusters: known })(
+      keyOf(deployment),
+      aContext(),
+    );
 
     assert.equal(hasNobodyToConfirm(deployment, cluster), goes);
     assert.equal(kube.peek(bundleDeployments, deployment.metadata) === undefined, goes);

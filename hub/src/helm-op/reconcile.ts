@@ -69,7 +69,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const memories = new Map<ObjectKey, Memory>();
   const occasions = createOccasions(deps.clock);
 
-  return async function reconcile(key, { signal }): Promise<Outcome> {
+  return async function reconcile(key, { signal, aside }): Promise<Outcome> {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       memories.delete(key);
@@ -127,7 +127,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))
       tellBegun(deps, helmOp);
     const [resolution] = await Promise.all([
-      resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal),
+      aside(() => resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal)),
       addFinalizer(deps, helmOp, signal),
     ]);
     if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);

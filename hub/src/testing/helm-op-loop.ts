@@ -10,7 +10,7 @@ import type { EventNote } from "@flotilla/shared/kube/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
@@ -103,7 +103,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     bundle: (key) => rest.peek(bundles, refOf(key)),
     doubt: (key) => void doubts.raise(key),
     async reconcile(key) {
-      const outcome = await run(key, { signal: new AbortController().signal, log: silentLog() });
+      const outcome = await run(key, aContext());
       const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];
       if (ours !== undefined) stores.helmOps.set(ours);
       if (made !== undefined) stores.bundles.set(made);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { describe, it, type TestContext } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -81,7 +82,9 @@ describe("a controller", () => {
       { workers: 2 },
     );
 
-    for (const key of ["a", "b", "c", "a"]) controller.enqueue(key);
+    for (const key of ["a", "b", "c"]) controller.enqueue(key);
+    await settle();
+    controller.enqueue("a");
     await settle();
     assert.deepEqual(busy, ["a", "b"]);
     while (release.length > 0) {
@@ -91,6 +94,61 @@ describe("a controller", () => {
       await settle();
     }
     assert.deepEqual(busy, ["a", "b", "c", "a"]);
+  });
+
+  it("works on others while one waits aside, and goes on with it when a place is free", async (t) => {
+    const steps: string[] = [];
+    const slow = Promise.withResolvers<void>();
+    const other = Promise.withResolvers<void>();
+    const { controller } = start(t, async (key, { aside }) => {
+      steps.push(`${key} begins`);
+      if (key === "slow") await aside(() => slow.promise);
+      else if (key === "other") await other.promise;
+      steps.push(`${key} ends`);
+      return done();
+    });
+
+    for (const key of ["slow", "quick", "other"]) controller.enqueue(key);
+    await settle();
+    controller.enqueue("slow");
+    slow.resolve();
+    await settle();
+    const before = [...steps];
+    other.resolve();
+    await settle();
+
+    assert.deepEqual(before, ["slow begins", "quick begins", "quick ends", "other begins"]);
+    assert.deepEqual(steps.slice(before.length), [
+      "other ends",
+      "slow ends",
+      "slow begins",
+      "slow ends",
+    ]);
+  });
+
+  it("goes on after what failed aside, and ends when what waits aside has ended", async () => {
+    const ends: string[] = [];
+    const stop = new AbortController();
+    const controller = createController({
+      name: "test",
+      log: silentLog(),
+      metrics: new Registry(),
+      reconcile: async (key, { aside, signal }) => {
+        if (key === "fails") await aside(() => Promise.reject(new Error("no")));
+        if (key === "waits") await aside(() => once(signal, "abort"));
+        ends.push(key);
+        return done();
+      },
+    });
+    const running = controller.run(stop.signal);
+    for (const key of ["fails", "waits", "next"]) controller.enqueue(key);
+    await settle();
+    assert.deepEqual(ends, ["next"]);
+
+    stop.abort();
+    await running;
+
+    assert.deepEqual(ends, ["next", "waits"]);
   });
 
   it("tries a failed key again, later each time, until it succeeds", async (t) => {

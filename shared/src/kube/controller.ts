@@ -14,6 +14,7 @@ import { kubeErrors } from "./errors.ts";
 import type { ObjectKey } from "./object.ts";
 import type { Outcome } from "./outcome.ts";
 import { queueMetrics } from "./queue-metrics.ts";
+import { createSlots } from "./slots.ts";
 import { isConflict, KubeStatusError } from "./status-error.ts";
 import { createWorkQueue, type Priority, type WorkQueue } from "./work-queue.ts";
 
@@ -22,6 +23,11 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Names the controller and the key in each line. */
   readonly log: Log;
+  /**
+   * Waits for something that others decide, a repository for instance, and leaves its place among the workers to other
+   * keys meanwhile: what is slow for one must not hold up all.
+   */
+  aside<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<Outcome>;
@@ -29,7 +35,7 @@ export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<O
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
-  /** How many keys are worked on at a time; default 1. */
+  /** How many keys are worked on at a time, those that wait aside not counted; default 1. */
   readonly workers?: number;
   /** Default: one with metrics under the controller's name. */
   readonly queue?: WorkQueue;
@@ -65,16 +71,34 @@ export function createController(options: ControllerOptions): Controller {
     options.queue ?? createWorkQueue({ clock, metrics: queueMetrics(options.metrics, name) });
   const metrics = controllerMetrics(options.metrics, name);
   const log = options.log.child({ controller: name });
+  const slots = createSlots(workers);
   const running = new Set<AbortController>();
 
   async function work(signal: AbortSignal): Promise<void> {
+    const under = new Set<Promise<void>>();
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
+      await slots.free();
       const key = await queue.get();
-      if (key === undefined) return;
+      if (key === undefined) break;
+      await slots.take();
       // What still waits when the controller ends is found again at the next start.
-      if (!isOver()) await runOnce(key, signal);
-      queue.done(key);
+      const run = (isOver() ? Promise.resolve() : runOnce(key, signal)).then(() => {
+        under.delete(run);
+        slots.release();
+        queue.done(key);
+      });
+      under.add(run);
+    }
+    await Promise.all(under);
+  }
+
+  async function aside<T>(wait: () => Promise<T>): Promise<T> {
+    slots.release();
+    try {
+      return await wait();
+    } finally {
+      await slots.take();
     }
   }
 
@@ -86,7 +110,8 @@ export function createController(options: ControllerOptions): Controller {
       abort.abort(tookTooLong(key, undefined));
     }, timeoutMs);
     running.add(abort);
-    const context = contextOf(abort.signal, () => log.child({ key, ...options.logFields?.(key) }));
+    const createLog = () => log.child({ key, ...options.logFields?.(key) });
+    const context = contextOf({ signal: abort.signal, aside }, createLog);
     try {
       const outcome = await reconcile(key, context);
       settle(key, outcome, context);
@@ -145,17 +170,17 @@ export function createController(options: ControllerOptions): Controller {
       };
       if (signal.aborted) end();
       signal.addEventListener("abort", end, { once: true });
-      await Promise.all(Array.from({ length: workers }, () => work(signal)));
+      await work(signal);
       signal.removeEventListener("abort", end);
     },
   };
 }
 
 /** The logger is made when it is first used: most runs find nothing to say. */
-function contextOf(signal: AbortSignal, createLog: () => Log): ReconcileContext {
+function contextOf(parts: Omit<ReconcileContext, "log">, createLog: () => Log): ReconcileContext {
   let own: Log | undefined;
   return {
-    signal,
+    ...parts,
     get log() {
       own ??= createLog();
       return own;
