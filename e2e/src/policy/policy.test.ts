@@ -165,6 +165,27 @@ test("one that cannot be deployed says what to change, and is deployed once that
   );
 });
 
+test("an address that somebody writes into a HelmOp's Bundle goes nowhere", async () => {
+  const before = await bench.contentOf("web");
+  const own = (await fleet.hub.get(bundles, { namespace: workspaceNamespace, name: "web" }))?.spec;
+  const pins = own?.helmOpOptions?.pins?.map((each) => ({
+    ...each,
+    pin: { ...each.pin, url: "http://127.0.0.1:1/elsewhere.tgz" },
+  }));
+
+  const forged = await bench.changeBundle("web", { helmOpOptions: { pins } });
+  const restored = await bench.bundleThat(
+    "web",
+    "as the hub wrote it",
+    ({ metadata, status }) =>
+      (metadata.generation ?? 0) > (forged.metadata.generation ?? 0) &&
+      status?.observedGeneration === metadata.generation,
+  );
+
+  assert.deepEqual(restored.spec, own);
+  assert.equal(await bench.contentOf("web"), before);
+});
+
 test("forceSyncGeneration has Helm run once more", async () => {
   assert.equal(await bench.revisionsOf("web"), 1);
 

@@ -6,6 +6,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import type { ContentStore } from "../content/content-store.ts";
+import type { PinSeals } from "../helm-op/pin-seals.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
 
@@ -16,6 +17,7 @@ export interface ControlDeps {
   readonly contents: ContentStore;
   /** Names the hub. */
   readonly hubId: string;
+  readonly seals: PinSeals;
   readonly objects: WorkspaceObjects;
   readonly resolver: Resolver;
   readonly events: EventRecorder;

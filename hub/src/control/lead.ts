@@ -3,12 +3,14 @@ import { randomUUID } from "node:crypto";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
+import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
+import { ensureSealKey } from "../identity/seal-key.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import { runControllers } from "./run-controllers.ts";
 
-export interface LeadOptions extends Omit<ControlDeps, "hubId"> {
+export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
   /** The name of this replica. */
   readonly replica: string;
   /** Keeps registration tokens until the signal aborts. */
@@ -28,9 +30,14 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
     signal,
     onElected: async (leading, leadership) => {
       const guarded = guardWrites(rest, leadership);
-      const [hubId] = await Promise.all([readHubId(guarded), prepareWorkspaces(guarded)]);
+      const [hubId, sealKey] = await Promise.all([
+        readHubId(guarded),
+        ensureSealKey(guarded, hubNamespace),
+        prepareWorkspaces(guarded),
+      ]);
+      const seals = createPinSeals(sealKey);
       await Promise.all([
-        runControllers({ ...options, rest: guarded, hubId }, leading),
+        runControllers({ ...options, rest: guarded, hubId, seals }, leading),
         runTokens(leading),
       ]);
     },

@@ -92,6 +92,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
         policies: caches.policies.store,
         patterns,
         charts,
+        seals: deps.seals,
       }),
       forget: charts.forget,
       outcomes,

@@ -9,6 +9,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
+import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { aBundle, aHelmOp, aPolicy, digestB, httpPin, workspace } from "../testing/objects.ts";
 import { bundlePreparer } from "./prepare.ts";
@@ -26,6 +27,8 @@ const targets = [{ name: "all", clusterSelector: {} }];
 function direct(spec: Bundle["spec"] = {}, status?: Bundle["status"]): Bundle {
   return aBundle({ helm, targets, ...spec }, { labels: {} }, status);
 }
+
+const seals = createPinSeals(Buffer.from("seal"));
 
 /** What is there around a Bundle. `answers`: what the repository says, one after the other. */
 function world({
@@ -82,6 +85,7 @@ function world({
       policies: policyStore,
       patterns: createPatterns(),
       charts,
+      seals,
     }),
   };
 }
@@ -262,7 +266,7 @@ describe("a Policy", () => {
 
   test("holds a HelmOp's Bundle too", async () => {
     const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
-    const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
+    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     assert.equal((await prepare(bundle, none, signal)).kind, "held");
   });
@@ -274,7 +278,7 @@ describe("a Policy", () => {
         helmOp: { defaultServiceAccount: "deployer" },
       }),
     ];
-    const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
+    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
     assert.deepEqual(await ofHelmOp.prepare(bundle, none, signal), { kind: "waiting" });
@@ -284,12 +288,14 @@ describe("a Policy", () => {
   test("that requires a ServiceAccount keeps namespaces from being made, whatever targets say", async () => {
     const policies = [aPolicy("guard", { requireServiceAccount: true })];
     const { prepare } = world({ policies, helmOps: [aHelmOp()] });
-    const bundle = aBundle({
-      helm,
-      serviceAccount: "deployer",
-      targets: [{ clusterSelector: {}, createNamespace: true }],
-      helmOpOptions: { pins },
-    });
+    const bundle = seals.sealed(
+      aBundle({
+        helm,
+        serviceAccount: "deployer",
+        targets: [{ clusterSelector: {}, createNamespace: true }],
+        helmOpOptions: { pins },
+      }),
+    );
 
     const prepared = await prepare(bundle, none, signal);
 
@@ -301,11 +307,22 @@ describe("a Policy", () => {
 
   test("that has nothing against a HelmOp's Bundle leaves it as it is", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const bundle = aBundle({ helm, targets, helmOpOptions: { pins } });
+    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const prepared = await prepare(bundle, none, signal);
 
     assert.ok(prepared.kind === "deployable");
     assert.equal(prepared.spec, bundle.spec);
+  });
+
+  test("has a HelmOp's Bundle wait in which somebody wrote pins, until the HelmOp's loop writes it anew", async () => {
+    const { prepare } = world({ helmOps: [aHelmOp()] });
+    const sealed = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const forged = aBundle({
+      ...sealed.spec,
+      helmOpOptions: { ...sealed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
+    });
+
+    assert.deepEqual(await prepare(forged, none, signal), { kind: "waiting" });
   });
 });

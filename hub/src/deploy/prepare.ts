@@ -11,6 +11,7 @@ import { bundleRefusal } from "../direct-bundle/refusal.ts";
 import type { BundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { leftOutLabelRemarks } from "../helm-op/left-out-labels.ts";
 import { notCarriedOutRemarks } from "../helm-op/not-carried-out.ts";
+import type { PinSeals } from "../helm-op/pin-seals.ts";
 import { type HandledRequests, openRequests } from "../helm-op/requests.ts";
 import { unknownBundleFieldRemarks } from "../helm-op/unknown-fields.ts";
 import { withDefaults } from "../policy/defaults.ts";
@@ -54,6 +55,7 @@ export interface PrepareDeps {
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly charts: BundleResolver;
+  readonly seals: PinSeals;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
@@ -69,6 +71,8 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
 
     if (!isDirect(bundle, deps.helmOps.get(keyOf(bundle)))) {
       const violation = violationOf(policy, intent, deps.patterns);
+      // Pins that somebody wrote are replaced by the HelmOp's own loop, which writes the Bundle anew.
+      if (deps.seals.pinsOf(bundle) === undefined) return { kind: "waiting" };
       if (violation === undefined)
         return { kind: "deployable", spec: specOf({ bundle, noNamespaces }), pins: [] };
       // What a default will mend is mended by the HelmOp's own loop, which writes the Bundle anew.

@@ -12,7 +12,7 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { ChartAccess } from "../helm-op/chart-access.ts";
 import type { Doubts } from "../helm-op/doubts.ts";
 import { retryMs } from "../helm-op/next-attempt.ts";
-import { type ChartNote, resolveCharts } from "../helm-op/resolve-charts.ts";
+import { notesOn, resolveCharts } from "../helm-op/resolve-charts.ts";
 import { isRunByAny } from "../helm-op/runs-archive.ts";
 import { asHelmOp } from "./as-helm-op.ts";
 
@@ -51,47 +51,41 @@ export interface BundleResolverDeps {
   readonly deploymentsOf: (bundle: ObjectKey) => readonly BundleDeployment[];
 }
 
-interface Memory {
-  readonly failures: number;
-  readonly notes: readonly ChartNote[];
-}
-
 export function createBundleResolver(deps: BundleResolverDeps): BundleResolver {
-  const memories = new Map<ObjectKey, Memory>();
+  /** In a row, by Bundle. */
+  const failuresOf = new Map<ObjectKey, number>();
 
   return {
     async resolve(bundle, { known, isAsked, signal }) {
       const key = keyOf(bundle);
-      const before = memories.get(key) ?? { failures: 0, notes: [] };
       const helmOp = asHelmOp(bundle);
       const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
       // A Secret that is not as it should be has this looked at again as soon as it changes.
       if (access instanceof AppError)
         return { pins: known, remarks: [], failure: failureOf(access, 1, false) };
       const isDoubted = deps.doubts.take(key);
-      const { pins, notes, failure } = await resolveCharts(deps.resolver, {
+      const { pins, failure } = await resolveCharts(deps.resolver, {
         helmOp,
         known,
-        notes: before.notes,
         poll: isAsked,
         follow: isAsked,
         settingsFor: access.settingsFor,
         ...(isDoubted && { isUseless: (pin: Pin) => !isRunByAny(deps.deploymentsOf(key), pin) }),
         signal,
       });
-      const failures = failure === undefined ? 0 : before.failures + 1;
-      memories.set(key, { failures, notes });
+      const failures = failure === undefined ? 0 : (failuresOf.get(key) ?? 0) + 1;
+      failuresOf.set(key, failures);
       return {
         pins,
         ...(access.caBundle !== undefined && { caBundle: access.caBundle }),
-        remarks: notes.map(({ note }) => note),
+        remarks: notesOn(pins),
         ...(failure !== undefined && {
           failure: failureOf(failure.error, failures, failure.isPinned),
         }),
       };
     },
     forget(key) {
-      memories.delete(key);
+      failuresOf.delete(key);
       deps.access.forget(key);
       deps.doubts.forget(key);
     },

@@ -11,7 +11,7 @@ const error = new AppError(chartErrors.INDEX_FETCH, "GET x: refused");
 const later = "2026-01-01T00:05:00Z";
 
 const good: Attempt = {
-  resolution: { pins, notes: [] },
+  resolution: { pins },
   remarks: [],
   nextAt: undefined,
   attemptedAt: undefined,
@@ -21,7 +21,7 @@ const good: Attempt = {
 };
 const unpinned: Attempt = {
   ...good,
-  resolution: { pins: [], notes: [], failure: { error, isPinned: false } },
+  resolution: { pins: [], failure: { error, isPinned: false } },
   attemptedAt: now,
 };
 const polled = aHelmOp({ pollingInterval: "5m" });
@@ -39,7 +39,7 @@ describe("what is told of an attempt", () => {
   test("of an archive is that there is no version", () => {
     const chart = "https://x.example/a.tgz";
     const pin = { kind: "tarball", url: chart } as const;
-    const resolution = { pins: [{ repo: "", chart, version: "", pin }], notes: [] };
+    const resolution = { pins: [{ repo: "", chart, version: "", pin }] };
 
     assert.equal(attemptIntent(aHelmOp({ helm: { chart } }), { ...good, resolution }).version, "");
   });
@@ -72,7 +72,7 @@ describe("what is told of an attempt", () => {
   });
 
   test("to poll what is pinned leaves it accepted, and is told as a poll", () => {
-    const resolution = { pins, notes: [], failure: { error, isPinned: true } };
+    const resolution = { pins, failure: { error, isPinned: true } };
 
     const intent = attemptIntent(polled, { ...good, resolution, attemptedAt: now, nextAt: later });
 
@@ -99,7 +99,7 @@ describe("what is told of an attempt", () => {
   });
 
   test("that somebody asked for and that failed is told as that, polled or not", () => {
-    const resolution = { pins, notes: [], failure: { error, isPinned: true } };
+    const resolution = { pins, failure: { error, isPinned: true } };
     const asked = { ...good, resolution, attemptedAt: now, isAsked: true, nextAt: later };
     for (const helmOp of [aHelmOp(), polled]) {
       const { accepted, stalled } = attemptIntent(helmOp, asked);
@@ -118,7 +118,7 @@ describe("what is told of an attempt", () => {
   });
 
   test("that went well is what was noted, before other remarks", () => {
-    const resolution = { pins, notes: [{ ...own, note: "published again" }] };
+    const resolution = { pins: pins.map((pin) => ({ ...pin, note: "published again" })) };
 
     const { accepted } = attemptIntent(aHelmOp(), { ...good, resolution, remarks: ["and this"] });
 

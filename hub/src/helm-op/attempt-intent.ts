@@ -5,7 +5,7 @@ import type { HelmOpIntent, PollOutcome, Stall } from "../status/intent.ts";
 import { entryFor, wantedBy } from "./plan-bundle.ts";
 import { pollingIntervalMs } from "./polling.ts";
 import type { HandledRequests } from "./requests.ts";
-import type { ChartResolution } from "./resolve-charts.ts";
+import { type ChartResolution, notesOn } from "./resolve-charts.ts";
 
 export interface Attempt {
   readonly resolution: ChartResolution;
@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
-  const { pins, notes, failure } = attempt.resolution;
+  const { pins, failure } = attempt.resolution;
   const own = entryFor(pins, wantedBy(helmOp.spec.helm ?? {}))?.pin;
   const problem = failure && `${failure.error.message}${nextText(attempt.nextAt)}`;
   const refusal =
@@ -31,7 +31,7 @@ export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
   const polled = pollOutcome(helmOp, problem, attempt);
   const stalled = stallOf(refusal ?? problem ?? polled?.error, attempt);
   return {
-    ...acceptedIntent(helmOp, refusal, [...notes.map(({ note }) => note), ...attempt.remarks]),
+    ...acceptedIntent(helmOp, refusal, [...notesOn(pins), ...attempt.remarks]),
     ...(own !== undefined && { version: own.kind === "tarball" ? "" : own.version }),
     ...(polled !== undefined && { polled }),
     ...(stalled !== undefined && { stalled }),

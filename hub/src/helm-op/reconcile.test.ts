@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
@@ -36,6 +37,12 @@ function annotated(name: string, value: string, helmOp: HelmOp): HelmOp {
   };
 }
 
+function withPins(bundle: Bundle, pin: Pin): Bundle {
+  const { pins = [], ...options } = bundle.spec.helmOpOptions ?? {};
+  const helmOpOptions = { ...options, pins: pins.map((each) => ({ ...each, pin })) };
+  return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
+}
+
 describe("a HelmOp without polling", () => {
   test("is resolved once, and not again after a restart", async () => {
     const { answers, loop } = repository(httpPin("1.2.3"));
@@ -49,6 +56,26 @@ describe("a HelmOp without polling", () => {
 
     assert.equal(answers.asked, 1);
     assert.equal(loop.helmOp(web).status?.version, "1.2.3");
+  });
+
+  test("keeps its pins when somebody writes others into its Bundle", async () => {
+    const { answers, loop } = repository(httpPin("1.2.3"));
+    loop.put(aHelmOp());
+    await loop.reconcile(web);
+    const own = loop.bundle(web);
+    assert.ok(own !== undefined);
+    const forged = withPins(own, httpPin("1.2.3", digestB));
+
+    answers.current = httpPin("1.2.4");
+    loop.putBundle(forged);
+    await loop.reconcile(web);
+    assert.deepEqual(loop.bundle(web)?.spec, own.spec);
+
+    loop.putBundle(forged);
+    loop.restart();
+    await loop.reconcile(web);
+    assert.equal(answers.asked, 2);
+    assert.equal(loop.bundle(web)?.spec.helm?.version, "1.2.4");
   });
 
   test("is resolved anew when its constraint changes", async () => {
@@ -231,6 +258,21 @@ describe("a HelmOp with polling", () => {
     assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs: 1, why: "poll" });
 
     assert.equal(answers.asked, 1);
+  });
+
+  test("is told what was to be known of its version by a hub that starts anew, too", async () => {
+    const { answers, loop } = repository(httpPin("1.2.3"));
+    loop.put(polled);
+    await loop.reconcile(web);
+    answers.current = httpPin("1.2.3", digestB);
+    loop.put(annotated(pollRequestAnnotation, "push", loop.helmOp(web)));
+    await loop.reconcile(web);
+    loop.restart();
+    await loop.reconcile(web);
+
+    const accepted = findCondition(loop.helmOp(web).status?.conditions, "Accepted");
+    assert.match(accepted?.message ?? "", /^version 1\.2\.3 was published again with other bytes/);
+    assert.equal(answers.asked, 2);
   });
 
   test("is polled at once when something was pushed, once for each push", async () => {

@@ -29,11 +29,12 @@ import { leftOutLabelRemarks } from "./left-out-labels.ts";
 import { nextAttemptMs, notBeforeMs } from "./next-attempt.ts";
 import { notCarriedOutRemarks } from "./not-carried-out.ts";
 import { createOccasions } from "./occasions.ts";
+import type { PinSeals } from "./pin-seals.ts";
 import { type AttemptPlan, planAttempt } from "./plan-attempt.ts";
 import { entryFor, planBundle, wantedCharts } from "./plan-bundle.ts";
 import type { PollHistory } from "./polling.ts";
 import { handledOf, handledWith, openRequests } from "./requests.ts";
-import { type ChartNote, type ChartResolution, resolveCharts } from "./resolve-charts.ts";
+import { type ChartResolution, resolveCharts } from "./resolve-charts.ts";
 import { isRunByAny } from "./runs-archive.ts";
 import { type TellDeps, tell, tellBegun, tellFailure, warn } from "./tell.ts";
 import { unknownFieldRemarks } from "./unknown-fields.ts";
@@ -49,6 +50,7 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
   /** Of its pins, raised by what agents report. */
   readonly doubts: Doubts;
   readonly resolver: Resolver;
+  readonly seals: PinSeals;
   readonly access: ChartAccess;
   readonly clock: Clock;
   /** Names the hub, so that no two of them poll a repository in the same second. */
@@ -57,10 +59,10 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
 
 /** What is remembered of a HelmOp's attempts; losing it costs an attempt too early at most. */
 interface Memory {
+  readonly pins: readonly ChartPin[];
   readonly generation: number;
   /** Failures in a row, of this generation. */
   readonly trouble: Trouble;
-  readonly notes: readonly ChartNote[];
 }
 
 type Trouble = Pick<PollHistory, "failures" | "notBeforeMs">;
@@ -109,7 +111,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       return done();
     }
 
-    const known = deps.bundles.get(key)?.spec.helmOpOptions?.pins ?? [];
+    const known = knownPins(key);
     const earlier = lastPoll(helmOp, told);
     const trouble = troubleOf(memories.get(key), helmOp);
     const plan = planAttempt({
@@ -130,13 +132,15 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       aside(() => resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal)),
       addFinalizer(deps, helmOp, signal),
     ]);
-    if (!isDeepStrictEqual(resolution.pins, known)) deps.doubts.forget(key);
+    if (!isSameArchives(resolution.pins, known)) deps.doubts.forget(key);
     // A first resolution that fails is an attempt like any poll, and is told like one. Looking up a doubted pin is none.
     const isAttempt = plan.poll || resolution.failure?.isPinned === false;
     const now = remember(helmOp, resolution, trouble, isAttempt);
 
-    if (resolution.failure === undefined || resolution.failure.isPinned)
-      await writeBundle(deps, planBundle(helmOp, resolution.pins, access.caBundle), signal);
+    if (resolution.failure === undefined || resolution.failure.isPinned) {
+      const bundle = planBundle(helmOp, resolution.pins, access.caBundle);
+      await writeBundle(deps, deps.seals.sealed(bundle), signal);
+    }
     if (resolution.failure !== undefined) tellFailure(deps, helmOp, resolution.failure.error);
     const attemptedAt = isAttempt ? begunAt : undefined;
     const nextMs = nextAttemptMs(
@@ -157,6 +161,13 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
   };
 
+  /** What somebody else wrote into the Bundle counts for nothing, and changes no version. */
+  function knownPins(key: ObjectKey): readonly ChartPin[] {
+    const bundle = deps.bundles.get(key);
+    const sealed = bundle && deps.seals.pinsOf(bundle);
+    return sealed ?? memories.get(key)?.pins ?? [];
+  }
+
   function resolve(
     helmOp: HelmOp,
     known: readonly ChartPin[],
@@ -168,7 +179,6 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     return resolveCharts(deps.resolver, {
       helmOp,
       known,
-      notes: memories.get(key)?.notes ?? [],
       ...plan,
       ...(isDoubted && {
         isUseless: (pin: Pin) => !isRunByAny(deps.deployments.byIndex(byBundle, key), pin),
@@ -180,7 +190,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   /** `before`: the trouble there was, which stays as it was where this was no attempt. */
   function remember(
     helmOp: HelmOp,
-    { notes, failure }: ChartResolution,
+    { pins, failure }: ChartResolution,
     before: Trouble,
     isAttempt: boolean,
   ): Trouble {
@@ -193,9 +203,9 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
           };
     const trouble = isAttempt ? after : before;
     memories.set(keyOf(helmOp), {
+      pins,
       generation: helmOp.metadata.generation ?? 0,
       trouble,
-      notes,
     });
     return trouble;
   }
@@ -205,6 +215,12 @@ function troubleOf(memory: Memory | undefined, helmOp: HelmOp): Trouble {
   return memory?.generation === helmOp.metadata.generation && memory !== undefined
     ? memory.trouble
     : { failures: 0 };
+}
+
+/** Whether all come to what they came to before, whatever is to be known of it by now. */
+function isSameArchives(pins: readonly ChartPin[], before: readonly ChartPin[]): boolean {
+  const archives = (of: readonly ChartPin[]) => of.map(({ note: _, ...pin }) => pin);
+  return isDeepStrictEqual(archives(pins), archives(before));
 }
 
 function momentOf({ clock, hubId }: HelmOpDeps) {

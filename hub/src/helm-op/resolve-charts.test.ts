@@ -50,7 +50,6 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(twoVersions),
       known: [],
-      notes: [],
       poll: false,
       settingsFor,
       signal,
@@ -58,7 +57,6 @@ describe("resolving what a HelmOp asks for", () => {
 
     assert.deepEqual(result, {
       pins: [ownPin, { ...other, pin: httpPin("2.0.0") }],
-      notes: [],
     });
     const access = { origin: repo, insecureSkipVerify: true };
     assert.deepEqual(asked, [
@@ -73,7 +71,6 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(twoVersions),
       known: [ownPin],
-      notes: [],
       poll: false,
       settingsFor,
       signal,
@@ -90,7 +87,6 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolverOf({}).resolver, {
       helmOp: aHelmOp(),
       known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
-      notes: [],
       poll: false,
       settingsFor,
       signal,
@@ -105,13 +101,12 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
-      notes: [],
       poll: true,
       settingsFor,
       signal,
     });
 
-    assert.deepEqual(result, { pins: [{ ...own, pin: httpPin("1.2.4") }], notes: [] });
+    assert.deepEqual(result, { pins: [{ ...own, pin: httpPin("1.2.4") }] });
   });
 
   test("a poll that finds other bytes keeps the pin and says so", async () => {
@@ -120,17 +115,14 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
-      notes: [],
       poll: true,
       settingsFor,
       signal,
     });
 
-    assert.deepEqual(result.pins, [ownPin]);
-    assert.deepEqual(
-      result.notes.map(({ version, note }) => [version, note.includes("published again")]),
-      [["~1.2", true]],
-    );
+    const [{ note = "", ...kept } = ownPin] = result.pins;
+    assert.deepEqual(kept, ownPin);
+    assert.match(note, /published again/);
   });
 
   test("a pin in doubt has its own version looked up, and is let go when it is useless", async () => {
@@ -138,7 +130,6 @@ describe("resolving what a HelmOp asks for", () => {
     const request = {
       helmOp: aHelmOp(),
       known: [ownPin],
-      notes: [],
       poll: false,
       settingsFor,
       signal,
@@ -147,9 +138,11 @@ describe("resolving what a HelmOp asks for", () => {
     const useless = await resolveCharts(resolver, { ...request, isUseless: () => true });
     const running = await resolveCharts(resolver, { ...request, isUseless: () => false });
 
-    assert.deepEqual(useless, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }], notes: [] });
-    assert.deepEqual(running.pins, [ownPin]);
-    assert.match(running.notes[0]?.note ?? "", /published again/);
+    assert.deepEqual(useless, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }] });
+    assert.deepEqual(
+      running.pins.map(({ pin, note = "" }) => [pin, note.includes("published again")]),
+      [[ownPin.pin, true]],
+    );
     assert.deepEqual(
       asked.map(({ wanted }) => wanted),
       ["1.2.3", "1.2.3"],
@@ -159,24 +152,21 @@ describe("resolving what a HelmOp asks for", () => {
   test("what is wrong with a version that can be used all the same is noted", async () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", null) }, ["1.2.3 has no digest"]);
 
-    const { notes } = await resolveCharts(resolver, {
+    const { pins } = await resolveCharts(resolver, {
       helmOp: aHelmOp(),
       known: [],
-      notes: [],
       poll: false,
       settingsFor,
       signal,
     });
 
-    assert.deepEqual(notes, [{ ...own, note: "1.2.3 has no digest" }]);
+    assert.deepEqual(pins, [{ ...own, pin: httpPin("1.2.3", null), note: "1.2.3 has no digest" }]);
   });
 
   test("what was noted holds until the repository is asked again, and as long as the chart is wanted", async () => {
-    const notes = [
-      { ...own, note: "published again" },
-      { ...other, note: "not wanted any more" },
-    ];
-    const request = { helmOp: aHelmOp(), known: [ownPin], notes, settingsFor, signal };
+    const noted = { ...ownPin, note: "published again" };
+    const known = [noted, { ...other, pin: httpPin("2.0.0"), note: "not wanted any more" }];
+    const request = { helmOp: aHelmOp(), known, settingsFor, signal };
 
     const between = await resolveCharts(resolverOf({}).resolver, { ...request, poll: false });
     const failed = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
@@ -188,16 +178,15 @@ describe("resolving what a HelmOp asks for", () => {
       poll: true,
     });
 
-    assert.deepEqual(between.notes, notes.slice(0, 1));
-    assert.deepEqual(failed.notes, notes.slice(0, 1));
-    assert.deepEqual(polled.notes, []);
+    assert.deepEqual(between.pins, [noted]);
+    assert.deepEqual(failed.pins, [noted]);
+    assert.deepEqual(polled.pins, [ownPin]);
   });
 
   test("a failed poll keeps the pin and tells the failure", async () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
-      notes: [],
       poll: true,
       settingsFor,
       signal,
@@ -212,7 +201,6 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable, "^2": second }).resolver, {
       helmOp: aHelmOp(twoVersions),
       known: [ownPin],
-      notes: [],
       poll: true,
       settingsFor,
       signal,
@@ -228,7 +216,6 @@ describe("resolving what a HelmOp asks for", () => {
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
       known: [ownPin],
-      notes: [],
       poll: false,
       settingsFor,
       signal,

@@ -11,15 +11,9 @@ import { choosePin, type Hold } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";
 import { entryFor, type WantedChart, wantedCharts } from "./plan-bundle.ts";
 
-/** What people should know of a chart although it was resolved. */
-export interface ChartNote extends WantedChart {
-  readonly note: string;
-}
-
 export interface ChartResolution {
   /** One for each wanted chart that has one now. */
   readonly pins: readonly ChartPin[];
-  readonly notes: readonly ChartNote[];
   /** The first failure; `isPinned` when what it was about keeps an earlier pin. */
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
 }
@@ -29,8 +23,6 @@ export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sh
   readonly helmOp: HelmOp;
   /** Pins that are kept as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
-  /** What was to be known of them; it holds until the repository is asked again. */
-  readonly notes: readonly ChartNote[];
   readonly poll: boolean;
   /** How a source is accessed. */
   readonly settingsFor: HelmOpAccess["settingsFor"];
@@ -56,15 +48,12 @@ export async function resolveCharts(
   const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
   return {
     pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),
-    notes: results.flatMap(({ note, wanted }) => (note === undefined ? [] : [{ ...wanted, note }])),
     ...(failure !== undefined && { failure }),
   };
 }
 
 interface Resolved {
-  readonly wanted: WantedChart;
   readonly pin: ChartPin | undefined;
-  readonly note: string | undefined;
   readonly error?: AppError;
 }
 
@@ -73,9 +62,9 @@ async function resolveOne(
   wanted: WantedChart,
   request: ResolveRequest,
 ): Promise<Resolved> {
-  const { known, notes, poll, settingsFor, isUseless, signal } = request;
+  const { known, poll, settingsFor, isUseless, signal } = request;
   const earlier = entryFor(known, wanted);
-  const unchanged = { wanted, pin: earlier, note: entryFor(notes, wanted)?.note };
+  const unchanged = { pin: earlier };
   if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
   const version =
     poll || earlier === undefined || earlier.pin.kind === "tarball"
@@ -93,11 +82,7 @@ async function resolveOne(
     });
     const { pin, note } = choosePin(earlier?.pin, fresh, holdOn(earlier?.pin, request));
     const remarks = note === undefined ? problems : [note, ...problems];
-    return {
-      wanted,
-      pin: { ...wanted, pin },
-      note: remarks.length === 0 ? undefined : remarks.join("; "),
-    };
+    return { pin: { ...wanted, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
   } catch (thrown) {
     return { ...unchanged, error: AppError.from(thrown) };
   }
@@ -107,4 +92,9 @@ function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Ho
   if (pin === undefined || follow === true) return "none";
   if (isUseless === undefined) return "firm";
   return isUseless(pin) ? "none" : "doubted";
+}
+
+/** What people should know of charts although they were resolved, as sentences. */
+export function notesOn(pins: readonly ChartPin[]): readonly string[] {
+  return pins.flatMap(({ note }) => note ?? []);
 }

@@ -1,10 +1,7 @@
-/** Where the hub's certificate authority is kept. Made once for all replicas: whoever creates the Secret first wins. */
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+/** Where the hub's certificate authority is kept. */
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";
-import { identityErrors } from "./errors.ts";
+import { dataOf, ensureSecret } from "./ensure-secret.ts";
 
 export const authoritySecretName = "flotilla-ca";
 
@@ -14,51 +11,18 @@ export async function ensureAuthority(
   namespace: string,
   now: number,
 ): Promise<StoredAuthority> {
-  const ref = { namespace, name: authoritySecretName };
-  const existing = await rest.get(secrets, ref);
-  if (existing !== undefined) return fromSecret(existing);
-  const fresh = await createAuthority(now);
-  try {
-    await rest.create(secrets, toSecret(fresh, namespace));
-    return fresh;
-  } catch (thrown) {
-    if (!isAlreadyExists(thrown)) throw thrown;
-  }
-  // Another replica was faster; its authority is everybody's.
-  const winner = await rest.get(secrets, ref);
-  if (winner === undefined) {
-    throw new AppError(
-      identityErrors.AUTHORITY_INVALID,
-      `Secret ${namespace}/${authoritySecretName} was deleted while it was being made`,
-      { retryable: true },
-    );
-  }
-  return fromSecret(winner);
-}
-
-function toSecret(authority: StoredAuthority, namespace: string): Secret {
+  const secret = await ensureSecret(rest, { namespace, name: authoritySecretName }, async () => {
+    const { certificatePem, keyPem } = await createAuthority(now);
+    return {
+      type: "kubernetes.io/tls",
+      data: {
+        "tls.crt": Buffer.from(certificatePem).toString("base64"),
+        "tls.key": Buffer.from(keyPem).toString("base64"),
+      },
+    };
+  });
   return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: authoritySecretName, namespace },
-    type: "kubernetes.io/tls",
-    data: {
-      "tls.crt": Buffer.from(authority.certificatePem).toString("base64"),
-      "tls.key": Buffer.from(authority.keyPem).toString("base64"),
-    },
+    certificatePem: dataOf(secret, "tls.crt").toString(),
+    keyPem: dataOf(secret, "tls.key").toString(),
   };
-}
-
-function fromSecret(secret: Secret): StoredAuthority {
-  const read = (key: string): string => {
-    const value = secret.data?.[key];
-    if (value === undefined || value === "") {
-      throw new AppError(
-        identityErrors.AUTHORITY_INVALID,
-        `Secret ${secret.metadata.namespace ?? ""}/${authoritySecretName} has no ${key}`,
-      );
-    }
-    return Buffer.from(value, "base64").toString();
-  };
-  return { certificatePem: read("tls.crt"), keyPem: read("tls.key") };
 }

@@ -67,7 +67,7 @@ export async function createAuthority(now: number): Promise<StoredAuthority> {
   return { certificatePem: toPem(certificate), keyPem: await keyPemOf(keys.privateKey) };
 }
 
-/** Throws AUTHORITY_INVALID when certificate and key do not belong together or cannot be read. */
+/** Throws SECRET_INVALID when certificate and key do not belong together or cannot be read. */
 export async function openAuthority(
   stored: StoredAuthority,
   now: () => number,
@@ -155,7 +155,7 @@ async function readAuthority({ certificatePem, keyPem }: StoredAuthority): Promi
     return { issuer: new x509.X509Certificate(certificatePem), signingKey };
   } catch (thrown) {
     throw new AppError(
-      identityErrors.AUTHORITY_INVALID,
+      identityErrors.SECRET_INVALID,
       `the hub's certificate authority cannot be used: ${messageOf(thrown)}`,
       { cause: thrown },
     );

@@ -2,9 +2,9 @@
 import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 
 export const identityErrors = defineErrors({
-  AUTHORITY_INVALID: {
+  SECRET_INVALID: {
     retryable: false,
-    help: "The Secret with the hub's certificate authority cannot be used. Restore it from a backup; deleting it makes a new authority, which every agent has to enrol with again.",
+    help: "A Secret that the hub made for itself cannot be used. Restore it from a backup. Without `flotilla-ca` there is a new authority, which every agent has to enrol with again; without `flotilla-pin-seal` every chart version is resolved anew.",
   },
   HUB_ID_UNKNOWN: {
     retryable: true,

@@ -13,6 +13,7 @@ import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
+import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
@@ -29,6 +30,8 @@ export interface HelmOpLoop {
   revoke(policy: Policy): void;
   /** The Bundle of a HelmOp, if it has one. */
   bundle(key: ObjectKey): Bundle | undefined;
+  /** Somebody writes the Bundle of a HelmOp. */
+  putBundle(bundle: Bundle): void;
   /** An agent says that it could not fetch what is pinned. */
   doubt(key: ObjectKey): void;
   /** One run, after which the status is told. */
@@ -79,6 +82,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
       },
       clock,
       hubId: "hub",
+      seals: createPinSeals(Buffer.from("seal")),
     });
   }
 
@@ -101,6 +105,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     govern: (policy) => void policies.set(policy),
     revoke: (policy) => void policies.remove(policy),
     bundle: (key) => rest.peek(bundles, refOf(key)),
+    putBundle: (bundle) => void stores.bundles.set(rest.put(bundles, bundle)),
     doubt: (key) => void doubts.raise(key),
     async reconcile(key) {
       const outcome = await run(key, aContext());

@@ -75,6 +75,9 @@ const chartPinSchema = fields({
   chart: described(z.string(), "The chart that was asked for."),
   version: described(z.string(), "The version or the constraint that was asked for."),
   pin: described(pinSchema, "What it came to: exactly one archive, by address and digest."),
+  note: plainText(
+    "What a person should know of it although it was resolved, as a sentence; it holds until the source is asked again.",
+  ),
 });
 
 /** A chart as it was asked for, and the one archive that it came to. */
@@ -90,6 +93,9 @@ const helmOpOptionsSchema = fields({
   pins: described(
     z.array(chartPinSchema).optional(),
     "What every chart that the HelmOp asks for came to.",
+  ),
+  pinSeal: plainText(
+    "The hub's word that it resolved these pins; without it they count for nothing.",
   ),
 });
 
