@@ -144,7 +144,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       await learnFailure(desired, content, revision);
       throw new AppError(
         agentErrors.HELM_FAILED,
-        `helm upgrade --install of release ${namespace}/${name}: ${complaintOf(result)}`,
+        `helm upgrade --install of release ${namespace}/${name}: ${inputs.hide(complaintOf(result))}`,
       );
     }
     const release = parseRelease(result.stdout, `what helm printed of ${namespace}/${name}`);

@@ -22,6 +22,7 @@ import { agentErrors } from "../errors.ts";
 import type { ReleaseRecord } from "../helm/release-record.ts";
 import { type SuppliedDeps, type SupplyUse, supplied } from "../supply/supplied.ts";
 import { hasTemplates, type RenderValues } from "../values/render-values.ts";
+import { secretWords, withoutWords } from "./secret-words.ts";
 import { type SourceObject, valuesIn } from "./values-source.ts";
 import { createWatchedObjects, type WatchedObject } from "./watched-objects.ts";
 
@@ -37,6 +38,8 @@ export interface Gathered {
   digest(installed: Pick<ReleaseRecord, "origin" | "digest"> | undefined): Promise<string>;
   /** What Helm is given. Throws VALUES_TEMPLATE_FAILED. */
   final(): Promise<FinalInputs>;
+  /** Helm's words, without those of Secrets. */
+  hide(text: string): string;
 }
 
 export interface FinalInputs {
@@ -189,6 +192,10 @@ export function createInputs(deps: InputsDeps): Inputs {
             : (await final()).digest;
         },
         final,
+        hide(text) {
+          const isSecret = (_: Values, at: number): boolean => named[at]?.kind === "Secret";
+          return withoutWords(text, secretWords(sources.filter(isSecret)));
+        },
       };
     },
     forget(deployment) {

@@ -339,3 +339,28 @@ test("a copy stays for a deployment that shares it and has not been looked at si
   assert.equal(kept?.metadata.uid, copy?.metadata.uid);
   assert.equal(kept?.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
 });
+
+test("what Helm refuses of a Secret's values is said without them", async () => {
+  const picky = await chartArchive({
+    name: "picky",
+    version: "1.0.0",
+    values: "password: ''\n",
+    templates: { "refuse.yaml": '{{ fail (print "too short: " .Values.password) }}\n' },
+  });
+  cluster.charts.publish(picky);
+  await namespace("picky");
+  await cluster.rest.create(secrets, {
+    metadata: { namespace: "picky", name: "db" },
+    data: { "values.yaml": base64("password: hunter2\n") },
+  });
+
+  await assign("picky", {
+    chart: picky,
+    valuesFrom: [{ kind: "Secret", name: "db", key: "values.yaml" }],
+  });
+
+  const { message } = await agent.report(
+    ({ name, phase }) => name === "picky" && phase === "failed",
+  );
+  assert.match(message, /^helm upgrade --install of release picky\/picky: .*too short: \*\*\*/);
+});
