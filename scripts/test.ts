@@ -22,8 +22,8 @@ const patience = "--test-timeout=180000";
 
 const codes: number[] = [];
 // One process a file: nothing leaks from one into the next. Two at a time suit two cores.
-if (beside.length > 0)
-  codes.push(await run("node", ["--test", "--test-concurrency=2", patience, ...beside]));
-if (whole.length > 0)
-  codes.push(await run("node", ["--test", "--test-concurrency=1", patience, ...whole]));
+for (const files of [beside, whole]) {
+  if (files.length > 0)
+    codes.push(await run("node", ["--test", "--test-concurrency=2", patience, ...files]));
+}
 process.exitCode = Math.max(0, ...codes);
