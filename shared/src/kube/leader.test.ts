@@ -5,7 +5,7 @@ import { silentLog } from "../log/log.ts";
 import { connectKube } from "./connect.ts";
 import { configMaps, type Lease } from "./core-resources.ts";
 import { runAsLeader } from "./leader.ts";
-import { guardWrites, type Leadership } from "./leadership.ts";
+import { guardWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 import type { KubeRest } from "./rest.ts";
 import {
   answersStatus,
@@ -13,6 +13,8 @@ import {
   staysSilent,
   type UnrulyServer,
 } from "./testing/unruly-server.ts";
+
+const times: LeaseTimes = { leaseDurationMs: 10_000, renewEveryMs: 5_000, renewDeadlineMs: 7_000 };
 
 interface Arena {
   readonly server: UnrulyServer;
@@ -57,6 +59,7 @@ async function openArena(t: TestContext): Promise<Arena> {
       log: silentLog(),
       clock,
       random: () => 0.5,
+      times,
       signal: stop.signal,
       onLeader: (leader) => {
         seen.push(leader);

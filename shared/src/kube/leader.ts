@@ -37,10 +37,14 @@ export interface LeaderOptions {
   readonly random?: () => number;
 }
 
+/**
+ * Another leads at most 12 s after the last sign of the one before. An API server may be busy for 6 s before a leader gives
+ * up, and a write that was begun in time has 2 s more to be there before another may lead.
+ */
 export const defaultLeaseTimes: LeaseTimes = {
-  leaseDurationMs: 10_000,
-  renewEveryMs: 5_000,
-  renewDeadlineMs: 7_000,
+  leaseDurationMs: 12_000,
+  renewEveryMs: 4_000,
+  renewDeadlineMs: 10_000,
 };
 
 /**
