@@ -4,6 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
@@ -48,7 +49,7 @@ const figures: Figure[] = [];
 try {
   for (const [name, measure] of parts) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
-    const measured = await measure(bench);
+    const measured = await Promise.race([measure(bench), endOfHub(bench)]);
     figures.push(...measured);
     console.log(formatFigures(measured));
   }
@@ -57,3 +58,14 @@ try {
 }
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+
+/** Rejects when a hub gives up: nobody starts it anew, and what is waited for would never come. */
+async function endOfHub({ fleet }: BenchFleet): Promise<never> {
+  for (;;) {
+    const hub = fleet.hubProcess();
+    const { code } = await hub.exited;
+    if (code !== 0) throw new Error(`the hub ended while it was measured, see ${fleet.hubLog}`);
+    // A part that stops it on purpose starts it again.
+    while (fleet.hubProcess() === hub) await sleep(100, undefined, { ref: false });
+  }
+}
