@@ -30,6 +30,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The account that a deployment acts as lacks a right on the release's namespace: making it, or changing its labels and annotations. The message has the verb that is missing. Give the account that right, make the namespace beforehand, or take `namespaceLabels` and `namespaceAnnotations` out of the HelmOp.",
   },
+  CRDS_NOT_KEPT: {
+    retryable: true,
+    help: "CustomResourceDefinitions in a chart's templates are to outlive their release, unless `deleteCRDResources` is set, and that could not be made sure. Nothing was deleted. The message says what is missing: mostly the right to get and patch them, or to update Helm's record, for the account that the deployment acts as.",
+  },
   TEMPLATES_REFUSED: {
     retryable: true,
     help: "The chart's templates read the cluster (`lookup`) or ask name servers (`getHostByName`), and nobody has allowed that. Set `helm.disableLookup: false` or `helm.disableDNS: false`, or, for `lookup`, give the HelmOp a `serviceAccount`, whose rights then say what can be read.",

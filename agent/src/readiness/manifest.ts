@@ -68,8 +68,8 @@ function toOwned(value: unknown): OwnedObject | undefined {
   };
 }
 
-/** The lines of `apiVersion`, `kind` and of what `metadata` has directly, of a document in block style. */
-function headOf(document: string): string {
+/** The lines of `apiVersion`, `kind` and `metadata`, of a document in block style. */
+export function headOf(document: string): string {
   const lines: string[] = [];
   let isWanted = false;
   for (const line of document.split("\n")) {

@@ -53,6 +53,8 @@ describe("the content of a deployment", () => {
     ["empty values, which are none", { helm: { values: {} } }, {}],
     ["null values, which are none", { helm: { values: null } }, {}],
     ["keepResources", { keepResources: true }, { keepResources: true }],
+    ["deleteCRDResources", { deleteCRDResources: true }, { deleteCRDResources: true }],
+    ["no word of deleteCRDResources while it is off", { deleteCRDResources: false }, {}],
     [
       "template values",
       { helm: { templateValues: { region: "eu" } } },

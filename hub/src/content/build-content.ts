@@ -89,6 +89,7 @@ export function buildContent({
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
     keepResources: options.keepResources ?? false,
+    ...(options.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(options.forceSyncGeneration && { forceSyncGeneration: options.forceSyncGeneration }),
   };
 }

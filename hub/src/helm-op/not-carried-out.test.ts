@@ -9,7 +9,6 @@ const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
   ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
   ["deleteNamespace", { deleteNamespace: true }],
-  ["deleteCRDResources", { deleteCRDResources: true }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   ["allowedTargetNamespaceSelector", { allowedTargetNamespaceSelector: {} }],
   ["yaml", { yaml: { overlays: ["a"] } }],

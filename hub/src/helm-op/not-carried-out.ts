@@ -13,7 +13,6 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
   diff: ({ diff }) => (diff?.comparePatches ?? []).length > 0,
   ignore: ({ ignore }) => (ignore?.conditions ?? []).length > 0,
   deleteNamespace: ({ deleteNamespace }) => deleteNamespace === true,
-  deleteCRDResources: ({ deleteCRDResources }) => deleteCRDResources === true,
   overwrites: ({ overwrites }) => (overwrites ?? []).length > 0,
   allowedTargetNamespaceSelector: ({ allowedTargetNamespaceSelector: selector }) =>
     selector !== undefined && selector !== null,

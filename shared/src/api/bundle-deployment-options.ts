@@ -73,7 +73,7 @@ export const bundleDeploymentOptionsFields = {
   keepResources: flag("Leave what was installed in the cluster when the deployment is taken away."),
   deleteNamespace: flag("Delete the release's namespace with the deployment."),
   deleteCRDResources: flag(
-    "Without effect: CustomResourceDefinitions in the chart's templates, and with them all their objects, go with the deployment unless they have the annotation `helm.sh/resource-policy: keep`; those in its folder `crds` stay.",
+    "Have CustomResourceDefinitions in the chart's templates, and with them all their objects, go with the deployment, or when a newer version of the chart does not contain them any more. Otherwise they stay. Those in the chart's folder `crds` stay always.",
   ),
   correctDrift: described(
     correctDriftSchema.nullish(),

@@ -92,6 +92,7 @@ describe("a change is sent to agents, and", () => {
       ["the namespace's annotations", { ...content, namespaceAnnotations: { team: "a" } }, false],
       ["how certificates are checked", { ...content, access: { insecureSkipVerify: true } }, false],
       ["what a withdrawal leaves", { ...content, keepResources: true }, false],
+      ["what becomes of its definitions", { ...content, deleteCRDResources: true }, false],
     ];
   for (const [what, changed, runsHelm] of cases) {
     test(`${runsHelm ? "Helm runs" : "Helm does not run"} for ${what}`, async () => {

@@ -105,6 +105,8 @@ export const deploymentContentSchema = z.object({
   access: accessSchema,
   /** When withdrawn, only Helm's records go and what was installed stays. */
   keepResources: z.boolean(),
+  /** Whether CustomResourceDefinitions go with their release; absent: they stay. */
+  deleteCRDResources: z.boolean().optional(),
   /** A number that people change to have Helm run once more; absent: nobody has. */
   forceSyncGeneration: z.number().int().optional(),
 });
