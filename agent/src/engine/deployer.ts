@@ -15,12 +15,12 @@ import type { Actor, Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import type { Copies, CopyPlace } from "../copies/copies.ts";
+import { type CrdWishes, createCrdKeeper } from "../crds/crd-keeper.ts";
 import type { Hindrance } from "../dependencies/hindrance.ts";
 import { agentErrors } from "../errors.ts";
-import { isNotThere, uninstallArgs } from "../helm/commands.ts";
 import { isLocked, type ReleaseRecord, recordSecretName } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
-import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
+import type { RunHelm } from "../helm/run-helm.ts";
 import type { Gathered, Inputs } from "../inputs/inputs.ts";
 import { describeNamespace } from "../namespace/describe-namespace.ts";
 import {
@@ -35,6 +35,7 @@ import type { Supplies } from "../supply/supplies.ts";
 import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import { createStoredReleases } from "./stored-releases.ts";
+import { createUninstall } from "./uninstall.ts";
 import { createUpgrade, type DeployUntil, refuseWhenOver } from "./upgrade.ts";
 
 export interface DeployerDeps {
@@ -98,9 +99,11 @@ export interface Deployer {
 const maxActions = 6;
 
 export function createDeployer(deps: DeployerDeps): Deployer {
-  const { actors, assignments, copies, inputs, releases, runHelm, notes, clock } = deps;
+  const { actors, assignments, copies, inputs, releases, notes, clock } = deps;
   const stored = createStoredReleases(deps);
-  const upgrade = createUpgrade({ ...deps, stored });
+  const crds = createCrdKeeper({ ...deps, stored });
+  const uninstall = createUninstall({ ...deps, stored, crds });
+  const upgrade = createUpgrade({ ...deps, stored, crds, uninstall });
 
   async function deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed> {
     const { owner } = held;
@@ -157,6 +160,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         await notes.end(desired.owner.name);
         await copies.apply(inputs.copies, { ...placeOf(wanted), signal: pass.signal });
         await describeNamespace(actor, content, pass.signal);
+        await crds.settle(action.record, crdWishes(content, actor, pass.signal));
         return await inSync(content, action.record);
       case "wait":
         return { kind: "wait", untilMs: action.untilMs, why: action.why };
@@ -178,7 +182,10 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         if (hindrance !== undefined) return { kind: "hindered", hindrance };
         if (action.kind === "upgrade")
           await upgrade({ ...wanted, revision: action.revision }, pass);
-        else await uninstall(action.record, actor, pass.signal);
+        else {
+          const wishes = crdWishes(content, actor, pass.signal);
+          await uninstall(action.record, { ...wishes, to: desired });
+        }
         return undefined;
       }
       default:
@@ -208,24 +215,6 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       : undefined;
   }
 
-  async function uninstall(
-    record: ReleaseRecord,
-    actor: Actor,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const args = [...uninstallArgs(record), ...actor.helmArgs];
-    const result = await runHelm({ args, signal });
-    const complaint = result.code === 0 ? undefined : complaintOf(result);
-    if (complaint !== undefined && !isNotThere(complaint)) {
-      throw new AppError(
-        agentErrors.HELM_FAILED,
-        `helm uninstall of release ${record.namespace}/${record.name}: ${complaint}`,
-      );
-    }
-    stored.forget(record);
-    releases.removed(record);
-  }
-
   return {
     deploy,
     async installed(held, signal) {
@@ -239,7 +228,8 @@ export function createDeployer(deps: DeployerDeps): Deployer {
       return isInSync(latest, desired) ? await inSync(content, latest) : undefined;
     },
     async withdraw(held, signal) {
-      const { keepResources, serviceAccount } = await contentOf(held);
+      const content = await contentOf(held);
+      const { keepResources, serviceAccount } = content;
       const owned = releases
         .ownedBy(held.owner.name)
         .filter(({ owner }) => owner?.uid === held.owner.uid);
@@ -249,7 +239,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
         for (const record of owned) {
           if (isLocked(record)) await stored.unlock(actor.rest, record);
           if (keepResources) await forgetRecords(record, actor, signal);
-          else await uninstall(record, actor, signal);
+          else await uninstall(record, crdWishes(content, actor, signal));
         }
         if (!keepResources) await copies.remove(held.owner.name, actor, signal);
       }
@@ -293,6 +283,14 @@ interface Wanted {
 
 async function contentOf({ deploymentId, content }: HeldAssignment): Promise<DeploymentContent> {
   return await unpackContent({ deploymentId, bytes: content });
+}
+
+function crdWishes(
+  { deleteCRDResources }: DeploymentContent,
+  actor: Actor,
+  signal: AbortSignal,
+): CrdWishes {
+  return { keep: deleteCRDResources !== true, actor, signal };
 }
 
 function placeOf({ desired, actor }: Wanted): Omit<CopyPlace, "signal"> {

@@ -1,4 +1,7 @@
-/** Releases as Helm has printed or stored them, and what is changed in a record without Helm: unlocking it, and whose it is. */
+/**
+ * Releases as Helm has printed or stored them, and what is changed in a record without Helm: unlocking it, whose it is, and
+ * what becomes of what it has installed.
+ */
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -15,6 +18,7 @@ import {
   recordOf,
   recordSecretName,
   releaseLabels,
+  rewrittenRecord,
 } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 
@@ -32,6 +36,8 @@ export interface StoredReleases {
   adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
   /** Marks a revision as failed that nobody works on any more. `rest` as above. */
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
+  /** Gives a release that was read another manifest in its record. `rest` as above. */
+  rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
 }
 
 export interface StoredReleasesDeps {
@@ -104,6 +110,12 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         { release: record.name, namespace: record.namespace, revision: record.revision },
         "release was locked by a run that was cut off, unlocked",
       );
+    },
+    async rewrite(rest, release, manifest) {
+      const secret = await secretOf(release, release.revision);
+      if (secret === undefined) return;
+      await rest.replace(secrets, await rewrittenRecord(secret, manifest));
+      printed({ ...release, manifest });
     },
   };
 }

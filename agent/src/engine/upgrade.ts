@@ -2,7 +2,7 @@
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -10,9 +10,10 @@ import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import type { Copies } from "../copies/copies.ts";
+import type { CrdKeeper } from "../crds/crd-keeper.ts";
 import { agentErrors } from "../errors.ts";
 import { upgradeArgs } from "../helm/commands.ts";
-import { isLocked, parseRelease } from "../helm/release-record.ts";
+import { isLocked, parseRelease, type ReleaseRecord } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
 import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
 import type { Gathered } from "../inputs/inputs.ts";
@@ -24,12 +25,15 @@ import type { Supplies } from "../supply/supplies.ts";
 import type { CheckTemplates } from "../templates/template-guard.ts";
 import type { RunNotes } from "./run-notes.ts";
 import type { StoredReleases } from "./stored-releases.ts";
+import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps {
   readonly rest: KubeRest;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly stored: StoredReleases;
+  readonly crds: Pick<CrdKeeper, "beforeUpgrade">;
+  readonly uninstall: Uninstall;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
   readonly copies: Pick<Copies, "apply">;
@@ -72,12 +76,12 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
   const { runHelm, notes, log } = deps;
   const { clock, patienceMs = usualPatienceMs } = deps;
 
-  /** Where the records cannot be read the watch will tell them. */
+  /** Gives the record that the run has left, if any. Where records cannot be read the watch will tell them. */
   async function learnFailure(
     { owner, ...release }: Desired,
     { helm }: DeploymentContent,
     revision: number,
-  ): Promise<void> {
+  ): Promise<ReleaseRecord | undefined> {
     // With `atomic` Helm has made another one, by which it went back.
     const revisions = helm.atomic ? [revision, revision + 1] : [revision];
     const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
@@ -89,9 +93,36 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     // A lock that it has left is told to be ours by the note.
     if (found !== undefined && (latest === undefined || !isLocked(latest)))
       await notes.end(owner.name);
+    return latest;
   }
 
-  return async function upgrade(made, { signal, superseded, aside }) {
+  /**
+   * What Helm itself does with `atomic` when it cannot install: but it would take definitions along that are to stay, and
+   * that may have been there before. Gives what is to be said of it.
+   */
+  async function undo(
+    record: ReleaseRecord,
+    { actor, content }: Revision,
+    { signal, superseded }: DeployUntil,
+  ): Promise<string> {
+    const late = abortLater(superseded, patienceMs, clock);
+    try {
+      await deps.uninstall(record, {
+        keep: true,
+        actor,
+        signal: AbortSignal.any([signal, late.signal]),
+        ...(!superseded.aborted && { waitSeconds: content.helm.timeoutSeconds }),
+      });
+      return "; what it had installed was removed again, as atomic asks for";
+    } catch (thrown) {
+      return `; what it had installed could not be removed again: ${messageOf(thrown)}`;
+    } finally {
+      late.cancel();
+    }
+  }
+
+  return async function upgrade(made, pass) {
+    const { signal, superseded, aside } = pass;
     const { desired, content, revision, actor, inputs } = made;
     const { owner, namespace, name } = desired;
     const until = AbortSignal.any([signal, superseded]);
@@ -104,12 +135,15 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
     await assignments.stored(owner.name);
     refuseWhenOver(until);
+    const keep = content.deleteCRDResources !== true;
+    const isUndoneByHelm = !(keep && isFirst(releases.latest(namespace, name)));
+    await deps.crds.beforeUpgrade(desired, { keep, actor, signal });
     await notes.begin({
       deployment: owner.name,
       namespace,
       release: name,
       revision,
-      rollsBack: content.helm.atomic,
+      rollsBack: content.helm.atomic && isUndoneByHelm,
     });
     if (content.createNamespace && revision === 1)
       await ensureNamespace({ actor, own: rest }, namespace, signal);
@@ -127,6 +161,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
           revision,
           chartPath: chart.path,
           chartDigest: chart.digest,
+          isUndoneByHelm,
         }),
         ...actor.helmArgs,
       ],
@@ -141,10 +176,12 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     }).finally(late.cancel);
     await noted;
     if (result.code !== 0) {
-      await learnFailure(desired, content, revision);
+      const left = await learnFailure(desired, content, revision);
+      const isToBeUndone = content.helm.atomic && !isUndoneByHelm && !signal.aborted;
+      const undone = isToBeUndone && left !== undefined ? await undo(left, made, pass) : "";
       throw new AppError(
         agentErrors.HELM_FAILED,
-        `helm upgrade --install of release ${namespace}/${name}: ${inputs.hide(complaintOf(result))}`,
+        `helm upgrade --install of release ${namespace}/${name}: ${inputs.hide(`${complaintOf(result)}${undone}`)}`,
       );
     }
     const release = parseRelease(result.stdout, `what helm printed of ${namespace}/${name}`);
@@ -167,6 +204,11 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
       "release installed",
     );
   };
+}
+
+/** Whether Helm installs, where it otherwise would upgrade. */
+function isFirst(latest: ReleaseRecord | undefined): boolean {
+  return latest === undefined || latest.status === "uninstalled";
 }
 
 /** Aborts this long after `signal` has, unless it is cancelled before. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { isNotThere, uninstallArgs, upgradeArgs } from "./commands.ts";
+import { isNotThere, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
   ...plainContent,
@@ -13,7 +13,10 @@ const content: DeploymentContent = {
   helm: { ...plainContent.helm, disableDNS: true },
 };
 
-function argsOf(changed: Partial<DeploymentContent>, origin?: string): readonly string[] {
+function argsOf(
+  changed: Partial<DeploymentContent>,
+  { origin, isUndoneByHelm = true }: Partial<Pick<UpgradeInputs, "origin" | "isUndoneByHelm">> = {},
+): readonly string[] {
   return upgradeArgs({
     content: { ...content, ...changed },
     hasValues: changed.values !== undefined,
@@ -23,6 +26,7 @@ function argsOf(changed: Partial<DeploymentContent>, origin?: string): readonly 
     revision: 3,
     chartPath: "/charts/web.tgz",
     chartDigest: `sha256:${"ff".repeat(32)}`,
+    isUndoneByHelm,
   });
 }
 
@@ -80,8 +84,20 @@ suite("the arguments of helm upgrade", () => {
     test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
   }
 
+  test("have Helm wait, and leave it at that, where somebody else undoes what fails", () => {
+    const atomic = (timeoutSeconds: number): readonly string[] =>
+      argsOf(
+        { helm: { ...content.helm, atomic: true, timeoutSeconds } },
+        { isUndoneByHelm: false },
+      ).slice(always.length);
+
+    assert.deepEqual(atomic(0), ["--wait"]);
+    assert.deepEqual(atomic(30), ["--wait", "--timeout=30s"]);
+    assert.deepEqual(argsOf({}, { isUndoneByHelm: false }), always);
+  });
+
   test("label a release with what its values were rendered from", () => {
-    const labels = argsOf({}, "o").find((argument) => argument.startsWith("--labels="));
+    const labels = argsOf({}, { origin: "o" }).find((argument) => argument.startsWith("--labels="));
 
     assert.match(labels ?? "", /,flotilla\.dev\/values-origin=o$/);
   });
@@ -97,11 +113,12 @@ suite("the arguments of helm upgrade", () => {
 });
 
 test("the arguments of helm uninstall", () => {
-  assert.deepEqual(uninstallArgs({ namespace: "apps", name: "web" }), [
-    "uninstall",
-    "web",
-    "--namespace=apps",
-  ]);
+  const release = { namespace: "apps", name: "web" };
+  const always = ["uninstall", "web", "--namespace=apps"];
+
+  assert.deepEqual(uninstallArgs(release), always);
+  assert.deepEqual(uninstallArgs(release, 0), [...always, "--wait"]);
+  assert.deepEqual(uninstallArgs(release, 30), [...always, "--wait", "--timeout=30s"]);
 });
 
 test("a complaint of helm uninstall says that there is nothing only when nothing was found", () => {

@@ -16,6 +16,8 @@ export interface UpgradeInputs {
   readonly chartPath: string;
   /** `sha256:` and hex, of the archive. */
   readonly chartDigest: string;
+  /** Whether a run that fails is undone by Helm itself, where that is asked for. */
+  readonly isUndoneByHelm: boolean;
 }
 
 /** Installs, or upgrades what is there. */
@@ -28,6 +30,7 @@ export function upgradeArgs({
   revision,
   chartPath,
   chartDigest,
+  isUndoneByHelm,
 }: UpgradeInputs): readonly string[] {
   const { helm } = content;
   const labels = [
@@ -52,9 +55,12 @@ export function upgradeArgs({
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
     ...(hasValues ? ["--values=-"] : []),
-    ...(helm.timeoutSeconds > 0 ? ["--wait", `--timeout=${helm.timeoutSeconds}s`] : []),
+    // Who is to undo what does not get ready has to wait for it; Helm does so by itself.
+    ...(helm.timeoutSeconds > 0 || (helm.atomic && !isUndoneByHelm)
+      ? waitArgs(helm.timeoutSeconds)
+      : []),
     ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),
-    ...(helm.atomic ? ["--rollback-on-failure"] : []),
+    ...(helm.atomic && isUndoneByHelm ? ["--rollback-on-failure"] : []),
     // Replacing does not go together with server-side apply.
     ...(helm.force ? ["--force-replace", "--server-side=false"] : []),
     ...(helm.takeOwnership ? ["--take-ownership"] : []),
@@ -63,15 +69,25 @@ export function upgradeArgs({
   ];
 }
 
+/** Zero seconds: as long as Helm waits anyway. */
+function waitArgs(seconds: number): readonly string[] {
+  return ["--wait", ...(seconds > 0 ? [`--timeout=${seconds}s`] : [])];
+}
+
 /**
- * Removes a release and its records. Not with `--ignore-not-found`: Helm then takes every failure to read its records,
+ * Removes a release and its records, and waits until all is gone where it is said how long. Not with `--ignore-not-found`: Helm then takes every failure to read its records,
  * such as rights that are missing, for a release that is not there (4.3.1).
  */
-export function uninstallArgs(release: {
-  readonly namespace: string;
-  readonly name: string;
-}): readonly string[] {
-  return ["uninstall", release.name, `--namespace=${release.namespace}`];
+export function uninstallArgs(
+  release: { readonly namespace: string; readonly name: string },
+  waitSeconds?: number,
+): readonly string[] {
+  return [
+    "uninstall",
+    release.name,
+    `--namespace=${release.namespace}`,
+    ...(waitSeconds === undefined ? [] : waitArgs(waitSeconds)),
+  ];
 }
 
 /** Whether Helm found nothing to uninstall. */

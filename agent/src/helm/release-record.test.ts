@@ -10,6 +10,7 @@ import {
   recordOf,
   recordSecretName,
   releaseLabels,
+  rewrittenRecord,
 } from "./release-record.ts";
 
 const labels = {
@@ -115,6 +116,16 @@ suite("a record that is marked as failed", () => {
       /read Helm's record apps\/sh\.helm\.release\.v1\.web\.v3: /,
     );
   });
+});
+
+test("a record with another manifest differs in that alone, to the last digit of its values", async () => {
+  const json =
+    '{"config":{"big":9007199254740993},"info":{"status":"deployed"},"manifest":"a","name":"web","namespace":"apps","version":3}';
+
+  const rewritten = await rewrittenRecord(stored(json, ours), "b\n");
+
+  assert.equal(await decodeRecord(rewritten), json.replace('"a"', '"b\\n"'));
+  assert.deepEqual({ ...rewritten, data: {} }, { ...stored(json, ours), data: {} });
 });
 
 suite("a release that Helm printed", () => {

@@ -1,6 +1,6 @@
 /** Helm's own records: one Secret for each revision of a release. Pure. */
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { constants, gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
@@ -173,14 +173,25 @@ const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
 export async function failedRecord(secret: Secret, why: string): Promise<Secret> {
   // Values may hold numbers that JavaScript's own would spoil.
   const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
-  const json = canonicalJson({
-    ...release,
-    info: { ...release.info, status: "failed", description: why },
-  });
-  const inner = (await zip(json)).toString("base64");
+  const info = { ...release.info, status: "failed", description: why };
+  return {
+    ...(await withRelease(secret, { ...release, info })),
+    metadata: { ...secret.metadata, labels: { ...secret.metadata.labels, status: "failed" } },
+  };
+}
+
+/** The same record with another manifest. */
+export async function rewrittenRecord(secret: Secret, manifest: string): Promise<Secret> {
+  const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
+  return await withRelease(secret, { ...release, manifest });
+}
+
+async function withRelease(secret: Secret, release: unknown): Promise<Secret> {
+  // As small as Helm makes it: some charts just about fit into a Secret.
+  const packed = await zip(canonicalJson(release), { level: constants.Z_BEST_COMPRESSION });
+  const inner = packed.toString("base64");
   return {
     ...secret,
-    metadata: { ...secret.metadata, labels: { ...secret.metadata.labels, status: "failed" } },
     data: { ...secret.data, release: Buffer.from(inner).toString("base64") },
   };
 }

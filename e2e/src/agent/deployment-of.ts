@@ -22,6 +22,8 @@ export interface Wanted {
   readonly uid?: string;
   readonly paused?: boolean;
   readonly keepResources?: boolean;
+  readonly deleteCRDResources?: boolean;
+  readonly serviceAccount?: string;
 }
 
 /** The deployment in a namespace and with a release of its own name, unless it says otherwise. */
@@ -43,6 +45,8 @@ export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
     ...(wanted.dependsOn !== undefined && { dependsOn: wanted.dependsOn }),
     helm: { ...plainContent.helm, ...wanted.helm },
     keepResources: wanted.keepResources ?? false,
+    ...(wanted.deleteCRDResources === true && { deleteCRDResources: true }),
+    ...(wanted.serviceAccount !== undefined && { serviceAccount: wanted.serviceAccount }),
   });
   return {
     deployment: { name, uid: wanted.uid ?? `uid-${name.slice(0, 40)}` },

@@ -29,6 +29,7 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
     revision: 1,
     chartPath,
     chartDigest: `sha256:${"0".repeat(64)}`,
+    isUndoneByHelm: true,
   });
   const result = await runHelm({
     args: isValidating ? args.filter((arg) => arg !== "--disable-openapi-validation") : args,
