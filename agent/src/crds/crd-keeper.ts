@@ -8,7 +8,8 @@ import {
   type CustomResourceDefinition,
   customResourceDefinitions,
 } from "@flotilla/shared/kube/core-resources.ts";
-import { isForbidden, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { apiVersionOf } from "@flotilla/shared/kube/object.ts";
+import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { StoredReleases } from "../engine/stored-releases.ts";
@@ -17,11 +18,11 @@ import { type HelmRelease, type ReleaseRecord, recordSecretName } from "../helm/
 import type { Releases } from "../helm/releases.ts";
 import { chartsOwn, crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {
-  type CrdPatch,
   crdFieldManager,
-  handOverPatch,
+  handOver,
+  type OwnAnnotations,
   type Place,
-  policyPatch,
+  policyChange,
 } from "./live-crd.ts";
 
 export interface CrdWishes {
@@ -95,7 +96,8 @@ export function createCrdKeeper({ stored, releases, log }: CrdKeeperDeps): CrdKe
       const release = await readable(stored, record);
       if (release === undefined) return;
       const then = "the release is left as it is until then";
-      if (to !== undefined && !isSamePlace(to, release)) await handOver(release, to, wishes, then);
+      if (to !== undefined && !isSamePlace(to, release))
+        await handAllOver(release, to, wishes, then);
       await write(release, wishes, then);
     },
   };
@@ -127,9 +129,9 @@ async function readable(
 /** Has the objects in the cluster say what becomes of them. */
 async function describe(release: HelmRelease, wishes: CrdWishes, then: string): Promise<void> {
   const { keep } = wishes;
-  await patchEach(
+  await applyEach(
     crdsOf(release.manifest).filter(({ isSettledByChart }) => !isSettledByChart),
-    (crd) => policyPatch(crd, keep, release),
+    (crd) => policyChange(crd, keep, release),
     wishes,
     {
       what: (name) =>
@@ -140,15 +142,15 @@ async function describe(release: HelmRelease, wishes: CrdWishes, then: string): 
 }
 
 /** Those that stay would otherwise be refused to the release that comes in the place of this one. */
-async function handOver(
+async function handAllOver(
   release: HelmRelease,
   to: Place,
   wishes: CrdWishes,
   then: string,
 ): Promise<void> {
-  await patchEach(
+  await applyEach(
     crdsOf(release.manifest).filter(({ isSettledByChart }) => wishes.keep || isSettledByChart),
-    (crd) => handOverPatch(crd, release, to),
+    (crd) => handOver(crd, release, to),
     wishes,
     {
       what: (name) =>
@@ -163,38 +165,47 @@ interface Saying {
   readonly then: string;
 }
 
-async function patchEach(
+/** All annotations that are to be ours; undefined: they are. */
+type ChangeOf = (crd: CustomResourceDefinition) => OwnAnnotations | undefined;
+
+async function applyEach(
   crds: readonly ReleasedCrd[],
-  patchOf: (crd: CustomResourceDefinition) => CrdPatch | undefined,
+  changeOf: ChangeOf,
   wishes: CrdWishes,
   saying: Saying,
 ): Promise<void> {
   const queue = crds.values();
   const workers = Array.from({ length: Math.min(atOnce, crds.length) }, async () => {
-    for (const { name } of queue) await patchOne(name, patchOf, wishes, saying);
+    for (const { name } of queue) await applyOne(name, changeOf, wishes, saying);
   });
   const failed = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;
 }
 
-async function patchOne(
+async function applyOne(
   name: string,
-  patchOf: (crd: CustomResourceDefinition) => CrdPatch | undefined,
+  changeOf: ChangeOf,
   { actor, signal }: CrdWishes,
   { what, then }: Saying,
 ): Promise<void> {
   try {
     const crd = await actor.rest.get(customResourceDefinitions, { name }, { signal });
-    const body = crd && patchOf(crd);
-    if (body === undefined) return;
+    const annotations = crd && changeOf(crd);
+    if (annotations === undefined) return;
+    // With its UID, so that none is made where somebody has deleted it just now.
+    const body = {
+      apiVersion: apiVersionOf(customResourceDefinitions),
+      kind: customResourceDefinitions.kind,
+      metadata: { name, uid: crd?.metadata.uid, annotations },
+    };
     await actor.rest.patch(
       customResourceDefinitions,
       { name },
-      { type: "merge", body },
+      // What is handed over was applied by Helm before.
+      { type: "apply", body, force: true },
       { signal, fieldManager: crdFieldManager },
     );
   } catch (thrown) {
-    if (isNotFound(thrown)) return;
     if (!isForbidden(thrown)) throw thrown;
     throw new AppError(
       agentErrors.CRDS_NOT_KEPT,

@@ -1,94 +1,105 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import { crdFieldManager, handOverPatch, policyPatch } from "./live-crd.ts";
+import { crdFieldManager, handOver, policyChange } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";
+const owner = ["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"];
 const release = { namespace: "shop", name: "app" };
+const other = { namespace: "market", name: "other" };
 
 interface Crd {
   readonly policy?: string;
-  /** Who has set the policy. */
-  readonly by?: string;
-  readonly owner?: { readonly namespace: string; readonly name: string };
+  readonly of?: { readonly namespace: string; readonly name: string };
+  /** Which annotations we have applied. */
+  readonly ours?: readonly string[];
+  readonly helms?: readonly string[];
 }
 
-function crdOf({ policy: said, by, owner = release }: Crd): KubeObject {
+function crdOf({ policy: said, of = release, ours = [], helms = owner }: Crd): KubeObject {
+  const fieldsOf = (names: readonly string[]) => ({
+    "f:metadata": { "f:annotations": Object.fromEntries(names.map((name) => [`f:${name}`, {}])) },
+  });
   const metadata = {
     name: "cars.example.com",
     annotations: {
-      "meta.helm.sh/release-name": owner.name,
-      "meta.helm.sh/release-namespace": owner.namespace,
+      "meta.helm.sh/release-name": of.name,
+      "meta.helm.sh/release-namespace": of.namespace,
       ...(said !== undefined && { [policy]: said }),
     },
     managedFields: [
-      { manager: "helm", operation: "Apply", fieldsV1: { "f:spec": {} } },
-      { manager: crdFieldManager, fieldsV1: { "f:metadata": { "f:annotations": { "f:a": {} } } } },
-      { manager: by, fieldsV1: { "f:metadata": { "f:annotations": { [`f:${policy}`]: {} } } } },
+      { manager: "kube-apiserver", operation: "Update", fieldsV1: { "f:status": {} } },
+      { manager: "helm", operation: "Apply", fieldsV1: fieldsOf(["."].concat(helms)) },
+      ...(ours.length === 0 ? [] : [{ manager: crdFieldManager, fieldsV1: fieldsOf(ours) }]),
     ],
   };
   return { metadata };
 }
 
-const other = { namespace: "shop", name: "other" };
-const kept = { metadata: { annotations: { [policy]: "keep" } } };
-const freed = { metadata: { annotations: { [policy]: null } } };
+const keep = { [policy]: "keep" };
+const given = {
+  "meta.helm.sh/release-name": "app",
+  "meta.helm.sh/release-namespace": "shop",
+};
 
 suite("of a definition in the cluster", () => {
-  const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, patch: unknown])[] = [
-    ["that is to stay the annotation is set", {}, true, kept],
+  const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, own: unknown])[] = [
+    ["that is to stay the annotation is applied", {}, true, keep],
     [
-      "that is to stay nothing is changed twice",
-      { policy: "keep", by: crdFieldManager },
+      "that is to stay nothing is applied twice",
+      { policy: "keep", ours: [policy] },
       true,
       undefined,
     ],
-    [
-      "of which somebody has said something else that stays",
-      { policy: "delete", by: "kubectl" },
-      true,
-      undefined,
-    ],
-    ["that belongs to another release by now it is set, too", { owner: other }, true, kept],
-    [
-      "that is to go our annotation is taken away",
-      { policy: "keep", by: crdFieldManager },
-      false,
-      freed,
-    ],
-    ["that is to go somebody else's stays", { policy: "keep", by: "kubectl" }, false, undefined],
+    ["of which somebody has said something that stays", { policy: "delete" }, true, undefined],
+    ["that belongs to another release by now it is applied, too", { of: other }, true, keep],
+    ["that is to go ours is taken away", { policy: "keep", ours: [policy] }, false, {}],
+    ["that is to go somebody else's stays", { policy: "keep" }, false, undefined],
     [
       "that is to go with another release ours stays",
-      { policy: "keep", by: crdFieldManager, owner: other },
+      { policy: "keep", ours: [policy], of: other },
       false,
       undefined,
     ],
     ["that is to go nothing is taken away that is not there", {}, false, undefined],
+    [
+      "that was handed over its release is left to Helm once that has applied it",
+      { policy: "keep", ours: [policy, ...owner] },
+      true,
+      keep,
+    ],
+    [
+      "that was handed over its release stays as long as nobody else has applied it",
+      { policy: "keep", ours: [policy, ...owner], helms: [] },
+      true,
+      undefined,
+    ],
+    [
+      "that was handed over and is to go its release stays",
+      { policy: "keep", ours: [policy, ...owner], helms: [] },
+      false,
+      given,
+    ],
   ];
-  for (const [what, crd, keep, patch] of cases) {
+  for (const [what, crd, isToStay, own] of cases) {
     test(what, () => {
-      assert.deepEqual(policyPatch(crdOf(crd), keep, release), patch);
+      assert.deepEqual(policyChange(crdOf(crd), isToStay, release), own);
     });
   }
 
-  test("without a word of who manages it, as from an older server, what is there stays", () => {
+  test("without a word of who manages it what is there stays", () => {
     const crd = { metadata: { ...crdOf({ policy: "keep" }).metadata, managedFields: undefined } };
 
-    assert.equal(policyPatch(crd, false, release), undefined);
+    assert.equal(policyChange(crd, false, release), undefined);
   });
 
   test("its release is another, where it was the one's that had it", () => {
-    const to = { namespace: "new", name: "app2" };
-
-    assert.deepEqual(handOverPatch(crdOf({}), release, to), {
-      metadata: {
-        annotations: {
-          "meta.helm.sh/release-name": "app2",
-          "meta.helm.sh/release-namespace": "new",
-        },
-      },
+    assert.deepEqual(handOver(crdOf({}), other, release), undefined);
+    assert.deepEqual(handOver(crdOf({ of: other }), other, release), given);
+    assert.deepEqual(handOver(crdOf({ of: other, ours: [policy] }), other, release), {
+      ...keep,
+      ...given,
     });
-    assert.equal(handOverPatch(crdOf({ owner: other }), release, to), undefined);
-    assert.equal(handOverPatch({ metadata: { name: "free" } }, release, to), undefined);
+    assert.equal(handOver({ metadata: { name: "free" } }, other, release), undefined);
   });
 });

@@ -1,20 +1,18 @@
 /**
  * What is to be changed of a CustomResourceDefinition in the cluster. Pure.
  *
- * What a newer version of a chart does not contain any more Helm deletes unless the *live* object has the annotation. So
- * that it can be taken away again, and only where nobody else has set it, we write as a field manager of our own.
+ * What a newer version of a chart does not contain any more Helm deletes unless the *live* object has the annotation. It is
+ * applied as a field manager of our own, so that it can be taken away again, and only where nobody else has set it.
  */
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { z } from "zod";
 import { keepPolicy, policyAnnotation } from "./crd-documents.ts";
 
-/** As which the annotation is written. */
+/** As which annotations are applied. */
 export const crdFieldManager = "flotilla-crds";
 
-/** The body of a merge patch: null takes something away. */
-export interface CrdPatch {
-  readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> };
-}
+/** All annotations that our field manager is to have applied. */
+export type OwnAnnotations = Readonly<Record<string, string>>;
 
 /** Where a release is. */
 export interface Place {
@@ -29,23 +27,38 @@ const ownerNamespace = "meta.helm.sh/release-namespace";
  * Undefined when nothing is to be changed: it says already what becomes of it, or somebody else has said so. Whoever it
  * belongs to it may stay, since Helm does not ask for that before it deletes; it may go only with its own release.
  */
-export function policyPatch(crd: KubeObject, keep: boolean, release: Place): CrdPatch | undefined {
-  const isThere = crd.metadata.annotations?.[policyAnnotation] !== undefined;
-  if (keep) return isThere ? undefined : patchOf({ [policyAnnotation]: keepPolicy });
-  return isThere && isOurs(crd) && isOf(crd, release)
-    ? patchOf({ [policyAnnotation]: null })
-    : undefined;
+export function policyChange(
+  crd: KubeObject,
+  keep: boolean,
+  release: Place,
+): OwnAnnotations | undefined {
+  const { annotations = {} } = crd.metadata;
+  const { own, others } = managedAnnotations(crd);
+  const isOurs = own.has(policyAnnotation);
+  const isToStay = keep
+    ? isOurs || annotations[policyAnnotation] === undefined
+    : isOurs && !isOf(crd, release);
+  // Since it was handed over Helm has applied its release itself, and may do so again with another.
+  const handedOver = Object.entries(annotations).filter(
+    ([name]) => name !== policyAnnotation && own.has(name) && !others.has(name),
+  );
+  const wanted = {
+    ...Object.fromEntries(handedOver),
+    ...(isToStay && { [policyAnnotation]: keepPolicy }),
+  };
+  const names = Object.keys(wanted);
+  return names.length === own.size && names.every((name) => own.has(name)) ? undefined : wanted;
 }
 
 /** Gives it to another release, which Helm otherwise does not let have it. Undefined when it is not the first one's. */
-export function handOverPatch(crd: KubeObject, from: Place, to: Place): CrdPatch | undefined {
-  return isOf(crd, from)
-    ? patchOf({ [ownerName]: to.name, [ownerNamespace]: to.namespace })
-    : undefined;
-}
-
-function patchOf(annotations: CrdPatch["metadata"]["annotations"]): CrdPatch {
-  return { metadata: { annotations } };
+export function handOver(crd: KubeObject, from: Place, to: Place): OwnAnnotations | undefined {
+  if (!isOf(crd, from)) return undefined;
+  const isKept = managedAnnotations(crd).own.has(policyAnnotation);
+  return {
+    ...(isKept && { [policyAnnotation]: keepPolicy }),
+    [ownerName]: to.name,
+    [ownerNamespace]: to.namespace,
+  };
 }
 
 function isOf({ metadata: { annotations } }: KubeObject, { namespace, name }: Place): boolean {
@@ -64,12 +77,20 @@ const managedSchema = z.object({
   ),
 });
 
-/** Whether the annotation is there because we have written it. */
-function isOurs({ metadata }: KubeObject): boolean {
-  const managed = managedSchema.safeParse(metadata).data?.managedFields ?? [];
-  return managed.some(
-    ({ manager, fieldsV1 }) =>
-      manager === crdFieldManager &&
-      `f:${policyAnnotation}` in (fieldsV1?.["f:metadata"]["f:annotations"] ?? {}),
-  );
+interface ManagedAnnotations {
+  readonly own: ReadonlySet<string>;
+  readonly others: ReadonlySet<string>;
+}
+
+/** The names of those that we have applied, and of those that anybody else has set. */
+function managedAnnotations({ metadata }: KubeObject): ManagedAnnotations {
+  const own = new Set<string>();
+  const others = new Set<string>();
+  for (const { manager, fieldsV1 } of managedSchema.safeParse(metadata).data?.managedFields ?? []) {
+    const names = manager === crdFieldManager ? own : others;
+    for (const field of Object.keys(fieldsV1?.["f:metadata"]["f:annotations"] ?? {})) {
+      if (field.startsWith("f:")) names.add(field.slice("f:".length));
+    }
+  }
+  return { own, others };
 }

@@ -15,12 +15,12 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import { boundTo, roleBindings } from "../tenants/world.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
-import { startAgentCluster } from "./agent-cluster.ts";
+import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
 import { startAgentParts } from "./agent-parts.ts";
 import { deploymentOf, type Wanted } from "./deployment-of.ts";
 
 const run = promisify(execFile);
-const { rest, charts, spec, records } = await startAgentCluster();
+const { rest, charts, spec, records, recordThat } = await startAgentCluster();
 let agent = await startAgentParts(spec);
 after(() => agent.stop());
 
@@ -62,7 +62,8 @@ const without = await chartArchive({
   values,
   templates: { "config.yaml": config },
 });
-charts.publish(full, without);
+const stalling = await stallingChart("stalling", "1.0.0");
+charts.publish(full, without, stalling);
 
 const refOf = (name: string) => ({ name: `${name}.example.com` });
 const thingsOf = (name: string): Resource<KubeObject> => ({
@@ -224,6 +225,27 @@ test("they go along with a release that is moved, and belong to it there", async
   await ready("moving", { namespace: "moved", release: "moved", deleteCRDResources: true });
   await withdraw("moving");
   await definitionGone("moving");
+});
+
+test("those that came along can be taken over by somebody else's release", async () => {
+  await ready("sought");
+  const isSame = await definitionNow("sought");
+  await ready("sought", { namespace: "sought-there" });
+
+  await ready("seeker", { values: { plural: "sought" }, helm: { takeOwnership: true } });
+
+  await isSame();
+});
+
+test("a first install that waits and is atomic makes room for what is wanted instead", async () => {
+  const helm = { atomic: true, timeoutSeconds: 600 };
+  await assign("waiting", { chart: stalling, helm, values: { node: true } });
+  await recordThat("waiting", 1, "pending-install");
+
+  await ready("waiting", { chart: stalling, helm });
+
+  assert.deepEqual(await records("waiting"), ["1 deployed"]);
+  assert.equal(runsFor("waiting"), 3);
 });
 
 test("with deleteCRDResources they go with their release, and it runs no Helm to say so", async () => {
