@@ -151,7 +151,7 @@ test("they and their objects outlive a release that is withdrawn, and belong to 
   assert.equal(config, undefined);
 
   const again = await ready("lasting", { values: { greeting: "again" } });
-  assert.equal(again.counts?.ready, 2);
+  assert.equal(again.counts.ready, 2);
   await isSame();
   const kept = await rest.get(thingsOf("lasting"), thing);
   assert.equal(kept?.metadata.uid, made.metadata.uid);
