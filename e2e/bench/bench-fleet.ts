@@ -205,6 +205,24 @@ export function untilCount<T extends KubeObject>(
   });
 }
 
+/** Resolves as soon as no object is left that is as told. */
+export function untilNone<T extends KubeObject>(
+  informer: Informer<T>,
+  isLeft: (object: T) => boolean,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (informer.store.list().some(isLeft)) return;
+      stop();
+      resolve();
+    };
+    const stop = informer.onChange(({ after }) => {
+      if (after === undefined) look();
+    });
+    look();
+  });
+}
+
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();

@@ -3,7 +3,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { configChart } from "../src/testing/chart-archive.ts";
 import { startChartServer } from "../src/testing/chart-server.ts";
-import { type BenchFleet, inParallel, memoryMb, untilCount } from "./bench-fleet.ts";
+import { type BenchFleet, inParallel, memoryMb, untilCount, untilNone } from "./bench-fleet.ts";
 import type { Figure } from "./figures.ts";
 
 const many = 1_000;
@@ -63,6 +63,8 @@ export async function pollingTogether(bench: BenchFleet): Promise<readonly Figur
     await inParallel(many, atATime, (index) =>
       bench.fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: nameOf(index) }),
     );
+    // The hub has its work with them until the last is gone.
+    await untilNone(bench.helmOps, ({ metadata }) => metadata.name.startsWith("polled-"));
     await server.close();
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runHelm } from "@flotilla/local/registries/run-helm.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { type BenchFleet, memoryMb, timed, untilCount } from "./bench-fleet.ts";
+import { type BenchFleet, memoryMb, timed, untilCount, untilNone } from "./bench-fleet.ts";
 import { type Figure, median } from "./figures.ts";
 import { type LargeRepository, startLargeRepository } from "./large-index.ts";
 
@@ -79,7 +79,7 @@ async function unchanged(
   const after = repository.counts();
 
   await bench.fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: "unchanged" });
-  await untilCount(bench.helmOps, 0, ({ metadata }) => metadata.name === "unchanged");
+  await untilNone(bench.helmOps, ({ metadata }) => metadata.name === "unchanged");
   const idleBefore = await hubMetric(bench, "process_cpu_seconds_total");
   await sleep(took);
   const idle = (await hubMetric(bench, "process_cpu_seconds_total")) - idleBefore;
