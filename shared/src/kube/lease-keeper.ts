@@ -97,17 +97,17 @@ export async function keepLease(
         signal: term.lost,
       });
       const holder = holderOf(found);
-      if (found !== undefined && holder === identity) {
-        if (!isRenewedBefore(found, current)) {
-          current = found;
-          return true;
-        }
+      const mayBeOurs = found !== undefined && (holder === undefined || holder === identity);
+      // Others write times by clocks of their own, but nobody else gives it back for us.
+      if (mayBeOurs && isRenewedBefore(found, current))
         term.lose(
           `it is as it was at ${found.spec?.renewTime ?? ""}, so the API server was restored from an earlier backup, and what is known of it holds no more`,
         );
-        return false;
-      }
-      term.lose(found === undefined ? "it was deleted" : `${holder ?? "nobody"} holds it now`);
+      else if (mayBeOurs && holder === identity) {
+        current = found;
+        return true;
+      } else
+        term.lose(found === undefined ? "it was deleted" : `${holder ?? "nobody"} holds it now`);
     } catch (error) {
       if (!term.lost.aborted) log.warn({ err: AppError.from(error) }, "lease could not be read");
     }
