@@ -7,6 +7,7 @@ import {
   foreignLockMs,
   nextAction,
   type Observed,
+  uninstallingMs,
 } from "./next-action.ts";
 
 const nowMs = 100_000_000;
@@ -47,6 +48,8 @@ function next(observed: Partial<Observed>): Action {
 }
 
 const earlier = record({ name: "old-web", revision: 2 });
+const cutOff = record({ status: "uninstalling", modifiedAtMs: nowMs - uninstallingMs });
+
 const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ["what is absent is installed", {}, { kind: "upgrade", revision: 1 }],
   ["what is in sync is left alone", { latest: record() }, { kind: "none", record: record() }],
@@ -196,9 +199,14 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "none", record: record() },
   ],
   [
-    "a removal that was cut off is ended",
+    "a removal that goes on is waited for",
     { latest: record({ status: "uninstalling" }) },
-    { kind: "uninstall", record: record({ status: "uninstalling" }) },
+    { kind: "wait", untilMs: nowMs - 1_000 + uninstallingMs, why: "locked" },
+  ],
+  [
+    "a removal that was cut off is ended",
+    { latest: cutOff },
+    { kind: "uninstall", record: cutOff },
   ],
   [
     "the release under an earlier name goes first",

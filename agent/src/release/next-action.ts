@@ -54,6 +54,9 @@ export type Action =
 /** Helm gives up by itself after five minutes unless told otherwise; who waits longer than this is not coming back. */
 export const foreignLockMs = 10 * 60_000;
 
+/** A removal takes a second or two; one that is older was cut off. */
+export const uninstallingMs = 10_000;
+
 export function nextAction(desired: Desired, observed: Observed): Action {
   const { latest, nowMs } = observed;
   const holder = latest?.status === "uninstalled" ? undefined : latest?.owner;
@@ -74,7 +77,13 @@ export function nextAction(desired: Desired, observed: Observed): Action {
       record.status !== "uninstalled",
   );
   if (moved !== undefined) return { kind: "uninstall", record: moved };
-  if (latest?.status === "uninstalling") return { kind: "uninstall", record: latest };
+  if (latest?.status === "uninstalling") {
+    // Whoever does it is most often at it still: two at a time, and an installation among them, leave who knows what.
+    const untilMs = latest.modifiedAtMs + uninstallingMs;
+    return nowMs < untilMs
+      ? { kind: "wait", untilMs, why: "locked" }
+      : { kind: "uninstall", record: latest };
+  }
   if (latest !== undefined && isAsWanted(latest, desired)) {
     // Such as one whose hub lost what it knew, and was told the same anew.
     return { kind: isSame(latest.owner, desired.owner) ? "none" : "adopt", record: latest };

@@ -287,7 +287,7 @@ test("what the hub says of the cluster tries nothing anew that does not ask for 
 test("a paused deployment tells nothing of a template that fails by now, also when the agent starts anew", async () => {
   const wanted = { values: { greeting: "hello ${ .ClusterLabels.tier }" } };
   await assign("halted", wanted);
-  await greeted("halted", "hello gold");
+  await agent.report(({ name, phase }) => name === "halted" && phase === "deployed");
   await assign("halted", { ...wanted, paused: true });
   await told({ region: "there" });
 
