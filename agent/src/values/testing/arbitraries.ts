@@ -41,7 +41,8 @@ const filter = fc.constantFrom(
 const literal = fc.constantFrom(
   "",
   "a",
-  "-",
+  // Not alone: a dash between brackets is among the few texts that Go reads and we refuse (refusedRows in shared/src/yaml).
+  "-c",
   "/",
   " b ",
   "{{ .x }}",
