@@ -34,7 +34,8 @@ function left(revision: number, status = "deployed"): Omit<ReleaseRecord, "modif
 
 async function setUp(t: TestContext) {
   const rest = createMemoryRest();
-  const releases = createReleases({ rest, clock: createFakeClock(), log: silentLog() });
+  const clock = createFakeClock();
+  const releases = createReleases({ rest, clock, log: silentLog() });
   const changes: string[] = [];
   releases.onChange((name) => changes.push(name));
   const ending = new AbortController();
@@ -57,7 +58,7 @@ async function setUp(t: TestContext) {
     const found = releases.latest("apps", "web");
     return found === undefined ? undefined : `${found.revision} ${found.status}`;
   };
-  return { releases, changes, put, remove, latest };
+  return { rest, clock, releases, changes, put, remove, latest };
 }
 
 suite("what Helm's storage says", () => {
@@ -113,6 +114,34 @@ suite("what Helm's storage says", () => {
       assert.deepEqual(releases.ownedBy("web"), []);
     });
   }
+
+  test("is nothing soon after somebody deleted it within the run of Helm, all of it told before that ended", async (t) => {
+    const { clock, releases, changes, put, remove, latest } = await setUp(t);
+    await put(1, "deployed");
+    await remove(1);
+    releases.ran(left(1));
+    assert.equal(latest(), "1 deployed");
+    changes.length = 0;
+
+    await clock.advance(2_000);
+
+    assert.equal(latest(), undefined);
+    assert.deepEqual(changes, ["web"]);
+  });
+
+  test("is what Helm made for as long as the watch is behind, also when it cannot be looked for", async (t) => {
+    const { rest, clock, releases, put, latest } = await setUp(t);
+    rest.beforeRead = () => {
+      throw new Error("away");
+    };
+    releases.ran(left(1));
+
+    await clock.advance(10_000);
+    assert.equal(latest(), "1 deployed");
+
+    await put(1, "deployed");
+    assert.deepEqual(clock.waiting(), []);
+  });
 
   test("is unlocked as soon as we have unlocked it", async (t) => {
     const { releases, put, latest } = await setUp(t);

@@ -2,12 +2,18 @@
  * What Helm's storage says, kept up to date by a watch: a `helm upgrade` or `helm rollback` by hand is noticed at once.
  * Only labels are kept; a release's manifest is read when it is needed.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { helmOwnerSelector, isLocked, type ReleaseRecord, recordOf } from "./release-record.ts";
+import {
+  helmOwnerSelector,
+  isLocked,
+  type ReleaseRecord,
+  recordOf,
+  recordSecretName,
+} from "./release-record.ts";
 
 export interface Releases {
   readonly synced: Promise<void>;
@@ -33,6 +39,15 @@ export interface ReleasesDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** What a run of Helm has left, and the watch has not told yet. */
+interface Ahead {
+  readonly record: ReleaseRecord;
+  readonly timer: Timer;
+}
+
+/** The watch tells of a record within milliseconds; after this long it is looked for. */
+const patienceMs = 2_000;
 
 const byRelease = "release";
 const byDeployment = "deployment";
@@ -63,8 +78,8 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       [byDeployment]: (secret) => keysOf(secret, ({ owner }) => owner?.name),
     },
   });
-  /** By release; dropped when the watch has told of that revision. */
-  const ahead = new Map<string, ReleaseRecord>();
+  /** By release; dropped when the watch has told of that revision, or when it is found to be gone. */
+  const ahead = new Map<string, Ahead>();
   /** UIDs of the records that went with a removed release; dropped when the watch has told that none of them is left. */
   const gone = new Map<string, ReadonlySet<string>>();
 
@@ -75,9 +90,38 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       .byIndex(byRelease, key)
       .filter(({ metadata }) => removed?.has(metadata.uid ?? "") !== true)
       .flatMap((secret) => recordOf(secret) ?? []);
-    const own = ahead.get(key);
+    const own = ahead.get(key)?.record;
     if (own === undefined) return seen;
     return [...seen.filter(({ revision }) => revision !== own.revision), own];
+  }
+
+  function forget(key: string): void {
+    ahead.get(key)?.timer.cancel();
+    ahead.delete(key);
+  }
+
+  function believe(key: string, record: ReleaseRecord): void {
+    forget(key);
+    ahead.set(key, { record, timer: clock.setTimeout(() => void verify(key, record), patienceMs) });
+  }
+
+  /** Somebody may have deleted it before Helm's run had ended here, and then the watch has nothing more to tell. */
+  async function verify(key: string, record: ReleaseRecord): Promise<void> {
+    const ref = { namespace: record.namespace, name: recordSecretName(record) };
+    const isThere = await rest.get(secrets, ref).then(
+      (found) => found !== undefined,
+      () => true,
+    );
+    if (ahead.get(key)?.record !== record) return;
+    if (isThere) believe(key, record);
+    else {
+      forget(key);
+      if (record.owner !== undefined) tell(record.owner.name);
+    }
+  }
+
+  function tell(deployment: string): void {
+    for (const listener of listeners) listener(deployment);
   }
 
   function latest(namespace: string, name: string): ReleaseRecord | undefined {
@@ -97,18 +141,17 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
           .some(({ metadata }) => removed.has(metadata.uid ?? ""))
       )
         gone.delete(key);
-      const own = ahead.get(key);
+      const own = ahead.get(key)?.record;
       // A record that somebody deleted is gone, whatever its status was.
       const isNews = after === undefined || !isLocked(record);
-      if (own !== undefined && record.revision >= own.revision && isNews) ahead.delete(key);
+      if (own !== undefined && record.revision >= own.revision && isNews) forget(key);
     }
     for (const name of new Set(
       [before, after].flatMap((secret) =>
         secret === undefined ? [] : keysOf(secret, ({ owner }) => owner?.name),
       ),
-    )) {
-      for (const listener of listeners) listener(name);
-    }
+    ))
+      tell(name);
   });
   const listeners: ((deployment: string) => void)[] = [];
   const removalListeners: (() => void)[] = [];
@@ -122,7 +165,9 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       const owned = informer.store
         .byIndex(byDeployment, deployment)
         .flatMap((secret) => recordOf(secret) ?? []);
-      const own = [...ahead.values()].filter(({ owner }) => owner?.name === deployment);
+      const own = [...ahead.values()]
+        .map(({ record }) => record)
+        .filter(({ owner }) => owner?.name === deployment);
       for (const { namespace, name } of [...owned, ...own]) {
         const record = latest(namespace, name);
         if (record?.owner?.name === deployment) releases.set(`${namespace}/${name}`, record);
@@ -142,14 +187,14 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
             owner?.uid === release.owner?.uid,
         );
       if (isTold) {
-        ahead.delete(key);
+        forget(key);
         return;
       }
-      ahead.set(key, { ...release, modifiedAtMs: clock.now() });
+      believe(key, { ...release, modifiedAtMs: clock.now() });
     },
     removed({ namespace, name }) {
       const key = `${namespace}/${name}`;
-      ahead.delete(key);
+      forget(key);
       const left = informer.store.byIndex(byRelease, key);
       if (left.length > 0) gone.set(key, new Set(left.map(({ metadata }) => metadata.uid ?? "")));
       for (const listener of removalListeners) listener();
@@ -160,7 +205,10 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
     onRemoved(listener) {
       removalListeners.push(listener);
     },
-    run: (signal) => informer.run(signal),
+    async run(signal) {
+      await informer.run(signal);
+      for (const key of [...ahead.keys()]) forget(key);
+    },
   };
 }
 
