@@ -1,4 +1,4 @@
-/** Puts something into a registry that is no chart, as any tool for OCI artifacts does. */
+/** Puts something into a registry that is no chart, in the way of every tool for OCI artifacts. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 

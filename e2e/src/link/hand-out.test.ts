@@ -48,7 +48,7 @@ suite("an agent that is connected", () => {
     await agent.stop();
   });
 
-  test("is handed a content as large as any may be", async () => {
+  test("is handed a content of the largest size there is", async () => {
     const agent = await startEnrolled(rest, first, token, "large");
 
     await deploymentsOf(rest, "large").create("web", digest("9"));

@@ -2,27 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
-import type { BundleState, ResourceCounts } from "@flotilla/shared/api/summary.ts";
+import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { stateOf } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
-import { type BundleTally, bundleKeyOf, createTallies, type Tally } from "./tally.ts";
-
-const noResources: ResourceCounts = {
-  ready: 0,
-  desiredReady: 0,
-  waitApplied: 0,
-  modified: 0,
-  orphaned: 0,
-  missing: 0,
-  unknown: 0,
-  notReady: 0,
-};
+import { type BundleTally, bundleKeyOf, createTallies, noResources, type Tally } from "./tally.ts";
 
 function ready(cluster: string, bundle = "web"): BundleDeployment {
-  const resourceCounts = { ...noResources, ready: 2, desiredReady: 2 };
+  const resourceCounts = { ...noResources(), ready: 2, desiredReady: 2 };
   const status = { appliedDeploymentID: digestA, ready: true, resourceCounts };
   return aDeployment(cluster, { bundle, status });
 }

@@ -100,7 +100,7 @@ export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
   });
 }
 
-/** The version that most have installed, of several the first by its text; "" when nobody has any. */
+/** The version that most have installed, of several the first by its text; "" when nobody has one. */
 export function commonVersion({ versions }: Tally): string {
   let common: readonly [version: string, count: number] = ["", 0];
   for (const [version, count] of versions) {

@@ -67,7 +67,7 @@ const plainKeys = [
 ] as const satisfies readonly (keyof StructuralSchema)[];
 
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
-  // zod types its result as any JSON Schema; which of it our schemas lead to is what `JsonSchema` says.
+  // zod types its result as JSON Schema at large; which of it our schemas lead to is what `JsonSchema` says.
   return rewrite(z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" }) as JsonSchema);
 }
 
