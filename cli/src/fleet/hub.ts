@@ -16,6 +16,10 @@ export interface HubSpec extends Watchers {
   readonly logFile: string;
   /** Of the process. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The name of this replica; default `hub-0`. */
+  readonly replica?: string;
+  /** `host:port` that agents are told to connect to; default: its own. */
+  readonly advertise?: string;
 }
 
 export async function chooseHubPorts(): Promise<HubPorts> {
@@ -36,8 +40,8 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,
       `--http-listen=127.0.0.1:${spec.ports.http}`,
-      `--advertise=${hubAddress(spec.ports)}`,
-      "--replica=hub-0",
+      `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,
+      `--replica=${spec.replica ?? "hub-0"}`,
     ],
     health: `http://127.0.0.1:${spec.ports.http}`,
     untilReady: true,

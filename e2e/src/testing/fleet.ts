@@ -25,6 +25,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 
 export interface TestCluster {
   readonly name: string;
@@ -37,16 +38,31 @@ export interface TestCluster {
   stopAgent(): Promise<void>;
 }
 
+/** One of the hub's processes. */
+export interface TestReplica {
+  readonly name: string;
+  readonly ports: HubPorts;
+  /** The log of its processes, one after the other. */
+  readonly logFile: string;
+  process(): RunningProcess;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 export interface TestFleet {
   readonly dir: string;
   readonly helm: string;
   readonly hubPlane: ControlPlane;
-  /** The log of the hub's processes, one after the other. */
+  /** The log of the first replica. */
   readonly hubLog: string;
   /** The hub's API server. */
   readonly hub: KubeRest;
   readonly hubPorts: HubPorts;
+  readonly replicas: readonly TestReplica[];
+  /** Between the agents and the hub, where there is one. */
+  readonly link: LinkProxy | undefined;
   readonly clusters: readonly TestCluster[];
+  /** The first replica's. */
   hubProcess(): RunningProcess;
   startHub(): Promise<void>;
   stopHub(): Promise<void>;
@@ -67,6 +83,10 @@ export interface TestFleetSpec {
   readonly clusters: readonly Readonly<Record<string, string>>[];
   /** The workspace of each of them; by default all are in `fleet-default`. */
   readonly workspaces?: readonly string[];
+  /** Of the hub; default 1. With more of them a LinkProxy stands between them and the agents. */
+  readonly replicas?: number;
+  /** Has a LinkProxy stand before a single replica, too. */
+  readonly proxied?: boolean;
 }
 
 const connectTimeoutMs = 60_000;
@@ -99,18 +119,39 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   ]);
 
   let hubPlane = hub.plane;
-  const hubLog = join(dir, "logs", "hub.log");
   await installCrds(hub.rest);
-  const hubPorts = await chooseHubPorts();
-  const runHub = () =>
-    startHub({
-      kubeconfig: hub.plane.kubeconfig,
-      ports: hubPorts,
-      logFile: hubLog,
-      environment,
-      reaper,
-    });
-  let hubProcess = await runHub();
+  const { replicas: count = 1, proxied = count > 1 } = spec;
+  const link = proxied ? await startLinkProxy() : undefined;
+  const startReplica = async (index: number): Promise<TestReplica> => {
+    const name = `hub-${index}`;
+    const ports = await chooseHubPorts();
+    const logFile = join(dir, "logs", index === 0 ? "hub.log" : `${name}.log`);
+    const run = () =>
+      startHub({
+        kubeconfig: hub.plane.kubeconfig,
+        ports,
+        logFile,
+        environment,
+        reaper,
+        replica: name,
+        ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
+      });
+    let running = await run();
+    return {
+      name,
+      ports,
+      logFile,
+      process: () => running,
+      async start() {
+        running = await run();
+      },
+      stop: () => running.stop(),
+    };
+  };
+  const first = await startReplica(0);
+  const others = Array.from({ length: count - 1 }, (_, index) => startReplica(index + 1));
+  const replicas = [first, ...(await Promise.all(others))];
+  link?.setBackends(replicas.map(({ ports }) => ports.grpc));
   const workspaceOf = (index: number) => spec.workspaces?.[index] ?? workspaceNamespace;
   const registrations = new Map(
     await Promise.all(
@@ -164,15 +205,15 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     get hubPlane() {
       return hubPlane;
     },
-    hubLog,
+    hubLog: first.logFile,
     hub: hub.rest,
-    hubPorts,
+    hubPorts: first.ports,
+    replicas,
+    link,
     clusters,
-    hubProcess: () => hubProcess,
-    async startHub() {
-      hubProcess = await runHub();
-    },
-    stopHub: () => hubProcess.stop(),
+    hubProcess: first.process,
+    startHub: first.start,
+    stopHub: first.stop,
     async restartHubPlane({ meanwhile, etcdDir } = {}) {
       await hubPlane.stop();
       await meanwhile?.();
@@ -185,7 +226,8 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
           await cluster.rest.close();
         }),
       );
-      await hubProcess.stop();
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await link?.close();
       await hub.rest.close();
       await Promise.all(
         [hubPlane, ...members.map((member) => member.plane)].map((each) => each.stop()),
