@@ -14,6 +14,10 @@ export const cliErrors = defineErrors({
     retryable: true,
     help: "The local fleet was started, but did not become ready in time. The message says what was waited for.",
   },
+  CLUSTER_NOT_FOUND: {
+    retryable: false,
+    help: "The hub has no Cluster of this name. Name its namespace with -n and the hub with --kubeconfig and --context.",
+  },
   HELMOP_NOT_FOUND: {
     retryable: false,
     help: "The hub has no HelmOp of this name. Name its namespace with -n and the hub with --kubeconfig and --context.",

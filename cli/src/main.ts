@@ -114,6 +114,25 @@ export async function run(args: readonly string[]): Promise<void> {
       },
     );
   program
+    .command("cluster")
+    .description("what is done with one cluster")
+    .command("revoke")
+    .description("end its agent's connection and let its key in no more; what is installed stays")
+    .argument("<name>")
+    .addOption(dir)
+    .option("-n, --namespace <name>", "of the Cluster", workspaceNamespace)
+    .option("--kubeconfig <file>", "of the hub; default: that of the local fleet")
+    .option("--context <name>", "of the kubeconfig")
+    .action(
+      async (
+        name: string,
+        options: { dir: string; namespace: string; kubeconfig?: string; context?: string },
+      ) => {
+        const { revoke } = await import("./commands/revoke.ts");
+        await revoke({ name, ...options }, config);
+      },
+    );
+  program
     .command("crds")
     .description("print the CustomResourceDefinitions as YAML")
     .action(async () => {

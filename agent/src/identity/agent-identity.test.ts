@@ -24,9 +24,14 @@ function secret(texts: Readonly<Record<string, string>>) {
 
 suite("the agent's identity in its Secret", () => {
   test("comes back as it was stored", () => {
-    const stored = { keyPem: "key", enrolled: identity };
+    const nextKey = { keyPem: "next", bootstrapMark: "another" };
 
-    assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
+    for (const stored of [
+      { keyPem: "key" },
+      { keyPem: "key", enrolled: identity },
+      { keyPem: "key", enrolled: identity, nextKey },
+    ])
+      assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
   });
 
   test("is a key alone until it is whole", () => {

@@ -28,6 +28,15 @@ export interface AgentIdentity {
 export interface StoredIdentity {
   readonly keyPem: string;
   readonly enrolled?: AgentIdentity;
+  readonly nextKey?: NextKey;
+}
+
+/** A key that takes the place of the one of before once the agent has enrolled with it. */
+export interface NextKey {
+  /** PEM. Secret. */
+  readonly keyPem: string;
+  /** Of the bootstrap Secret (`markOf`) that the hub asked for it with; with every other one the key of before counts. */
+  readonly bootstrapMark: string;
 }
 
 /** When a certificate began and ends, ms since 1970. */
@@ -83,6 +92,8 @@ export function renewedWith(
 
 const keys = {
   keyPem: "tls.key",
+  nextKeyPem: "next.key",
+  nextKeyMark: "nextKeyMark",
   chainPem: "tls.crt",
   authoritiesPem: "ca.crt",
   hubAddress: "address",
@@ -97,8 +108,13 @@ const keys = {
 export function toSecretData({
   keyPem,
   enrolled,
+  nextKey,
 }: StoredIdentity): Readonly<Record<string, string>> {
   const texts: Record<string, string> = { [keys.keyPem]: keyPem };
+  if (nextKey !== undefined) {
+    texts[keys.nextKeyPem] = nextKey.keyPem;
+    texts[keys.nextKeyMark] = nextKey.bootstrapMark;
+  }
   if (enrolled !== undefined) {
     texts[keys.chainPem] = enrolled.chainPem;
     texts[keys.authoritiesPem] = enrolled.authoritiesPem;
@@ -136,5 +152,6 @@ export function fromSecret(secret: Secret): StoredIdentity | undefined {
   };
   const { cluster, ...texts } = enrolled;
   const isWhole = [...Object.values(texts), ...Object.values(cluster)].every((text) => text !== "");
-  return { keyPem, ...(isWhole && { enrolled }) };
+  const nextKey: NextKey = { keyPem: read(keys.nextKeyPem), bootstrapMark: read(keys.nextKeyMark) };
+  return { keyPem, ...(isWhole && { enrolled }), ...(nextKey.keyPem !== "" && { nextKey }) };
 }

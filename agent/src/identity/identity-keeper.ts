@@ -12,9 +12,16 @@ import { createWaker } from "@flotilla/shared/clock/waker.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
-import { wrongHub } from "../link/errors.ts";
+import { linkErrors, wrongHub } from "../link/errors.ts";
 import type { ConnectHub } from "../link/hub-client.ts";
-import { type AgentIdentity, enrolledAs, renewedWith, validityOf } from "./agent-identity.ts";
+import {
+  type AgentIdentity,
+  enrolledAs,
+  type NextKey,
+  renewedWith,
+  type StoredIdentity,
+  validityOf,
+} from "./agent-identity.ts";
 import { createAgentKey, createCertificateRequest } from "./agent-key.ts";
 import type { Bootstrap } from "./bootstrap.ts";
 import { agentIdentityErrors } from "./errors.ts";
@@ -50,6 +57,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   const waiting = new Set<() => void>();
   const listeners: (() => void)[] = [];
   let current: { readonly identity: AgentIdentity; readonly goodUntil: number } | undefined;
+  let nextKey: NextKey | undefined;
   let writing: Promise<unknown> = Promise.resolve();
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -84,11 +92,9 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
 
   /** Makes `current` what it should be now; gives until when it is. */
   async function follow(signal: AbortSignal): Promise<number> {
-    const stored =
-      current === undefined
-        ? await store.load(signal)
-        : { keyPem: current.identity.keyPem, enrolled: current.identity };
+    const stored = current === undefined ? await store.load(signal) : storedAs(current.identity);
     const known = stored?.enrolled;
+    nextKey ??= stored?.nextKey;
     const goodUntil =
       current?.goodUntil ?? (known === undefined ? 0 : validityOf(known.chainPem).notAfter);
     try {
@@ -105,7 +111,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
             "there is no Secret flotilla-bootstrap in the agent's namespace to enrol with; put the content of a registration token's Secret there",
           );
         case "enroll":
-          return await enroll(step, stored?.keyPem, bootstrap, signal);
+          return await enroll(step, stored, bootstrap, signal);
       }
     } catch (thrown) {
       if (known !== undefined && goodUntil > clock.now()) adopt(known, goodUntil);
@@ -115,16 +121,50 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
 
   async function enroll(
     step: Extract<IdentityStep, { kind: "enroll" }>,
-    storedKeyPem: string | undefined,
+    stored: StoredIdentity | undefined,
     bootstrap: Bootstrap | undefined,
     signal: AbortSignal,
   ): Promise<number> {
-    const { address, authoritiesPem, token, bootstrapMark } = step;
-    const keyPem = storedKeyPem ?? (await createAgentKey());
-    if (storedKeyPem === undefined) await store.save({ keyPem });
+    const first = stored ?? { keyPem: await createAgentKey() };
+    if (stored === undefined) await store.save(first);
+    const { bootstrapMark } = step;
     const clientId = step.clientId ?? (await store.clusterUid(signal));
-    const client = connectHub({ address, authoritiesPem });
+    const isAskedFor = nextKey?.bootstrapMark === bootstrapMark;
+    const keyPem = isAskedFor && nextKey !== undefined ? nextKey.keyPem : first.keyPem;
     let identity: AgentIdentity;
+    try {
+      identity = await enrolWith(keyPem, { step, clientId, bootstrap });
+    } catch (thrown) {
+      const { code } = AppError.from(thrown);
+      if (code !== linkErrors.KEY_REVOKED.code || isAskedFor) throw asEnrolmentFailed(thrown);
+      // Beside the key of before: until the agent is enrolled with it, it stays who it is.
+      const next = { keyPem: await createAgentKey(), bootstrapMark };
+      await inTurn(() => store.save({ ...asStored(first), nextKey: next }));
+      nextKey = next;
+      log.info("the hub asks for a new key, and the agent has made one");
+      return enroll(step, first, bootstrap, signal);
+    }
+    const { cluster, hubId } = identity;
+    log.info({ cluster: `${cluster.namespace}/${cluster.name}`, hubId }, "enrolled with the hub");
+    const goodUntil = endOfFresh(identity);
+    await inTurn(() => keep(identity, goodUntil));
+    return goodUntil;
+  }
+
+  async function enrolWith(
+    keyPem: string,
+    {
+      step,
+      clientId,
+      bootstrap,
+    }: {
+      readonly step: Extract<IdentityStep, { kind: "enroll" }>;
+      readonly clientId: string;
+      readonly bootstrap: Bootstrap | undefined;
+    },
+  ): Promise<AgentIdentity> {
+    const { address, authoritiesPem, token, bootstrapMark } = step;
+    const client = connectHub({ address, authoritiesPem });
     try {
       const response = await client.enroll({
         token,
@@ -136,18 +176,15 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
       if (step.hubId !== undefined && step.hubId !== response.hubId) {
         throw wrongHub(response.hubId, step.hubId);
       }
-      identity = enrolledAs(response, { keyPem, hubAddress: address, clientId, bootstrapMark });
-    } catch (thrown) {
-      const { message } = AppError.from(thrown);
-      throw new AppError(agentIdentityErrors.ENROLMENT_FAILED, message, { cause: thrown });
+      return enrolledAs(response, { keyPem, hubAddress: address, clientId, bootstrapMark });
     } finally {
       client.close();
     }
-    const { cluster, hubId } = identity;
-    log.info({ cluster: `${cluster.namespace}/${cluster.name}`, hubId }, "enrolled with the hub");
-    const goodUntil = endOfFresh(identity);
-    await inTurn(() => keep(identity, goodUntil));
-    return goodUntil;
+  }
+
+  /** What is stored by now: a renewal may have come in between. */
+  function asStored(before: StoredIdentity): StoredIdentity {
+    return current === undefined ? before : storedAs(current.identity);
   }
 
   /** Of a certificate that was issued just now, by this clock: the hub's may be another. */
@@ -157,7 +194,14 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   }
 
   async function keep(identity: AgentIdentity, goodUntil: number): Promise<void> {
-    await store.save({ keyPem: identity.keyPem, enrolled: identity });
+    const { keyPem } = identity;
+    const later = nextKey?.keyPem === keyPem ? undefined : nextKey;
+    await store.save({
+      keyPem,
+      enrolled: identity,
+      ...(later !== undefined && { nextKey: later }),
+    });
+    nextKey = later;
     adopt(identity, goodUntil);
   }
 
@@ -213,6 +257,15 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
       listeners.push(listener);
     },
   };
+}
+
+function storedAs(identity: AgentIdentity): StoredIdentity {
+  return { keyPem: identity.keyPem, enrolled: identity };
+}
+
+function asEnrolmentFailed(thrown: unknown): AppError {
+  const { message } = AppError.from(thrown);
+  return new AppError(agentIdentityErrors.ENROLMENT_FAILED, message, { cause: thrown });
 }
 
 /** Looks again: it may have aborted while something was awaited. */

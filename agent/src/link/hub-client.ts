@@ -6,6 +6,7 @@ import {
   enrollResponseFromWire,
 } from "@flotilla/proto/map.ts";
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import { asksForNewKey } from "@flotilla/proto/new-key.ts";
 import { hubServerName } from "@flotilla/proto/server-name.ts";
 import {
   loadFleetService,
@@ -14,7 +15,7 @@ import {
   type WireAgentMessage,
 } from "@flotilla/proto/service.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ClientDuplexStream, credentials, status } from "@grpc/grpc-js";
+import { type ClientDuplexStream, credentials, type Metadata, status } from "@grpc/grpc-js";
 import { linkErrors } from "./errors.ts";
 
 export interface HubEndpoint {
@@ -98,10 +99,14 @@ export function createHubConnector(): ConnectHub {
 }
 
 function failureOf(what: string, address: string, error: unknown): AppError {
-  const { code, details } = error as { readonly code?: status; readonly details?: string };
+  const { code, details, metadata } = error as {
+    readonly code?: status;
+    readonly details?: string;
+    readonly metadata?: Metadata;
+  };
   const name = code === undefined ? "an unknown error" : status[code];
   return new AppError(
-    linkErrors.HUB_CALL_FAILED,
+    asksForNewKey(metadata) ? linkErrors.KEY_REVOKED : linkErrors.HUB_CALL_FAILED,
     `could not ${what} the hub at ${address}: ${details ?? ""} (${name})`,
     { cause: error },
   );

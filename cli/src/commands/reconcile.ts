@@ -4,28 +4,23 @@ import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
 import { reconcileOutcome } from "../fleet/reconcile-outcome.ts";
-import { runningFleet } from "../fleet/running-fleet.ts";
 import { waitForObject } from "../fleet/wait-for.ts";
 
-export interface ReconcileOptions {
+export interface ReconcileOptions extends HubOptions {
   readonly name: string;
   readonly namespace: string;
-  /** The folder of the local fleet, whose hub is asked where no kubeconfig is given. */
-  readonly dir: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
   /** How long is waited for what comes of it; absent: not at all. */
   readonly waitMs?: number;
 }
 
 export async function reconcile(options: ReconcileOptions, config: CliConfig): Promise<void> {
-  const rest = connectKube(await hubOf(options, config));
+  const rest = connectKube(await hubKubeconfig(options, config));
   const ref = { namespace: options.namespace, name: options.name };
   try {
     refuse(await rest.get(helmOps, ref), options, rest);
@@ -39,15 +34,6 @@ export async function reconcile(options: ReconcileOptions, config: CliConfig): P
   } finally {
     await rest.close();
   }
-}
-
-async function hubOf(options: ReconcileOptions, config: CliConfig): Promise<KubeConfig> {
-  const { kubeconfig, context, dir } = options;
-  const env = config.userEnvironment;
-  if (kubeconfig !== undefined)
-    return loadKubeconfig({ path: kubeconfig, ...(context !== undefined && { context }), env });
-  const fleet = await runningFleet(dir);
-  return loadKubeconfig({ path: fleet.kubeconfig, context: context ?? "hub", env });
 }
 
 function refuse(helmOp: HelmOp | undefined, ref: ReconcileOptions, rest: KubeRest): void {

@@ -107,7 +107,9 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
     clusterReconciler({
       rest,
       clusters: caches.clusters.store,
+      deployments: caches.deployments.store,
       namespaces: caches.namespaces.store,
+      tokens: caches.tokens.store,
       housed,
       markStatus: statuses.markCluster,
     }),

@@ -5,7 +5,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
-import { clusterKeyOfNamespace } from "../cluster/reconcile.ts";
+import { clusterKeyOfNamespace } from "../cluster/house.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { goesTo } from "../deploy/place.ts";
@@ -69,6 +69,12 @@ export function reactToChanges(
     statuses.markGroup(key);
   }
 
+  /** A Cluster that is to be emptied goes with its last deployment. */
+  function lookIfBeingDeleted(cluster: ObjectKey): void {
+    if (caches.clusters.store.get(cluster)?.metadata.deletionTimestamp !== undefined)
+      loops.clusters.enqueue(cluster);
+  }
+
   /** A Cluster that is gone confirms nothing any more. */
   function enqueueTombstonesOf(cluster: ObjectKey): void {
     const { namespace = "", name } = refOf(cluster);
@@ -126,6 +132,8 @@ export function reactToChanges(
       statuses.markBundle(bundleKey);
       statuses.markCluster(clusterKeyOf(deployment));
       recountInGroups(clusterKeyOf(deployment));
+      if (change.before === undefined || change.after === undefined)
+        lookIfBeingDeleted(clusterKeyOf(deployment));
       // That a pin could not be looked up once more is told for as long as an agent cannot fetch it.
       if (isFetchMended(change) || (isFetchFailure(change) && doubts.raise(bundleKey)))
         lookAgainAtPins(bundleKey);

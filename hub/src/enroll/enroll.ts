@@ -5,7 +5,9 @@
  * and the same refusal of the same client is logged once.
  */
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
@@ -19,12 +21,12 @@ import { tokenIn } from "../registration-token/token-secret.ts";
 import { claimedUid } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
-import { agentKeyAnnotation } from "./choose-cluster.ts";
-import { cleanLabels } from "./clean-labels.ts";
+import { type ClusterLabels, clusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
 import { agentKeyIndex, tokenUidIndex } from "./indexes.ts";
 import { judgeToken, type TokenVerdict } from "./judge-token.ts";
-import { type PlaceClusterDeps, placeCluster } from "./place-cluster.ts";
+import { type PlaceClusterDeps, type PlacedCluster, placeCluster } from "./place-cluster.ts";
+import type { TokenTerms } from "./token-terms.ts";
 
 export interface EnrollDeps extends PlaceClusterDeps {
   /** With the indexes of `tokenIndexers`. */
@@ -43,11 +45,20 @@ export interface Enrollment {
   renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
 }
 
+/** What has let an agent in. */
+interface Door {
+  readonly namespace: string;
+  /** `undefined` where it was its key alone. */
+  readonly token: TokenTerms | undefined;
+}
+
 const defaultLifetimeMs = 24 * 3_600_000;
 /** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
 const overall = { perSecond: 50, burst: 500 };
 /** Of failures of one sender: many agents may sit behind one address. */
 const failuresOfPeer = { perSecond: 1, burst: 50 };
+/** Names of labels in one line. */
+const toldLabels = 10;
 /** How many refusals are remembered so that they are logged once. */
 const rememberedRefusals = 1_000;
 
@@ -85,34 +96,71 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
   async function admit(request: EnrollRequest): Promise<EnrollResponse> {
     const key = await checkRequest(request.certificateRequest);
     const { clientId, clusterName } = request;
-    const namespace = await namespaceFor(request, key);
-    const labels = cleanLabels(request.labels);
+    const { namespace, token } = await doorFor(request, key);
+    const labels = clusterLabels(request.labels, token);
     const { fingerprint } = key;
-    const applicant = { namespace, clientId, fingerprint, clusterName, labels };
-    const cluster = await placeCluster(deps, applicant);
+    const applicant = { namespace, clientId, fingerprint, clusterName, labels, token };
+    const placed = await placeCluster(deps, applicant);
+    const { cluster } = placed;
     const { name, uid = "" } = cluster.metadata;
     const identity = { hubId, namespace, name, uid };
     const certificate = await issue(identity, key);
-    log.info({ cluster: keyOf(cluster), clientId }, "cluster enrolled");
+    log.info({ cluster: keyOf(cluster), clientId, token: token?.name }, "cluster enrolled");
+    tell(placed, labels, token);
     return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
   }
 
   /**
-   * Where the agent's Cluster is to be. The key of a Cluster that exists opens the door to that Cluster as a token does:
-   * an agent that was cut off until its certificate ended comes back, however old its token is.
+   * What lets an agent in, and where its Cluster is to be. The key of a Cluster that exists opens the door to that Cluster
+   * as a token does: an agent that was cut off until its certificate ended comes back, however old its token is.
    */
-  async function namespaceFor(request: EnrollRequest, key: RequestedKey): Promise<string> {
+  async function doorFor(request: EnrollRequest, key: RequestedKey): Promise<Door> {
     const verdict = await judge(request.token);
-    if (verdict.kind === "good") return verdict.namespace;
+    if (verdict.kind === "good")
+      return { namespace: verdict.token.namespace, token: verdict.token };
     const known = clusters
       .byIndex(agentKeyIndex, key.fingerprint)
       .find(({ spec }) => spec.clientID === request.clientId);
-    if (known?.metadata.namespace !== undefined) return known.metadata.namespace;
+    if (known?.metadata.namespace !== undefined)
+      return { namespace: known.metadata.namespace, token: undefined };
     throw new RpcError(
       status.UNAUTHENTICATED,
       enrollErrors.TOKEN_REFUSED,
       request.token === "" ? keyRefused : refusalOf(verdict),
     );
+  }
+
+  /** What a person who looks at the Cluster is to know of it. */
+  function tell(
+    { cluster, how }: PlacedCluster,
+    { leftOut }: ClusterLabels,
+    token: TokenTerms | undefined,
+  ): void {
+    if (how === "take-over")
+      record(
+        cluster,
+        "Normal",
+        "TakenOver",
+        `an agent with another key took this cluster's place with the registration token ${token?.name ?? ""}; the key of before opens no door any more`,
+      );
+    if (leftOut.length === 0 || (how !== "create" && how !== "adopt")) return;
+    const names = leftOut.slice(0, toldLabels).join(", ");
+    const more = leftOut.length > toldLabels ? ` and ${leftOut.length - toldLabels} more` : "";
+    const note = `the agent asked for labels that it may not give its cluster, and that were left out: ${names}${more}`;
+    log.warn(
+      { cluster: keyOf(cluster), labels: leftOut.slice(0, toldLabels), count: leftOut.length },
+      "labels that an agent asked for were left out",
+    );
+    record(cluster, "Warning", "LabelsLeftOut", note);
+  }
+
+  function record(
+    cluster: Cluster,
+    type: "Normal" | "Warning",
+    reason: string,
+    note: string,
+  ): void {
+    deps.events.record(cluster, { type, reason, action: "Enroll", note });
   }
 
   async function judge(presented: string): Promise<TokenVerdict> {

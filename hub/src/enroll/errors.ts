@@ -4,11 +4,11 @@ import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 export const enrollErrors = defineErrors({
   TOKEN_REFUSED: {
     retryable: true,
-    help: "The registration token is unknown to the hub or has ended. Make a new ClusterRegistrationToken on the hub and put the content of its Secret into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
+    help: "The registration token is unknown to the hub, has ended, or is of a cluster that was deleted since. Make a new ClusterRegistrationToken on the hub and put the content of its Secret into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
   },
   ENROLMENT_REFUSED: {
     retryable: true,
-    help: "A cluster with this client id is enrolled already, with another key. If it is the same cluster and its key is lost, delete the Cluster on the hub and enrol it again; if it is another one, give it a client id of its own.",
+    help: "A cluster with this client id is enrolled already, with another key, or it was revoked. If it is the same cluster and its key is lost, make a ClusterRegistrationToken for that Cluster (spec.clusterName); if it was revoked, make a new token; if it is another cluster, give it a client id of its own. docs/enrolment.md has each of these step by step.",
   },
   ENROLMENT_INVALID: {
     retryable: false,

@@ -2,21 +2,21 @@
 
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { agentKeyAnnotation, registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
-import { agentKeyAnnotation } from "./choose-cluster.ts";
 
 export const clientIdIndex = "clientId";
 /** By the digest of the key that the agent enrolled with. */
 export const agentKeyIndex = "agentKey";
+/** By the UID of the token that the agent enrolled with last. */
+export const enrolledWithIndex = "enrolledWith";
 export const tokenUidIndex = "uid";
 
 export const clusterIndexers: Indexers<Cluster> = {
   [clientIdIndex]: ({ metadata, spec }) =>
     spec.clientID ? [clientIdKey(metadata.namespace ?? "", spec.clientID)] : [],
-  [agentKeyIndex]: ({ metadata }) => {
-    const key = metadata.annotations?.[agentKeyAnnotation];
-    return key === undefined ? [] : [key];
-  },
+  [agentKeyIndex]: annotated(agentKeyAnnotation),
+  [enrolledWithIndex]: annotated(registrationTokenAnnotation),
 };
 
 export const tokenIndexers: Indexers<ClusterRegistrationToken> = {
@@ -25,4 +25,11 @@ export const tokenIndexers: Indexers<ClusterRegistrationToken> = {
 
 export function clientIdKey(namespace: string, clientId: string): string {
   return `${namespace}/${clientId}`;
+}
+
+function annotated(annotation: string): (cluster: Cluster) => readonly string[] {
+  return ({ metadata }) => {
+    const value = metadata.annotations?.[annotation];
+    return value === undefined ? [] : [value];
+  };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { judgeToken } from "./judge-token.ts";
+import { termsOf } from "./token-terms.ts";
 
 const token: ClusterRegistrationToken = {
   metadata: {
@@ -17,7 +18,7 @@ const evidence = { presented: "u.secret", token, expected: "u.secret", now };
 
 suite("a registration token that an agent shows", () => {
   test("is good for clusters of its namespace", () => {
-    assert.deepEqual(judgeToken(evidence), { kind: "good", namespace: "fleet-default" });
+    assert.deepEqual(judgeToken(evidence), { kind: "good", token: termsOf(token) });
   });
 
   test("is unknown when nobody made it, its Secret is gone, or its secret part differs", () => {

@@ -2,9 +2,10 @@
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { endOf } from "../registration-token/plan-token.ts";
 import { isSameToken } from "../registration-token/token-value.ts";
+import { type TokenTerms, termsOf } from "./token-terms.ts";
 
 export type TokenVerdict =
-  | { readonly kind: "good"; readonly namespace: string }
+  | { readonly kind: "good"; readonly token: TokenTerms }
   | { readonly kind: "unknown" }
   | { readonly kind: "ended"; readonly name: string; readonly endedAt: string };
 
@@ -27,5 +28,5 @@ export function judgeToken({ presented, token, expected, now }: TokenEvidence): 
     return { kind: "ended", name: `${namespace}/${name}`, endedAt: new Date(endsAt).toISOString() };
   }
   if (token.metadata.deletionTimestamp !== undefined) return { kind: "unknown" };
-  return { kind: "good", namespace };
+  return { kind: "good", token: termsOf(token) };
 }

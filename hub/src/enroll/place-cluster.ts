@@ -1,5 +1,11 @@
 /** Finds or makes the Cluster of an agent whose token and key were checked. */
+import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import {
+  agentKeyAnnotation,
+  registrationTokenAnnotation,
+  revokedAtAnnotation,
+} from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
@@ -13,9 +19,13 @@ import {
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError } from "../serve/errors.ts";
-import { agentKeyAnnotation, chooseCluster } from "./choose-cluster.ts";
+import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
+import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
 import { clientIdIndex, clientIdKey } from "./indexes.ts";
+import { refusalOf } from "./refusals.ts";
+import { refuseRemoved } from "./refuse-removed.ts";
+import type { TokenTerms } from "./token-terms.ts";
 
 export interface PlaceClusterDeps {
   readonly rest: KubeRest;
@@ -29,15 +39,25 @@ export interface Applicant {
   readonly clientId: string;
   readonly fingerprint: string;
   readonly clusterName: string | undefined;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: ClusterLabels;
+  /** `undefined` where its key alone has opened the door. */
+  readonly token: TokenTerms | undefined;
+}
+
+export interface PlacedCluster {
+  readonly cluster: Cluster;
+  readonly how: Exclude<ClusterChoice["kind"], "refused">;
 }
 
 /** Two replicas or two requests may choose at the same time; the one that loses looks again. */
 const attempts = 5;
 
-export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant): Promise<Cluster> {
+export async function placeCluster(
+  deps: PlaceClusterDeps,
+  applicant: Applicant,
+): Promise<PlacedCluster> {
   const { rest, clusters, events } = deps;
-  const { namespace, clientId, fingerprint } = applicant;
+  const { namespace, clientId, fingerprint, token } = applicant;
   /** What was read from the API server because the cache did not know it yet. */
   const fresh = new Map<string, Cluster>();
 
@@ -46,43 +66,26 @@ export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant)
       clientId,
       fingerprint,
       clusterName: applicant.clusterName,
+      token,
       enrolled: enrolled(),
-      isTaken: (name) => fresh.has(name) || clusters.get(keyOf({ namespace, name })) !== undefined,
+      named: (name) => fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
     });
-    switch (choice.kind) {
-      case "same":
-        return choice.cluster;
-      case "other-key": {
-        const note = `an agent with client id ${clientId} asked to be enrolled with another key than the one that this cluster is enrolled with, and was refused`;
+    if (choice.kind === "refused") {
+      const { answer, note } = refusalOf(choice.why, { cluster: choice.cluster, clientId, token });
+      if (note !== undefined)
         events.record(choice.cluster, {
           type: "Warning",
           reason: "EnrolmentRefused",
           action: "Enroll",
           note,
         });
-        throw new RpcError(
-          status.PERMISSION_DENIED,
-          enrollErrors.ENROLMENT_REFUSED,
-          `client id ${clientId} is enrolled as Cluster ${keyOf(choice.cluster)} with another key; if this is that cluster and its key is lost, delete the Cluster on the hub first, else give this cluster a clientID of its own in its bootstrap Secret`,
-        );
-      }
-      case "going":
-        throw new RpcError(
-          status.UNAVAILABLE,
-          enrollErrors.ENROLMENT_REFUSED,
-          `Cluster ${keyOf(choice.cluster)} of client id ${clientId} is being deleted; it can be enrolled anew once that is done`,
-        );
-      case "adopt": {
-        const adopted = await adopt(choice.cluster);
-        if (adopted !== undefined) return adopted;
-        break;
-      }
-      case "create": {
-        const created = await create(choice.name);
-        if (created !== undefined) return created;
-        break;
-      }
+      throw answer;
     }
+    const cluster =
+      choice.kind === "create"
+        ? await create(choice.name)
+        : await enrolAs(choice.cluster, choice.kind);
+    if (cluster !== undefined) return { cluster, how: choice.kind };
   }
   throw new RpcError(
     status.UNAVAILABLE,
@@ -100,6 +103,7 @@ export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant)
   }
 
   async function create(name: string): Promise<Cluster | undefined> {
+    if (token !== undefined) await refuseRemoved(rest, { name, clientId, token });
     try {
       const created = await rest.create(clusterResource, {
         apiVersion,
@@ -107,8 +111,8 @@ export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant)
         metadata: {
           name,
           namespace,
-          labels: applicant.labels,
-          annotations: { [agentKeyAnnotation]: fingerprint },
+          labels: { ...applicant.labels.own, ...applicant.labels.fixed },
+          annotations: ownAnnotations(),
         },
         spec: { clientID: clientId },
       });
@@ -121,11 +125,30 @@ export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant)
     return undefined;
   }
 
-  /** Somebody may have made it for this client id in advance: from now on only this key is it. */
-  async function adopt(cluster: Cluster): Promise<Cluster | undefined> {
-    const { name, resourceVersion } = cluster.metadata;
+  function ownAnnotations(): Readonly<Record<string, string>> {
+    return {
+      [agentKeyAnnotation]: fingerprint,
+      ...(token !== undefined && { [registrationTokenAnnotation]: token.uid }),
+    };
+  }
+
+  /**
+   * From now on only this key is it. By compare and swap: of two agents that take its place at once, one looks again.
+   * Enrolling once more with the same key and token changes nothing.
+   */
+  async function enrolAs(
+    cluster: Cluster,
+    how: "same" | "adopt" | "take-over",
+  ): Promise<Cluster | undefined> {
+    const { name, resourceVersion, annotations = {}, labels: known = {} } = cluster.metadata;
+    const own = ownAnnotations();
+    const isNew = Object.entries(own).some(([key, value]) => annotations[key] !== value);
+    if (!isNew && cluster.spec.clientID === clientId) return cluster;
+    // What a Cluster that is there is labelled as, is the hub's to say.
+    const asked = how === "adopt" ? applicant.labels.own : {};
+    const labels = { ...asked, ...known, ...applicant.labels.fixed };
     try {
-      const adopted = await rest.patch(
+      const written = await rest.patch(
         clusterResource,
         { namespace, name },
         {
@@ -133,14 +156,15 @@ export async function placeCluster(deps: PlaceClusterDeps, applicant: Applicant)
           body: {
             metadata: {
               ...(resourceVersion !== undefined && { resourceVersion }),
-              annotations: { [agentKeyAnnotation]: fingerprint },
-              labels: { ...applicant.labels, ...cluster.metadata.labels },
+              annotations: { ...own, [revokedAtAnnotation]: null },
+              ...(!isDeepStrictEqual(labels, known) && { labels }),
             },
+            ...(cluster.spec.clientID !== clientId && { spec: { clientID: clientId } }),
           },
         },
       );
-      clusters.wrote(adopted);
-      return adopted;
+      clusters.wrote(written);
+      return written;
     } catch (thrown) {
       if (!isConflict(thrown)) throw asAnswer(thrown);
     }

@@ -9,12 +9,14 @@ import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ContentReader } from "../content/content-store.ts";
 import { afterStep, planDeployment } from "./plan-handout.ts";
+import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
   readonly holdings: readonly Holding[];
   /** The BundleDeployment of a name in the cluster's namespace, as it is now. */
   readonly wanted: (name: string) => BundleDeployment | undefined;
   readonly contents: ContentReader;
+  readonly withdrawals: Withdrawals;
   /** Asks for `next` of a name. */
   readonly again: (name: string) => void;
   readonly clock: Clock;
@@ -35,7 +37,7 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
 export function createAssignments(deps: AssignmentsDeps): Assignments {
-  const { wanted, contents, again, clock, log } = deps;
+  const { wanted, contents, withdrawals, again, clock, log } = deps;
   const held = new Map(deps.holdings.map((holding) => [holding.name, holding]));
   const failures = new Map<string, number>();
   const timers = new Map<string, Timer>();
@@ -46,6 +48,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       case "nothing":
         return undefined;
       case "withdraw":
+        if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
         held.set(name, afterStep(step));
         return { kind: "withdrawal", deployment: step.deployment };
       case "deploy": {
@@ -71,23 +74,44 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       failures.delete(name);
       return content;
     } catch (thrown) {
-      const count = failures.get(name) ?? 0;
-      failures.set(name, count + 1);
-      const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** count);
+      const retryMs = retryLater(name);
       log.warn(
         { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
         "content could not be read, so the deployment waits",
       );
-      timers.get(name)?.cancel();
-      timers.set(
-        name,
-        clock.setTimeout(() => {
-          timers.delete(name);
-          again(name);
-        }, retryMs),
-      );
       return undefined;
     }
+  }
+
+  /** False when it may not, and when that cannot be known now. */
+  async function mayWithdraw(name: string, uid: string): Promise<boolean> {
+    try {
+      const isAllowed = await withdrawals.mayBeSent(uid);
+      failures.delete(name);
+      return isAllowed;
+    } catch (thrown) {
+      const retryMs = retryLater(name);
+      log.warn(
+        { deployment: name, err: messageOf(thrown), retryMs },
+        "it could not be looked up whether the Cluster is still there, so the withdrawal waits",
+      );
+      return false;
+    }
+  }
+
+  function retryLater(name: string): number {
+    const count = failures.get(name) ?? 0;
+    failures.set(name, count + 1);
+    const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** count);
+    timers.get(name)?.cancel();
+    timers.set(
+      name,
+      clock.setTimeout(() => {
+        timers.delete(name);
+        again(name);
+      }, retryMs),
+    );
+    return retryMs;
   }
 
   return {

@@ -10,8 +10,8 @@ import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
-import type { AgentCertificate } from "../serve/agent-certificate.ts";
-import { RpcError, serveErrors } from "../serve/errors.ts";
+import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
+import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 import { isFactsChange } from "../supply/facts-of.ts";
 import { bySupply, changedSupplies, supplyIndexers } from "../supply/named-by-deployments.ts";
@@ -73,26 +73,29 @@ export function createHandout(deps: HandoutDeps): Handout {
       const session = byCluster.get(key);
       if (session === undefined) return;
       if (isFactsChange(before, after)) session.factsChanged();
-      const { metadata, status: current } = after ?? {};
-      if (metadata?.uid !== session.cluster.uid || metadata.deletionTimestamp !== undefined) {
-        const message = `Cluster ${key} was deleted on the hub`;
-        session.end(new RpcError(status.PERMISSION_DENIED, serveErrors.AGENT_REFUSED, message));
-      } else if (session.epoch > 0 && (current?.agent?.epoch ?? 0) > session.epoch) {
+      const loss = lossOf(session.agent, after);
+      if (loss !== undefined) session.end(loss);
+      else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
         session.end(replaced(key));
-      }
     }),
   ];
 
-  function accept(stream: AgentStream, { identity, notAfter }: AgentCertificate): void {
-    const { namespace, name, uid } = identity;
+  function accept(stream: AgentStream, agent: AgentCertificate): void {
+    const { namespace, name, uid } = agent.identity;
     const key = keyOf({ namespace, name });
     const deploymentsNamespace = clusterNamespaceName(namespace, name);
+    // Whatever has changed since the door was opened was told to nobody.
+    const loss = lossOf(agent, clusters.store.get(key));
+    if (loss !== undefined) {
+      stream.emit("error", statusOf(loss));
+      return;
+    }
     const previous = byCluster.get(key);
     if (previous !== undefined) replace(key, previous);
     const session = openSession(deps, {
       stream,
       cluster: { namespace, name, uid, deploymentsNamespace },
-      notAfter,
+      agent,
       wanted: (wanted) =>
         ofCluster(
           deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: wanted })),
@@ -152,8 +155,9 @@ function ofCluster(
 function handOver(session: Session): void {
   const message = "the hub is going away; connect again, another or a new one will answer";
   session.end(
-    new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message),
-    handOverTrailers(),
+    new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, {
+      trailers: handOverTrailers(),
+    }),
   );
 }
 

@@ -18,18 +18,21 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import { type Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import { type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { Presence } from "../presence/presence.ts";
-import { RpcError, serveErrors } from "../serve/errors.ts";
+import type { AgentCertificate } from "../serve/agent-certificate.ts";
+import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
 import type { HandoutMetrics } from "./metrics.ts";
 import { planHandout } from "./plan-handout.ts";
 import { createReportIntake } from "./report-intake.ts";
 import type { ClusterRef, ReportSink } from "./report-sink.ts";
+import { createWithdrawals } from "./withdrawals.ts";
 import { createSupplyBook, type SupplyBook } from "./supply-book.ts";
 
 export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
@@ -37,6 +40,8 @@ export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
 export interface SessionDeps {
   readonly hubId: string;
   readonly hubVersion: string;
+  /** The API server itself, for what a cache must not be asked. */
+  readonly rest: Pick<KubeRest, "get">;
   readonly contents: ContentReader;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
   readonly reports: ReportSink;
@@ -49,8 +54,7 @@ export interface SessionDeps {
 export interface SessionOptions {
   readonly stream: AgentStream;
   readonly cluster: ClusterRef;
-  /** When the agent's certificate ends, ms since 1970. */
-  readonly notAfter: number;
+  readonly agent: AgentCertificate;
   /** The BundleDeployment of a name in the cluster's namespace. */
   readonly wanted: (name: string) => BundleDeployment | undefined;
   readonly allWanted: () => readonly BundleDeployment[];
@@ -62,6 +66,8 @@ export interface SessionOptions {
 
 export interface Session {
   readonly cluster: ClusterRef;
+  /** Who it was when it came. */
+  readonly agent: AgentCertificate;
   /** 0 before the agent was welcomed. */
   readonly epoch: number;
   /** Resolves when nothing of the session is going on any more. */
@@ -73,7 +79,7 @@ export interface Session {
   factsChanged(): void;
   /** One has come or gone. */
   cameOrWent(name: string): void;
-  end(reason: RpcError, trailers?: Metadata): void;
+  end(reason: RpcError): void;
 }
 
 type Hello = Extract<AgentMessage, { kind: "hello" }>;
@@ -116,7 +122,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const certificateTimer = clock.setTimeout(() => {
     const message = "the agent's certificate has ended; connect again with the renewed one";
     end(new RpcError(status.UNAUTHENTICATED, serveErrors.AGENT_UNKNOWN, message));
-  }, options.notAfter - clock.now());
+  }, options.agent.notAfter - clock.now());
   /** What the agent holds and the hub does not know, sorted. */
   let orphans: readonly string[] = [];
   let assignments: Assignments | undefined;
@@ -181,7 +187,14 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
     });
     if (hasEnded()) return;
-    assignments = createAssignments({ ...deps, holdings, wanted, again: changed, log });
+    assignments = createAssignments({
+      ...deps,
+      holdings,
+      wanted,
+      withdrawals: createWithdrawals({ ...deps, cluster, allWanted: options.allWanted }),
+      again: changed,
+      log,
+    });
     const book = createSupplyBook({
       held: hello.supplies,
       factsDigest: hello.factsDigest,
@@ -235,17 +248,8 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (supplyBook !== undefined) outgoing.put("facts", () => supplyBook?.nextFacts());
   }
 
-  function end(reason: RpcError, trailers?: Metadata): void {
-    const { message: details, status: code } = reason;
-    const error = Object.assign(new Error(details), { code, details });
-    finish(
-      () =>
-        void stream.emit(
-          "error",
-          trailers === undefined ? error : Object.assign(error, { metadata: trailers }),
-        ),
-      details,
-    );
+  function end(reason: RpcError): void {
+    finish(() => void stream.emit("error", statusOf(reason)), reason.message);
   }
 
   function finish(say: () => void, why: string): void {
@@ -273,6 +277,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   return {
     cluster,
+    agent: options.agent,
     get epoch() {
       return epoch;
     },

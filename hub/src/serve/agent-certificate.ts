@@ -1,7 +1,12 @@
-/** Who calls, by the verified certificate of the connection and nothing else. Pure. */
+/** Who calls, by the verified certificate of the connection and nothing else, and whether that is still somebody. Pure. */
+import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import { status } from "@grpc/grpc-js";
+import { isLeaving } from "../cluster/deletion.ts";
+import { revocationOf, revokedSentence } from "../enroll/revocation.ts";
+import { fingerprintOf } from "../identity/certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "../identity/cluster-identity.ts";
 import { RpcError, serveErrors } from "./errors.ts";
 
@@ -12,6 +17,8 @@ export interface AuthenticatedCall {
 
 export interface AgentCertificate {
   readonly identity: ClusterIdentity;
+  /** Of the key that the connection was made with. */
+  readonly fingerprint: string;
   /** ms since 1970. */
   readonly notAfter: number;
 }
@@ -22,7 +29,11 @@ export function certificateOf(call: AuthenticatedCall): AgentCertificate | undef
   const certificate = call.getAuthContext().sslPeerCertificate;
   const identity = identityInNames(certificate?.subjectaltname);
   const notAfter = Date.parse(certificate?.valid_to ?? "");
-  return identity === undefined || Number.isNaN(notAfter) ? undefined : { identity, notAfter };
+  if (certificate === undefined || identity === undefined || Number.isNaN(notAfter))
+    return undefined;
+  const { publicKey } = new X509Certificate(certificate.raw);
+  const fingerprint = fingerprintOf(publicKey.export({ format: "der", type: "spki" }));
+  return { identity, fingerprint, notAfter };
 }
 
 /** The caller of a method that the interceptor let through. */
@@ -59,14 +70,35 @@ export function refusalOf({ certificate, hubId, cluster, now }: Admission): RpcE
       `the agent's certificate is for hub ${identity.hubId}, this is hub ${hubId}`,
     );
   }
+  if (cluster?.metadata.uid === identity.uid) return lossOf(certificate, cluster);
   const name = `${identity.namespace}/${identity.name}`;
-  if (cluster?.metadata.uid !== identity.uid) {
-    const what = cluster === undefined ? "does not exist" : "was made anew since it was enrolled";
-    return refused(`Cluster ${name} ${what} on this hub; enrol it again with a registration token`);
-  }
-  return cluster.metadata.deletionTimestamp === undefined
-    ? undefined
-    : refused(`Cluster ${name} is being deleted on this hub`);
+  const what = cluster === undefined ? "does not exist" : "was made anew since it was enrolled";
+  return refused(`Cluster ${name} ${what} on this hub; enrol it again with a registration token`);
+}
+
+/**
+ * Why an agent that was let in is no longer: asked again at every call and whenever its Cluster changes. `undefined` while
+ * it is.
+ */
+export function lossOf(
+  { identity, fingerprint }: Pick<AgentCertificate, "identity" | "fingerprint">,
+  cluster: Cluster | undefined,
+): RpcError | undefined {
+  const name = `${identity.namespace}/${identity.name}`;
+  if (cluster?.metadata.uid !== identity.uid)
+    return refused(`Cluster ${name} was deleted on the hub`);
+  // One that is emptied before it goes needs its agent for that.
+  if (cluster.metadata.deletionTimestamp !== undefined && !isLeaving(cluster))
+    return refused(`Cluster ${name} is being deleted on this hub`);
+  const revocation = revocationOf(cluster);
+  if (revocation !== undefined) return refused(revokedSentence(name, revocation));
+  const known = cluster.metadata.annotations?.[agentKeyAnnotation];
+  if (known === fingerprint) return undefined;
+  return refused(
+    known === undefined
+      ? `Cluster ${name} is enrolled with no key any more: its annotation ${agentKeyAnnotation} was removed`
+      : `Cluster ${name} is enrolled with another key by now`,
+  );
 }
 
 function refused(message: string): RpcError {

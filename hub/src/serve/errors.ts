@@ -6,7 +6,7 @@ import {
   type ErrorKind,
   messageOf,
 } from "@flotilla/shared/errors/app-error.ts";
-import { status } from "@grpc/grpc-js";
+import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
 
 export const serveErrors = defineErrors({
   AGENT_UNKNOWN: {
@@ -15,7 +15,7 @@ export const serveErrors = defineErrors({
   },
   AGENT_REFUSED: {
     retryable: true,
-    help: "The agent's certificate is for a Cluster that does not exist on this hub any more, or for another hub. Nothing that it installed is touched. To have the cluster back, put the content of the Secret of a new ClusterRegistrationToken into the Secret flotilla-agent/flotilla-bootstrap: its agent enrols again by itself.",
+    help: "The agent's certificate is for a Cluster that does not exist on this hub any more, that was revoked, or that is enrolled with another key by now; or it is for another hub. Nothing that it installed is touched. To have the cluster back, put the content of the Secret of a new ClusterRegistrationToken into the Secret flotilla-agent/flotilla-bootstrap: its agent enrols again by itself.",
   },
   AGENT_REPLACED: {
     retryable: true,
@@ -39,15 +39,17 @@ export const serveErrors = defineErrors({
 export class RpcError extends AppError {
   override readonly name = "RpcError";
   readonly status: status;
+  readonly trailers: Metadata | undefined;
 
   constructor(
     grpcStatus: status,
     kind: ErrorKind,
     message: string,
-    options?: { readonly cause?: unknown },
+    options?: { readonly cause?: unknown; readonly trailers?: Metadata },
   ) {
     super(kind, message, options);
     this.status = grpcStatus;
+    this.trailers = options?.trailers;
   }
 
   /** For what a mapper of the wire refused. */
@@ -68,4 +70,13 @@ export class RpcError extends AppError {
       { cause: thrown },
     );
   }
+}
+
+/** As grpc-js takes it. */
+export function statusOf(error: RpcError): ServerErrorResponse {
+  return Object.assign(new Error(error.message), {
+    code: error.status,
+    details: error.message,
+    ...(error.trailers !== undefined && { metadata: error.trailers }),
+  });
 }

@@ -2,13 +2,13 @@
 import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
 import { type FleetHandlers, loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { experimental, Server, type ServerErrorResponse, type sendUnaryData } from "@grpc/grpc-js";
+import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
 import type { Enrollment } from "../enroll/enroll.ts";
 import type { Handout } from "../handout/handout.ts";
 import type { ServingIdentity } from "../identity/serving-identity.ts";
 import { identityOf } from "./agent-certificate.ts";
 import { type AuthenticateDeps, authenticateAgents } from "./authenticate.ts";
-import { RpcError, serveErrors } from "./errors.ts";
+import { RpcError, serveErrors, statusOf } from "./errors.ts";
 
 export interface FleetServerDeps extends Omit<AuthenticateDeps, "enrollPath"> {
   readonly serving: ServingIdentity;
@@ -100,12 +100,8 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
 function answer<T>(work: () => Promise<T>, callback: sendUnaryData<T>): void {
   work().then(
     (value) => callback(null, value),
-    (thrown: unknown) => callback(toStatus(RpcError.answerTo(thrown))),
+    (thrown: unknown) => callback(statusOf(RpcError.answerTo(thrown))),
   );
-}
-
-function toStatus(error: RpcError): ServerErrorResponse {
-  return Object.assign(new Error(error.message), { code: error.status, details: error.message });
 }
 
 /** What breaks the contract is the sender's fault. */

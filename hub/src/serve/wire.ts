@@ -21,6 +21,7 @@ import { readHubId } from "../identity/hub-id.ts";
 import { createServingIdentity } from "../identity/serving-identity.ts";
 import { createPresence } from "../presence/presence.ts";
 import { reconcileToken } from "../registration-token/token-controller.ts";
+import { followTokenUses } from "../registration-token/token-uses.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { createFleetServer } from "./fleet-server.ts";
 
@@ -145,8 +146,13 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       });
       const stop = tokens.onChange(({ key }) => controller.enqueue(key));
       for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
-      await controller.run(signal);
-      stop();
+      const uses = followTokenUses({ ...deps, tokens: tokens.store });
+      try {
+        await controller.run(signal);
+      } finally {
+        stop();
+        await uses.stop();
+      }
     },
     async close(graceMs) {
       await server.close(graceMs);

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import {
+  clusterNamespaceName,
+  helmOpLabel,
+  revokedAtAnnotation,
+} from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
@@ -109,6 +113,50 @@ describe("the status of a Cluster", () => {
       assert.match(condition.message ?? "", message);
     });
   }
+
+  const leaving = ["api", "db", "web", "www"];
+  const uninstalling: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    remaining: readonly string[],
+    message: RegExp,
+  ])[] = [
+    [
+      "says on what it waits and how to let go of it",
+      connected,
+      leaving,
+      /waits until its agent has uninstalled api, db, web and 1 more; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain$/,
+    ],
+    [
+      "says that its agent is away",
+      { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
+      ["web"],
+      /has uninstalled web; the agent is not connected since 2026-01-01T00:00:00Z, and goes on when it is back; to let/,
+    ],
+    ["says when nothing is left", connected, [], /everything is uninstalled/],
+  ];
+  for (const [what, before, remaining, message] of uninstalling) {
+    test(`of a cluster that is emptied before it goes ${what}`, () => {
+      const status = statusOf(before, { remaining });
+      const condition = findCondition(status.conditions, "Ready");
+
+      assert.equal(condition?.reason, "Uninstalling");
+      assert.match(condition.message ?? "", message);
+    });
+  }
+
+  test("of a cluster that was revoked says so, and how it comes back", () => {
+    const status: ClusterStatus = { agent: { connected: false, epoch: 3 } };
+    const annotations = { [revokedAtAnnotation]: "2026-01-01T00:00:00Z" };
+    const cluster = aCluster("paris", { metadata: { annotations }, status });
+
+    const condition = findCondition(statusOf(status, { cluster }).conditions, "Ready");
+
+    assert.match(
+      condition?.message ?? "",
+      /revoked at 2026-01-01T00:00:00Z; a ClusterRegistrationToken that is made after that/,
+    );
+  });
 
   test("is the same when nothing has changed but the time", () => {
     const status = statusOf(connected);

@@ -2,6 +2,7 @@
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { revocationOf } from "../enroll/revocation.ts";
 import { worstState } from "../rollup/summarize.ts";
 import type { Tally } from "../rollup/tally.ts";
 import { isNews } from "./news.ts";
@@ -13,9 +14,14 @@ export interface ClusterInputs {
   readonly namespace: string;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
+  readonly remaining?: readonly string[];
   /** RFC 3339. */
   readonly now: string;
 }
+
+/** Names of deployments in one sentence. */
+const toldNames = 3;
 
 /** Whether the agent of a cluster is there: it never was, it is gone, or it is. */
 export type AgentPresence = "WaitCheckIn" | "Offline" | "Connected";
@@ -25,6 +31,7 @@ export function clusterStatus({
   namespace,
   summary,
   tally,
+  remaining,
   now,
 }: ClusterInputs): ClusterStatus {
   const before = cluster.status;
@@ -39,7 +46,7 @@ export function clusterStatus({
       [
         // Its namespace is there, which is all that the hub does for a Cluster itself.
         { type: "Processed", status: "True", observedGeneration },
-        { type: "Ready", ...readyVerdict(cluster, summary), observedGeneration },
+        { type: "Ready", ...readyVerdict(cluster, summary, remaining), observedGeneration },
       ],
       now,
     ),
@@ -68,7 +75,13 @@ export function presenceOf({ status }: Cluster): AgentPresence {
 }
 
 /** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */
-function readyVerdict(cluster: Cluster, summary: BundleSummary): Verdict {
+function readyVerdict(
+  cluster: Cluster,
+  summary: BundleSummary,
+  remaining: readonly string[] | undefined,
+): Verdict {
+  if (remaining !== undefined)
+    return { status: "False", reason: "Uninstalling", message: leavingMessage(cluster, remaining) };
   const verdict = summaryVerdict(summary, "Bundle");
   const presence = presenceOf(cluster);
   switch (presence) {
@@ -77,16 +90,38 @@ function readyVerdict(cluster: Cluster, summary: BundleSummary): Verdict {
     case "WaitCheckIn":
       return { status: "Unknown", reason: presence, message: "no agent has connected yet" };
     case "Offline": {
-      const since = cluster.status?.agent?.lastSeen;
       const last =
         verdict.status === "True"
           ? `${summary.ready}/${summary.desiredReady} were ready then`
           : `what was known then: ${verdict.message}`;
+      const revocation = revocationOf(cluster);
+      const why =
+        revocation === undefined
+          ? ""
+          : ` (the cluster was revoked at ${revocation.text}; a ClusterRegistrationToken that is made after that enrols it again)`;
       return {
         status: "Unknown",
         reason: presence,
-        message: `the agent is not connected${since ? ` since ${since}` : ""}; ${last}`,
+        message: `${awaySince(cluster)}${why}; ${last}`,
       };
     }
   }
+}
+
+/** On what a Cluster waits that is being deleted, and how somebody lets go of it who will not wait. */
+function leavingMessage(cluster: Cluster, remaining: readonly string[]): string {
+  const names = remaining.slice(0, toldNames).join(", ");
+  const more = remaining.length > toldNames ? ` and ${remaining.length - toldNames} more` : "";
+  const waits =
+    remaining.length === 0
+      ? "the cluster is being deleted, and everything is uninstalled"
+      : `the cluster is being deleted and waits until its agent has uninstalled ${names}${more}`;
+  const away =
+    presenceOf(cluster) === "Offline" ? `; ${awaySince(cluster)}, and goes on when it is back` : "";
+  return `${waits}${away}; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain`;
+}
+
+function awaySince(cluster: Cluster): string {
+  const since = cluster.status?.agent?.lastSeen;
+  return `the agent is not connected${since ? ` since ${since}` : ""}`;
 }

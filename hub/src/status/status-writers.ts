@@ -8,7 +8,9 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Caches } from "../control/caches.ts";
+import { isLeaving } from "../cluster/deletion.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
+import { byNamespace } from "../deploy/reconcile.ts";
 import { isBundleOf } from "../helm-op/plan-bundle.ts";
 import type { GroupTallies } from "../rollup/group-tally.ts";
 import { countByCluster, listObjects } from "../rollup/list-objects.ts";
@@ -54,6 +56,11 @@ export function createStatusWriters({
 }: StatusWritersDeps): StatusWriters {
   const now = () => new Date(clock.now()).toISOString();
   const lookUp = (key: ObjectKey) => caches.deployments.store.get(key);
+
+  function deploymentsOf(namespace: string): readonly string[] {
+    const deployments = caches.deployments.store.byIndex(byNamespace, namespace);
+    return deployments.map(({ metadata }) => metadata.name).toSorted();
+  }
 
   /** What a group shows of a cluster. */
   function worstDeploymentOf(cluster: ObjectKey): BundleDeployment | undefined {
@@ -142,7 +149,14 @@ export function createStatusWriters({
       );
       const tally = tallies.ofCluster(namespace);
       const summary = summarize({ tally, pending: 0, lookUp, nameOf: bundleKeyOf });
-      return clusterStatus({ cluster, namespace, summary, tally, now: now() });
+      return clusterStatus({
+        cluster,
+        namespace,
+        summary,
+        tally,
+        ...(isLeaving(cluster) && { remaining: deploymentsOf(namespace) }),
+        now: now(),
+      });
     },
   });
 

@@ -11,7 +11,12 @@ import {
   type ObjectRef,
   type Resource,
 } from "@flotilla/shared/kube/object.ts";
-import type { DeleteOptions, KubeRest, PatchBody } from "@flotilla/shared/kube/rest.ts";
+import type {
+  DeleteOptions,
+  KubeRest,
+  ListOptions,
+  PatchBody,
+} from "@flotilla/shared/kube/rest.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 
 export interface MemoryKube extends KubeRest {
@@ -136,7 +141,16 @@ export function createMemoryKube(): MemoryKube {
         }
         return true;
       }),
-    list: () => Promise.reject(unsupported("list")),
+    list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
+      const { namespace } = options;
+      reads.push(`list ${resource.plural} ${namespace ?? ""}`);
+      const items = [...objects]
+        .filter(([path]) => path.startsWith(`${resource.plural} `))
+        // A path holds objects of its resource alone.
+        .map(([, object]) => object as T)
+        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+      return Promise.resolve({ items, resourceVersion: String(lastVersion) });
+    },
     watch: () => {
       throw unsupported("watch");
     },

@@ -26,6 +26,11 @@ const clusterSpecSchema = fields({
     "Tells the cluster from others when its agent enrols; the UID of its `kube-system` namespace unless it was given.",
   ),
   paused: flag("Prepare changes for this cluster and hand none of them out."),
+  deletionPolicy: described(
+    z.enum(["Retain", "Uninstall"]).optional(),
+    "What becomes of what the hub has installed in the cluster when the Cluster is deleted. `Retain` leaves it as it is; `Uninstall` keeps the Cluster until its agent has uninstalled everything.",
+    { "x-default-text": "`Retain`" },
+  ),
   templateValues: freeForm("What templates in values see as `.ClusterValues`."),
   kubeConfigSecret: text(
     "Internal to Fleet: a Secret with access to the cluster, for agents that the hub installs.",

@@ -28,6 +28,8 @@ export interface FieldMeta {
   /** Any key of a CRD's schema, such as `x-kubernetes-validations`. */
   readonly [key: `x-kubernetes-${string}`]: unknown;
   readonly format?: "date-time";
+  /** Of a map. */
+  readonly maxProperties?: number;
 }
 
 /** An object with these fields, which keeps others. One with a title has a place of its own on the reference page. */

@@ -27,6 +27,17 @@ export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
+/** On a Cluster that is to be emptied before it goes, and on no other. Fleet's is another one. */
+export const clusterFinalizer = "flotilla.dev/cluster-finalizer";
+
+/** On a Cluster: the digest of the key that its agent enrolled with. */
+export const agentKeyAnnotation = "flotilla.dev/agent-key";
+/** On a Cluster, and on its namespace: the UID of the token that it enrolled with last. */
+export const registrationTokenAnnotation = "flotilla.dev/registration-token";
+/** On a cluster's namespace: the digest of the cluster's client id, which outlives the Cluster by that much. */
+export const clientAnnotation = "flotilla.dev/client";
+/** On a Cluster: since when the key that it is enrolled with opens no door any more. RFC 3339. Written by a person. */
+export const revokedAtAnnotation = "flotilla.dev/revoked-at";
 
 /** The type of the Secret that an agent enrols with. */
 export const registrationSecretType = "fleet.cattle.io/cluster-registration-values";

@@ -21,7 +21,7 @@ import {
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string;
-  readonly type: "string";
+  readonly type: "string" | "integer";
   readonly jsonPath: string;
 }
 
@@ -118,7 +118,11 @@ export const kinds: readonly KindDefinition[] = [
       "A ClusterRegistrationToken lets agents enrol clusters in its namespace. The hub answers with a Secret of the same name, which an agent is given to start with.",
     ...clusterRegistrationTokenSchemas,
     specMayBeAbsent: true,
-    columns: [column("Secret-Name", ".status.secretName")],
+    columns: [
+      column("Secret-Name", ".status.secretName"),
+      { name: "Uses", type: "integer", jsonPath: ".status.uses" },
+      { name: "Expires", type: "string", jsonPath: ".status.expires" },
+    ],
   },
   {
     resource: policies,

@@ -17,6 +17,23 @@ export const releaseNameRule: ValidationRule = {
     "must be lower-case letters, digits, '-' and '.', and begin and end with a letter or a digit",
 };
 
+/** Of a map of labels that a Cluster is to get. */
+export const clusterLabelsRules: readonly ValidationRule[] = [
+  {
+    rule: "self.all(name, name.size() <= 317 && name.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))",
+    message: "every name must be one that Kubernetes allows for a label",
+  },
+  {
+    rule: "self.all(name, self[name].matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'))",
+    message:
+      "every value must be one that Kubernetes allows for a label: letters, digits, '-', '_' and '.', and a letter or a digit at either end",
+  },
+  {
+    rule: "self.all(name, !name.startsWith('flotilla.dev/'))",
+    message: "labels of flotilla.dev are the hub's own",
+  },
+];
+
 const chart = "(has(self.chart) ? self.chart : '')";
 const repo = "(has(self.repo) ? self.repo : '')";
 const version = "(has(self.version) ? self.version : '')";

@@ -23,6 +23,7 @@ export interface StructuralSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly pattern?: string;
   readonly "x-kubernetes-preserve-unknown-fields"?: true;
   readonly "x-kubernetes-int-or-string"?: true;
@@ -58,6 +59,7 @@ const plainKeys = [
   "minLength",
   "maxLength",
   "maxItems",
+  "maxProperties",
   "pattern",
   "x-kubernetes-int-or-string",
   "x-kubernetes-list-type",

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { clusterLabels } from "./cluster-labels.ts";
+
+suite("the labels of a cluster that enrols", () => {
+  const asked = { env: "prod", team: "a", "example.com/zone": "z" };
+  const cases: readonly (readonly [
+    what: string,
+    asked: Readonly<Record<string, string>>,
+    token: Parameters<typeof clusterLabels>[1],
+    expected: ReturnType<typeof clusterLabels>,
+  ])[] = [
+    [
+      "are those that it asks for",
+      asked,
+      { labels: {}, allowedLabels: undefined },
+      { own: asked, fixed: {}, leftOut: [] },
+    ],
+    [
+      "are none that decide who manages it",
+      {
+        "example.com/fleet.cattle.io": "x",
+        "fleet.cattle.io/name": "x",
+        "management.cattle.io/cluster": "x",
+        "sub.fleet.cattle.io/a": "x",
+        "flotilla.dev/a": "x",
+        "notfleet.cattle.io/a": "x",
+      },
+      undefined,
+      {
+        own: { "example.com/fleet.cattle.io": "x", "notfleet.cattle.io/a": "x" },
+        fixed: {},
+        leftOut: [
+          "fleet.cattle.io/name",
+          "flotilla.dev/a",
+          "management.cattle.io/cluster",
+          "sub.fleet.cattle.io/a",
+        ],
+      },
+    ],
+    [
+      "are the token's where that has another value",
+      asked,
+      { labels: { env: "test", team: "a" }, allowedLabels: undefined },
+      {
+        own: { "example.com/zone": "z" },
+        fixed: { env: "test", team: "a" },
+        leftOut: ["env"],
+      },
+    ],
+    [
+      "may be reserved ones where the token says so, but for the hub's own",
+      {},
+      {
+        labels: { "management.cattle.io/cluster": "x", "flotilla.dev/a": "x" },
+        allowedLabels: undefined,
+      },
+      { own: {}, fixed: { "management.cattle.io/cluster": "x" }, leftOut: [] },
+    ],
+    [
+      "are only those whose names the token allows",
+      asked,
+      { labels: {}, allowedLabels: ["env", "example.com/*"] },
+      { own: { env: "prod", "example.com/zone": "z" }, fixed: {}, leftOut: ["team"] },
+    ],
+    [
+      "are none where the token allows none",
+      asked,
+      { labels: { team: "b" }, allowedLabels: [] },
+      { own: {}, fixed: { team: "b" }, leftOut: ["env", "example.com/zone", "team"] },
+    ],
+    [
+      "are no reserved ones, however much the token allows",
+      { "fleet.cattle.io/name": "x", env: "prod" },
+      { labels: {}, allowedLabels: ["*", "fleet.cattle.io/name"] },
+      { own: { env: "prod" }, fixed: {}, leftOut: ["fleet.cattle.io/name"] },
+    ],
+  ];
+  for (const [what, labels, token, expected] of cases)
+    test(what, () => assert.deepEqual(clusterLabels(labels, token), expected));
+});
