@@ -1,5 +1,6 @@
 /** Tokens, and agents that came with them. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -13,13 +14,13 @@ export async function makeToken(
   rest: KubeRest,
   hub: TestHub,
   name: string,
-  ttl?: string,
+  spec: ClusterRegistrationToken["spec"] = {},
 ): Promise<Readonly<Record<string, string>>> {
   await rest.create(clusterRegistrationTokens, {
     apiVersion,
     kind: "ClusterRegistrationToken",
     metadata: { name, namespace: workspace },
-    spec: ttl === undefined ? {} : { ttl },
+    spec,
   });
   const key = `${workspace}/${name}`;
   await hub.until(() => hub.tokens.store.get(key)?.status?.secretName !== undefined, "the token");

@@ -136,7 +136,7 @@ suite("a cluster that is turned away", () => {
   test("with a token that has ended reads why", async () => {
     const clock = createFakeClock(Date.now());
     const next = await startHub(rest, { clock });
-    const ended = await makeToken(rest, next, "ends", "30s");
+    const ended = await makeToken(rest, next, "ends", { ttl: "30s" });
     assert.ok(next.tokens.store.get(`${workspace}/ends`)?.status?.expires);
     // Less than what a loop may take for one request, which is a real one.
     await clock.advance(31_000);

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, suite, test } from "node:test";
 import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
+import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";
-import { startHubCluster } from "./hub-cluster.ts";
+import { startHubCluster, workspace } from "./hub-cluster.ts";
+import { slowWatch } from "./slow-watch.ts";
 import { startAgent } from "./test-agent.ts";
 import { startHub } from "./test-hub.ts";
 
@@ -46,6 +48,35 @@ suite("an agent that is connected", () => {
     );
     assert.deepEqual(agent.withdrawn, [deployment]);
     await agent.stop();
+  });
+
+  test("is told of no withdrawal when its Cluster is gone, also by a replica that has not heard of that yet", async () => {
+    const { slow, hold } = slowWatch(rest);
+    const lagging = await startHub(rest, { clusterWatch: slow });
+    const agent = await startEnrolled(
+      rest,
+      lagging,
+      await makeToken(rest, lagging, "slow"),
+      "left",
+    );
+    const deployments = deploymentsOf(rest, "left");
+    await deployments.create("web", digest("1"));
+    await agent.until(() => agent.assigned.length === 1, "the deployment");
+    const release = hold();
+
+    await rest.delete(clusters, { namespace: workspace, name: "left" });
+    // As it goes with the namespace of its Cluster.
+    await deployments.delete("web");
+    await deployments.create("marker", digest("2"));
+    await agent.until(() => agent.assigned.length === 2, "what comes behind it");
+
+    assert.deepEqual(agent.withdrawn, []);
+    assert.ok(agent.link.isConnected);
+    release();
+    const isEnd = (line: string) => line.includes("Cluster fleet-default/left was deleted");
+    await agent.log.until(() => agent.log.lines.some(isEnd), "the end");
+    await agent.stop();
+    await lagging.stop();
   });
 
   test("is handed a content of the largest size there is", async () => {

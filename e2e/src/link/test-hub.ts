@@ -45,16 +45,24 @@ export interface HubOptions extends Partial<WireOptions> {
   readonly clock?: Clock;
   /** The contents by deployment id; by default each is its own id in bytes. */
   readonly content?: (deploymentId: string) => Uint8Array;
+  /** What its watch of Clusters is made with; by default what everything else is. */
+  readonly clusterWatch?: KubeRest;
 }
 
 export async function startHub(rest: KubeRest, options: HubOptions = {}): Promise<TestHub> {
-  const { port = 0, clock = systemClock, content = Buffer.from, ...wireOptions } = options;
+  const { port = 0, clock = systemClock, content = Buffer.from, ...others } = options;
+  const { clusterWatch = rest, ...wireOptions } = others;
   const logged = testLog();
   const { log } = logged;
   const watch = watched(() => logged.lines);
   const ending = new AbortController();
   const informers = {
-    clusters: createInformer({ rest, resource: clusters, log, indexers: clusterIndexers }),
+    clusters: createInformer({
+      rest: clusterWatch,
+      resource: clusters,
+      log,
+      indexers: clusterIndexers,
+    }),
     deployments: createInformer({
       rest,
       resource: bundleDeployments,
