@@ -12,7 +12,7 @@ export const agentIdentityErrors = defineErrors({
   },
   IDENTITY_INVALID: {
     retryable: true,
-    help: "The Secret flotilla-agent/flotilla-identity cannot be read. Restore it, or delete it so that the agent enrols with a new key; the hub then wants the old Cluster deleted first.",
+    help: "The Secret flotilla-agent/flotilla-identity cannot be read. Restore it, or delete it so that the agent enrols with a new key; that takes a ClusterRegistrationToken that is made for its Cluster (spec.clusterName).",
   },
   ENROLMENT_FAILED: {
     retryable: true,

@@ -1,4 +1,5 @@
 /** An API server whose watches can be held back, as over a bad network, while everything else is answered. */
+import { once } from "node:events";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 
 export interface SlowWatch {
@@ -8,13 +9,15 @@ export interface SlowWatch {
 }
 
 export function slowWatch(rest: KubeRest): SlowWatch {
-  let gate: Promise<void> = Promise.resolve();
+  let gate: Promise<unknown> | undefined;
   return {
     slow: {
       ...rest,
       async *watch(resource, options) {
+        const { signal } = options;
         for await (const event of rest.watch(resource, options)) {
-          await gate;
+          if (gate !== undefined) await Promise.race([gate, ended(signal)]);
+          if (signal?.aborted === true) return;
           yield event;
         }
       },
@@ -22,7 +25,14 @@ export function slowWatch(rest: KubeRest): SlowWatch {
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
-      return resolve;
+      return () => {
+        gate = undefined;
+        resolve();
+      };
     },
   };
+}
+
+async function ended(signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === false) await once(signal, "abort");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import {
   clientAnnotation,
@@ -18,10 +18,10 @@ import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
+import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";
 import { clusterReconciler } from "./reconcile.ts";

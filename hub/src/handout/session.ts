@@ -32,8 +32,8 @@ import type { HandoutMetrics } from "./metrics.ts";
 import { planHandout } from "./plan-handout.ts";
 import { createReportIntake } from "./report-intake.ts";
 import type { ClusterRef, ReportSink } from "./report-sink.ts";
-import { createWithdrawals } from "./withdrawals.ts";
 import { createSupplyBook, type SupplyBook } from "./supply-book.ts";
+import { createWithdrawals } from "./withdrawals.ts";
 
 export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
 
