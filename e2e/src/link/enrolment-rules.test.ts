@@ -148,6 +148,8 @@ suite("a cluster that was revoked", () => {
     const agent = await start("agent-rome", token, { clusterName: "rome", clientID: "rome" });
     await connected(hub, "rome");
     const { uid, annotations } = clusterOf(hub, "rome")?.metadata ?? {};
+    const identity = { namespace: "agent-rome", name: identitySecretName };
+    const before = await rest.get(secrets, identity);
     const older = await makeToken(rest, hub, "older");
     // Tokens tell their age to the second.
     const made = hub.tokens.store.get(`${workspace}/older`)?.metadata.creationTimestamp ?? "";
@@ -176,9 +178,17 @@ suite("a cluster that was revoked", () => {
       "with a key that it has made itself",
     );
     await line(agent, "the hub asks for a new key, and the agent has made one");
-    const kept = await rest.get(secrets, { namespace: "agent-rome", name: identitySecretName });
-    assert.equal(kept?.data?.["next.key"], undefined);
     await agent.stop();
+
+    // Killed before the hub's answer was stored: it has a key for this token, and is still who it was.
+    const { data: own } = (await rest.get(secrets, identity)) ?? {};
+    assert.equal(own?.["next.key"], undefined);
+    const [key = "", mark = ""] = [own?.["tls.key"], own?.["bootstrapMark"]];
+    const data = { ...before?.data, "next.key": key, nextKeyMark: mark };
+    await rest.patch(secrets, identity, { type: "merge", body: { data } });
+    const again = startAgent(rest, "agent-rome", { clock: createFakeClock(Date.now()) });
+    await hub.until(() => clusterOf(hub, "rome")?.status?.agent?.epoch === 3, "it is back again");
+    await again.stop();
   });
 });
 

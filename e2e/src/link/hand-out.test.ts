@@ -50,35 +50,6 @@ suite("an agent that is connected", () => {
     await agent.stop();
   });
 
-  test("is told of no withdrawal when its Cluster is gone, also by a replica that has not heard of that yet", async () => {
-    const { slow, hold } = slowWatch(rest);
-    const lagging = await startHub(rest, { clusterWatch: slow });
-    const agent = await startEnrolled(
-      rest,
-      lagging,
-      await makeToken(rest, lagging, "slow"),
-      "left",
-    );
-    const deployments = deploymentsOf(rest, "left");
-    await deployments.create("web", digest("1"));
-    await agent.until(() => agent.assigned.length === 1, "the deployment");
-    const release = hold();
-
-    await rest.delete(clusters, { namespace: workspace, name: "left" });
-    // As it goes with the namespace of its Cluster.
-    await deployments.delete("web");
-    await deployments.create("marker", digest("2"));
-    await agent.until(() => agent.assigned.length === 2, "what comes behind it");
-
-    assert.deepEqual(agent.withdrawn, []);
-    assert.ok(agent.link.isConnected);
-    release();
-    const isEnd = (line: string) => line.includes("Cluster fleet-default/left was deleted");
-    await agent.log.until(() => agent.log.lines.some(isEnd), "the end");
-    await agent.stop();
-    await lagging.stop();
-  });
-
   test("is handed a content of the largest size there is", async () => {
     const agent = await startEnrolled(rest, first, token, "large");
 
@@ -242,5 +213,36 @@ suite("a hub that is restarted", () => {
     );
 
     await next.stop();
+  });
+});
+
+suite("a replica that has not heard yet that a Cluster is gone", () => {
+  test("sends no withdrawal for what goes with its Cluster", async () => {
+    const { slow, hold } = slowWatch(rest);
+    const lagging = await startHub(rest, { clusterWatch: slow });
+    const agent = await startEnrolled(
+      rest,
+      lagging,
+      await makeToken(rest, lagging, "slow"),
+      "left",
+    );
+    const deployments = deploymentsOf(rest, "left");
+    await deployments.create("web", digest("1"));
+    await agent.until(() => agent.assigned.length === 1, "the deployment");
+    const release = hold();
+
+    await rest.delete(clusters, { namespace: workspace, name: "left" });
+    // As it goes with the namespace of its Cluster.
+    await deployments.delete("web");
+    await deployments.create("marker", digest("2"));
+    await agent.until(() => agent.assigned.length === 2, "what comes behind it");
+
+    assert.deepEqual(agent.withdrawn, []);
+    assert.ok(agent.link.isConnected);
+    release();
+    const isEnd = (line: string) => line.includes("Cluster fleet-default/left was deleted");
+    await agent.log.until(() => agent.log.lines.some(isEnd), "the end");
+    await agent.stop();
+    await lagging.stop();
   });
 });
