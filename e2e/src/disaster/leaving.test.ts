@@ -95,9 +95,11 @@ test("it goes once its agent has come back and uninstalled everything", async ()
 
 test("one that waits goes at once when it is to leave everything after all, and everything is left", async () => {
   await giveNewToken("once-more");
-  await bench.clusterThat("back", ({ status }) => status?.agent?.connected === true);
-  await bench.ready("web", "1.1.0");
+  // A new Cluster, whose status says nothing yet of the one before.
+  const runsBoth = "2/2";
+  await bench.clusterThat("back", ({ status }) => status?.display?.readyBundles === runsBoth);
   const before = await bench.installed("web");
+  assert.equal(before.version, "1.1.0");
   await deleteWhileAway();
 
   await setPolicy("Retain");
