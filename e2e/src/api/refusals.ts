@@ -107,6 +107,21 @@ export const tokenRefusals: readonly Refusal[] = [
     spec: { ttl: "2w" },
     says: /spec\.ttl: .*"2w": must be a duration with the units/,
   },
+  {
+    what: "a label under a name that Kubernetes does not allow",
+    spec: { labels: { "a b": "x" } },
+    says: /spec\.labels: .*every name must be one that Kubernetes allows/,
+  },
+  {
+    what: "a label with a value that Kubernetes does not allow",
+    spec: { labels: { a: "-" } },
+    says: /spec\.labels: .*every value must be one that Kubernetes allows/,
+  },
+  {
+    what: "a label of the hub's own",
+    spec: { labels: { "flotilla.dev/a": "x" } },
+    says: /spec\.labels: .*labels of flotilla\.dev are the hub's own/,
+  },
 ];
 
 /** What must go through: the edges of what is refused. */

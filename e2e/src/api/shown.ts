@@ -63,8 +63,8 @@ export const shown: readonly Shown[] = [
   show("clusterregistrationtokens", "ClusterRegistrationToken", {
     spec: { ttl: "24h" },
     status: { secretName: "shown", expires: "2026-03-02T10:00:00Z", uses: 2 },
-    header: /^NAME\s+SECRET-NAME$/,
-    row: /^shown\s+shown$/,
+    header: /^NAME\s+SECRET-NAME\s+USES\s+EXPIRES$/,
+    row: /^shown\s+shown\s+2\s+2026-03-02T10:00:00Z$/,
   }),
 ];
 

@@ -33,8 +33,8 @@ export async function enrolRaw(
   rest: KubeRest,
   token: Readonly<Record<string, string>>,
   name: string,
-  namespace = `agent-${name}`,
 ): Promise<AgentIdentity> {
+  const namespace = `agent-${name}`;
   await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
   const { log } = testLog();
   const keeper = createIdentityKeeper({
