@@ -15,6 +15,7 @@ import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
+import { createReplica } from "./presence/replica.ts";
 import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
 import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
@@ -69,9 +70,16 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const objects = createWorkspaceObjects({ rest, clock, log });
   followNamedByDeployments(caches.deployments, objects);
   const parts = { rest, contents, objects, events, metrics, clock, log };
+  const replica = createReplica({
+    ...parts,
+    leases: caches.replicas,
+    namespace: hubNamespace,
+    name: config.replica,
+  });
   const running: Promise<unknown>[] = [];
   try {
     await prepareHubNamespace(rest);
+    const joined = await replica.join(ending.signal);
     running.push(runCaches(caches, ending.signal), objects.run(ending.signal));
     const wire = await createWire(
       {
@@ -83,7 +91,9 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
         reports,
       },
       {
-        replica: config.replica,
+        ...joined,
+        replica: replica.name,
+        isCountedOn: replica.isCountedOn,
         version: buildVersion,
         servingNames: serverNames(config),
         certificateLifetimeMs: config.certificateLifetimeMs,
@@ -97,7 +107,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     running.push(wire.runPresence(end));
     notReady = undefined;
     log.info(
-      { replica: config.replica, agents: `${host}:${agentPort}`, health: health.address },
+      { replica: replica.name, agents: `${host}:${agentPort}`, health: health.address },
       "hub is ready",
     );
     try {
@@ -106,7 +116,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           ...parts,
           caches,
           resolver: charts,
-          replica: config.replica,
+          replica,
           runTokens: (leading) => wire.runTokens(advertised, leading),
         },
         end,
@@ -117,6 +127,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       await wire.close(closeGraceMs);
     }
   } finally {
+    await replica.leave();
     await reports.flush();
     await events.flush();
     ending.abort();

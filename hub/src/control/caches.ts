@@ -5,7 +5,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { hubNamespace, managedLabel } from "@flotilla/shared/api/names.ts";
+import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import {
   bundleDeployments,
@@ -17,6 +17,8 @@ import {
   policies,
 } from "@flotilla/shared/api/resources.ts";
 import {
+  type Lease,
+  leases,
   type Namespace,
   namespaces,
   type Secret,
@@ -31,6 +33,7 @@ import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
+import { replicaIndexers } from "../presence/lost-agents.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { supplyIndexers } from "../supply/named-by-deployments.ts";
 
@@ -46,6 +49,8 @@ export interface Caches {
   readonly contents: Informer<Secret>;
   /** The clusters' own namespaces. */
   readonly namespaces: Informer<Namespace>;
+  /** The replicas' own Leases. */
+  readonly replicas: Informer<Lease>;
 }
 
 export function createCaches(rest: KubeRest, log: Log): Caches {
@@ -77,7 +82,9 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
         ...supplyIndexers,
       },
     }),
-    clusters: cache(clusters, { indexers: { ...inNamespace, ...clusterIndexers } }),
+    clusters: cache(clusters, {
+      indexers: { ...inNamespace, ...clusterIndexers, ...replicaIndexers },
+    }),
     groups: cache(clusterGroups, { indexers: inNamespace }),
     policies: cache(policies, { indexers: inNamespace }),
     tokens: cache(clusterRegistrationTokens, { indexers: tokenIndexers }),
@@ -88,6 +95,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
       indexers: { [byContent]: (secret) => [contentDigestOf(secret) ?? ""] },
     }),
     namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
+    replicas: cache(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),
   };
 }
 

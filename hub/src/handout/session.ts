@@ -90,6 +90,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const { stream, cluster, wanted } = options;
   const { clock, metrics, presence } = deps;
   const log = deps.log.child({ cluster: `${cluster.namespace}/${cluster.name}` });
+  presence.coming(cluster);
   const closing = Promise.withResolvers<void>();
   const welcoming = Promise.withResolvers<void>();
   const outgoing = createOutgoing<HubMessage>({
@@ -265,9 +266,8 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (!hasHello) welcoming.resolve();
     welcoming.promise
       .then(() => {
-        if (epoch === 0) return;
         presence.left(cluster, epoch);
-        log.info({ epoch, why }, "agent disconnected");
+        if (epoch > 0) log.info({ epoch, why }, "agent disconnected");
       })
       .then(closing.resolve, (thrown: unknown) => {
         log.error({ err: messageOf(thrown) }, "session was not ended cleanly");

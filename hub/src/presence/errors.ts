@@ -10,4 +10,8 @@ export const presenceErrors = defineErrors({
     retryable: true,
     help: "The status of a Cluster was changed by others again and again while the hub tried to write it. It is tried again by itself.",
   },
+  REPLICA_BUSY: {
+    retryable: true,
+    help: "Two processes wrote the Lease of one replica of the hub at the same time. Give each replica a name of its own (`--replica`).",
+  },
 });

@@ -1,10 +1,12 @@
-/** Whether a Cluster that is recorded as connected still is. Pure. */
+/** Whether what a Cluster says of its agent is right, as far as one replica of the hub may tell. Pure. */
 import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 
 export type PresenceVerdict =
   | { readonly kind: "right" }
   | { readonly kind: "gone" }
-  /** It may come back to this process, which has only just started. */
+  /** It is there, and somebody took this replica for dead. */
+  | { readonly kind: "there" }
+  /** It may come back. */
   | { readonly kind: "wait"; readonly ms: number };
 
 export interface PresenceEvidence {
@@ -12,22 +14,38 @@ export interface PresenceEvidence {
   readonly agent: ClusterAgent | undefined;
   /** The epoch of the stream that this process holds, where it holds one. */
   readonly heldEpoch: number | undefined;
-  /** The epoch of the last stream of the cluster that this process held and that has ended. */
-  readonly endedEpoch: number | undefined;
+  /** The last stream of the cluster that this process held and that has ended, and how long ago that was. */
+  readonly ended: { readonly epoch: number; readonly forMs: number } | undefined;
+  /** Whether a newer stream of the cluster has begun here and its arrival is not written yet. */
+  readonly isComing: boolean;
   readonly replica: string;
-  /** Whether another replica's agents are to be looked after because it is no longer there. */
-  readonly isGone: (replica: string) => boolean;
+  /** Whether others count on this replica: otherwise whoever leads speaks for its agents. */
+  readonly isCountedOn: boolean;
   readonly upForMs: number;
   /** How long agents get to come back after a start. */
   readonly graceMs: number;
+  /** How long an agent gets to come back when its stream has ended. */
+  readonly settleMs: number;
 }
 
 export function judgePresence(evidence: PresenceEvidence): PresenceVerdict {
-  const { agent, heldEpoch, endedEpoch, replica, isGone, upForMs, graceMs } = evidence;
-  if (agent?.connected !== true || heldEpoch !== undefined) return { kind: "right" };
-  const isOurs = agent.replica === replica;
-  if (!isOurs && !isGone(agent.replica ?? "")) return { kind: "right" };
+  const verdict = judgeStream(evidence);
+  const isToBeWritten = verdict.kind === "gone" || verdict.kind === "there";
+  return isToBeWritten && !evidence.isCountedOn ? { kind: "wait", ms: evidence.settleMs } : verdict;
+}
+
+function judgeStream(evidence: PresenceEvidence): PresenceVerdict {
+  const { agent, heldEpoch, ended, replica, upForMs, graceMs, settleMs } = evidence;
+  if (agent === undefined || agent.replica !== replica) return { kind: "right" };
+  if (heldEpoch !== undefined)
+    return agent.connected !== true && agent.epoch === heldEpoch
+      ? { kind: "there" }
+      : { kind: "right" };
+  if (agent.connected !== true || evidence.isComing) return { kind: "right" };
   // Only what this very process saw ending is known to have ended.
-  if (isOurs && agent.epoch === endedEpoch) return { kind: "gone" };
-  return upForMs < graceMs ? { kind: "wait", ms: graceMs - upForMs } : { kind: "gone" };
+  const [sinceMs, untilMs] =
+    ended !== undefined && agent.epoch === ended.epoch
+      ? [ended.forMs, settleMs]
+      : [upForMs, graceMs];
+  return sinceMs < untilMs ? { kind: "wait", ms: untilMs - sinceMs } : { kind: "gone" };
 }

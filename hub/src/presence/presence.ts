@@ -7,26 +7,28 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Cluster, type ClusterAgent, maxOrphans } from "@flotilla/shared/api/cluster.ts";
-import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { ClusterRef } from "../handout/report-sink.ts";
 import { presenceErrors } from "./errors.ts";
 import { judgePresence, type PresenceVerdict } from "./judge-presence.ts";
+import { lastSeen, toTime } from "./last-seen.ts";
+import { writeCluster } from "./write-cluster.ts";
 
 export interface PresenceDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
   /** The name of this replica, the same after a restart. */
   readonly replica: string;
-  /** Whether the agents of another replica are to be looked after; default: never. */
-  readonly isGone?: (replica: string) => boolean;
+  /** Whether others count on this replica; default: always. */
+  readonly isCountedOn?: () => boolean;
+  /** When the process before this one, of the same name, was last there, RFC 3339. */
+  readonly keptBefore?: string;
   readonly clock: Clock;
   readonly graceMs?: number;
 }
@@ -42,6 +44,8 @@ export interface Arrival {
 }
 
 export interface Presence {
+  /** A stream of the cluster has begun; `left` tells of its end. Until then one before it does not count as gone. */
+  coming(cluster: ClusterRef): void;
   /**
    * Writes that the agent came; gives the epoch of its stream: above every one before, also when a restored backup has
    * set back the Cluster and not what was reported since.
@@ -49,7 +53,7 @@ export interface Presence {
   arrived(cluster: ClusterRef, arrival: Arrival): Promise<number>;
   /** What the agent holds and the hub does not know is this from now on. Written by `reconcile`. */
   orphansChanged(cluster: ClusterRef, epoch: number, orphans: readonly string[]): void;
-  /** The stream of that epoch has ended. Written by `reconcile`. */
+  /** The stream of that epoch has ended; 0 where its arrival was never written. Written by `reconcile`. */
   left(cluster: ClusterRef, epoch: number): void;
   /**
    * Takes no more `left`: the streams that end from now on are handed over, and their agents come back at once. What
@@ -62,6 +66,8 @@ export interface Presence {
   onChange(listener: (key: ObjectKey) => void): () => void;
   /** The Clusters to look at after a start: those recorded as connected. */
   recorded(): readonly ObjectKey[];
+  /** A Cluster has changed: looks at it when it says of an agent that is here that it is gone. */
+  clusterChanged(key: ObjectKey, cluster: Cluster | undefined): void;
 }
 
 interface OrphanList {
@@ -69,54 +75,32 @@ interface OrphanList {
   readonly names: readonly string[];
 }
 
+interface EndedStream {
+  readonly epoch: number;
+  /** Monotonic, ms. */
+  readonly at: number;
+}
+
 const defaultGraceMs = 30_000;
-/** The roll-up writes the same status; each of its writes may cost one of ours. */
-const attempts = 20;
+/** A connection that was cut is made again within a second; whoever ended in good order is Offline within 5 s. */
+const settleMs = 2_500;
 
 export function createPresence(deps: PresenceDeps): Presence {
-  const { rest, clusters, replica, isGone = () => false, clock, graceMs = defaultGraceMs } = deps;
+  const { clusters, replica, keptBefore, clock, graceMs = defaultGraceMs } = deps;
+  const { isCountedOn = () => true } = deps;
   const startedAt = clock.monotonic();
   const held = new Map<ObjectKey, number>();
-  const ended = new Map<ObjectKey, number>();
+  const ended = new Map<ObjectKey, EndedStream>();
+  /** How many streams of a cluster have begun here and have not ended. */
+  const open = new Map<ObjectKey, number>();
   /** Those that are not written yet. */
   const orphanLists = new Map<ObjectKey, OrphanList>();
   const listeners = new Set<(key: ObjectKey) => void>();
   let isHandedOver = false;
 
-  /** Writes `status.agent` as `change` says, from the newest that there is; `undefined` changes nothing. */
-  async function write(
-    key: ObjectKey,
-    change: (
-      cluster: Cluster,
-    ) => Partial<Pick<NonNullable<Cluster["status"]>, "agent" | "orphans">> | undefined,
-    signal?: AbortSignal,
-  ): Promise<Cluster | undefined> {
-    let cluster = clusters.get(key);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      cluster ??= await rest.get(clusterResource, refOf(key), signal && { signal });
-      if (cluster === undefined) return undefined;
-      const changed = change(cluster);
-      if (changed === undefined) return cluster;
-      try {
-        const written = await rest.replace(
-          clusterResource,
-          { ...cluster, status: { ...cluster.status, ...changed } },
-          { subresource: "status", ...(signal && { signal }) },
-        );
-        clusters.wrote(written);
-        return written;
-      } catch (thrown) {
-        if (!isConflict(thrown)) throw thrown;
-        cluster = undefined;
-      }
-    }
-    const message = `the status of Cluster ${key} was changed by others ${attempts} times while it was being written`;
-    throw new AppError(presenceErrors.CLUSTER_BUSY, message);
-  }
-
   async function arrived(cluster: ClusterRef, arrival: Arrival): Promise<number> {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    const written = await write(key, (current) => {
+    const written = await writeCluster(deps, key, (current) => {
       if (current.metadata.uid !== cluster.uid) return undefined;
       const earlier = [
         current.status?.agent?.epoch ?? 0,
@@ -125,7 +109,7 @@ export function createPresence(deps: PresenceDeps): Presence {
       ];
       const agent: ClusterAgent = {
         connected: true,
-        lastSeen: now(),
+        lastSeen: toTime(clock.now()),
         replica,
         epoch: Math.max(...earlier) + 1,
         version: arrival.version,
@@ -155,53 +139,82 @@ export function createPresence(deps: PresenceDeps): Presence {
     for (const listener of listeners) listener(key);
   }
 
+  function coming(cluster: ClusterRef): void {
+    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
+    open.set(key, (open.get(key) ?? 0) + 1);
+  }
+
   function left(cluster: ClusterRef, epoch: number): void {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    if (isHandedOver || held.get(key) !== epoch) return;
-    held.delete(key);
-    ended.set(key, epoch);
+    const others = (open.get(key) ?? 0) - 1;
+    if (others > 0) open.set(key, others);
+    else open.delete(key);
+    if (isHandedOver) return;
+    if (epoch > 0 && held.get(key) === epoch) {
+      held.delete(key);
+      ended.set(key, { epoch, at: clock.monotonic() });
+    }
     tell(key);
   }
 
   const reconcile: Reconcile = async (key, { signal, log }) => {
     let verdict: PresenceVerdict = { kind: "right" };
     const list = orphanLists.get(key);
-    const cluster = await write(
+    const cluster = await writeCluster(
+      deps,
       key,
       ({ status }) => {
         const agent = status?.agent;
+        const end = ended.get(key);
         verdict = judgePresence({
           agent,
           heldEpoch: held.get(key),
-          endedEpoch: ended.get(key),
+          ended: end && { epoch: end.epoch, forMs: clock.monotonic() - end.at },
+          isComing: open.has(key),
           replica,
-          isGone,
+          isCountedOn: isCountedOn(),
           upForMs: clock.monotonic() - startedAt,
           graceMs,
+          settleMs,
         });
         // Of the present stream, or of the last that there was.
         const orphans = list?.epoch === agent?.epoch ? list?.names : undefined;
         const isNews = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
-        if (verdict.kind !== "gone" && !isNews) return undefined;
-        return {
-          ...(isNews && { orphans }),
-          ...(verdict.kind === "gone" && {
-            agent: { ...agent, connected: false, lastSeen: now() },
-          }),
-        };
+        const next = agent && agentAfter(verdict, agent, end);
+        if (next === undefined && !isNews) return undefined;
+        return { ...(isNews && { orphans }), ...(next && { agent: next }) };
       },
       signal,
     );
     if (orphanLists.get(key) === list) orphanLists.delete(key);
     if (cluster === undefined) ended.delete(key);
-    return outcomeOf(verdict, () => log.info({ cluster: key }, "agent is gone"));
+    return outcomeOf(verdict, (what) => log.info({ cluster: key }, what));
   };
 
-  function now(): string {
-    return new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  /** What the Cluster is to say; `undefined`: what it says. */
+  function agentAfter(
+    { kind }: PresenceVerdict,
+    agent: ClusterAgent,
+    end: EndedStream | undefined,
+  ): ClusterAgent | undefined {
+    switch (kind) {
+      case "gone": {
+        // What an earlier process held was there as long as that was.
+        const time =
+          end !== undefined && end.epoch === agent.epoch
+            ? toTime(clock.now() - (clock.monotonic() - end.at))
+            : (keptBefore ?? toTime(clock.now()));
+        return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
+      }
+      case "there":
+        return { ...agent, connected: true };
+      default:
+        return undefined;
+    }
   }
 
   return {
+    coming,
     arrived,
     orphansChanged,
     left,
@@ -218,11 +231,16 @@ export function createPresence(deps: PresenceDeps): Presence {
         .list()
         .filter(({ status }) => status?.agent?.connected === true)
         .map(keyOf),
+    clusterChanged(key, cluster) {
+      if (cluster === undefined) ended.delete(key);
+      else if (held.has(key) && cluster.status?.agent?.connected !== true) tell(key);
+    },
   };
 }
 
-function outcomeOf(verdict: PresenceVerdict, onGone: () => void): Outcome {
+function outcomeOf(verdict: PresenceVerdict, tell: (what: string) => void): Outcome {
   if (verdict.kind === "wait") return requeueAfter(verdict.ms, "the agent may come back");
-  if (verdict.kind === "gone") onGone();
+  if (verdict.kind === "gone") tell("agent is gone");
+  if (verdict.kind === "there") tell("agent is here, and was taken for gone");
   return done();
 }

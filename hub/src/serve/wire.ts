@@ -54,8 +54,10 @@ export interface WireOptions {
   readonly certificateLifetimeMs?: number;
   /** How long agents get to come back after a start before they count as gone; default 30 s. */
   readonly presenceGraceMs?: number;
-  /** Whether the agents of another replica are to be looked after; default: never. */
-  readonly isGone?: (replica: string) => boolean;
+  /** Whether others count on this replica; default: always. */
+  readonly isCountedOn?: () => boolean;
+  /** When the process before this one, of the same name, was last there, RFC 3339. */
+  readonly keptBefore?: string;
 }
 
 export interface Wire {
@@ -84,7 +86,8 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
     clusters: clusters.store,
     clock,
     replica: options.replica,
-    ...(options.isGone !== undefined && { isGone: options.isGone }),
+    ...(options.isCountedOn !== undefined && { isCountedOn: options.isCountedOn }),
+    ...(options.keptBefore !== undefined && { keptBefore: options.keptBefore }),
     ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
   });
   const handout = createHandout({
@@ -130,10 +133,13 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         metrics,
         clock,
       });
-      const stop = presence.onChange((key) => controller.enqueue(key));
+      const stop = [
+        presence.onChange((key) => controller.enqueue(key)),
+        clusters.onChange(({ key, after }) => presence.clusterChanged(key, after)),
+      ];
       for (const key of presence.recorded()) controller.enqueue(key);
       await controller.run(signal);
-      stop();
+      for (const each of stop) each();
     },
     async runTokens(address, signal) {
       const hub = { address, authoritiesPem: authority.authoritiesPem };

@@ -18,6 +18,8 @@ export const clusterUidLabel = "flotilla.dev/cluster-uid";
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
 /** On everything that the hub makes. */
 export const managedLabel = "fleet.cattle.io/managed";
+/** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */
+export const hubReplicaLabel = "flotilla.dev/hub-replica";
 
 /** On a HelmOp: a person asks for its chart to be resolved anew. Any new value is one request; Flux's users know it. */
 export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";

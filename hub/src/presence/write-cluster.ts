@@ -1,0 +1,52 @@
+/** Writes what is the replicas' in the status of a Cluster, always from the newest that there is. */
+import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
+import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { isConflict } from "@flotilla/shared/kube/status-error.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import { presenceErrors } from "./errors.ts";
+
+export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;
+
+export interface WriteClusterDeps {
+  readonly rest: KubeRest;
+  readonly clusters: Store<Cluster>;
+}
+
+/** The roll-up writes the same status; each of its writes may cost one of ours. */
+const attempts = 20;
+
+/**
+ * By compare and swap: `change` decides on each version that a write was refused for, so that nothing is ever written over
+ * what somebody else has written since. `undefined` changes nothing. Gives the Cluster as it is then.
+ */
+export async function writeCluster(
+  { rest, clusters }: WriteClusterDeps,
+  key: ObjectKey,
+  change: (cluster: Cluster) => AgentFields | undefined,
+  signal?: AbortSignal,
+): Promise<Cluster | undefined> {
+  let cluster = clusters.get(key);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    cluster ??= await rest.get(clusterResource, refOf(key), signal && { signal });
+    if (cluster === undefined) return undefined;
+    const changed = change(cluster);
+    if (changed === undefined) return cluster;
+    try {
+      const written = await rest.replace(
+        clusterResource,
+        { ...cluster, status: { ...cluster.status, ...changed } },
+        { subresource: "status", ...(signal && { signal }) },
+      );
+      clusters.wrote(written);
+      return written;
+    } catch (thrown) {
+      if (!isConflict(thrown)) throw thrown;
+      cluster = undefined;
+    }
+  }
+  const message = `the status of Cluster ${key} was changed by others ${attempts} times while it was being written`;
+  throw new AppError(presenceErrors.CLUSTER_BUSY, message);
+}
