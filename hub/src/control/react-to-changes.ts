@@ -63,6 +63,19 @@ export function reactToChanges(
     for (const group of groups.recount(cluster)) statuses.markGroup(group);
   }
 
+  /** What runs in a cluster counts differently from now on; told soon, since thousands may come or go at once. */
+  function recountPresence(key: ObjectKey): void {
+    const { namespace = "", name } = refOf(key);
+    const house = clusterNamespaceName(namespace, name);
+    for (const deployment of caches.deployments.store.byIndex(byNamespace, house)) {
+      count(keyOf(deployment));
+      statuses.markBundleLater(bundleKeyOf(deployment));
+    }
+    const cluster = caches.clusters.store.get(key);
+    if (cluster === undefined) return;
+    for (const group of groups.recount(cluster)) statuses.markGroupLater(group);
+  }
+
   function lookAtGroup(key: ObjectKey, group: ClusterGroup | undefined): void {
     const { namespace = "" } = refOf(key);
     groups.groupChanged(key, group, caches.clusters.store.byIndex(byNamespace, namespace));
@@ -148,7 +161,7 @@ export function reactToChanges(
       if (isIntentChange(change)) regroup(change.key, change.after);
       if (isPresenceChange(change)) {
         statuses.markCluster(change.key);
-        recountInGroups(change.key);
+        recountPresence(change.key);
       }
       if (change.after === undefined) enqueueTombstonesOf(change.key);
     }),

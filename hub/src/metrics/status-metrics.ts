@@ -75,6 +75,7 @@ function bundleMetrics(list: StatusSources["bundles"]): readonly SeriesMetric[] 
     err_applied: "errApplied",
     modified: "modified",
     not_ready: "notReady",
+    offline: "offline",
     out_of_sync: "outOfSync",
     pending: "pending",
     ready: "ready",

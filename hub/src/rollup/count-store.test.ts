@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { countStore } from "./count-store.ts";
 import { createTallies } from "./tally.ts";
@@ -19,7 +20,8 @@ function at(resourceVersion: string, deploymentID: string): BundleDeployment {
 function setUp() {
   const store = createStore<BundleDeployment>();
   const tallies = createTallies();
-  const count = countStore(store, tallies);
+  const away = new Set<ObjectKey>();
+  const count = countStore(store, tallies, (deployment) => away.has(clusterKeyOf(deployment)));
   const watched = (deployment: BundleDeployment): void => {
     store.set(deployment);
     count(keyOf(deployment));
@@ -28,7 +30,11 @@ function setUp() {
     const { total, states } = tallies.ofBundle(`${workspace}/web`);
     return { total, ready: states.Ready, waiting: states.WaitApplied };
   };
-  return { store, count, watched, states };
+  const offline = () => {
+    const { offline: keys, states } = tallies.ofBundle(`${workspace}/web`);
+    return { clusters: keys.size, unknown: states.Offline };
+  };
+  return { store, count, watched, states, away, offline };
 }
 
 describe("counting a store", () => {
@@ -46,6 +52,32 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
     watched(at("3", digestB));
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+  });
+
+  test("counts anew what is in a cluster that comes or goes", () => {
+    const { store, count, watched, states, away, offline } = setUp();
+    watched(at("1", digestA));
+
+    away.add(`${workspace}/paris`);
+    count(keyOf(at("1", digestA)));
+    assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 1, unknown: 0 });
+
+    watched(at("2", digestB));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 1, unknown: 1 });
+
+    away.clear();
+    count(keyOf(at("2", digestB)));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+    assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
+
+    away.add(`${workspace}/paris`);
+    count(keyOf(at("2", digestB)));
+    store.remove(at("2", digestB));
+    count(keyOf(at("2", digestB)));
+    assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
   });
 
   test("counts once however often it is called, and nothing that is gone", () => {

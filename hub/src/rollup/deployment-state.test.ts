@@ -1,12 +1,30 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
+import { type BundleState, bundleStates } from "@flotilla/shared/api/summary.ts";
 import { aDeployment, digestA, digestB } from "../testing/objects.ts";
-import { messageOfDeployment, stateOf } from "./deployment-state.ts";
+import { messageOfDeployment, stateOf, unheardState } from "./deployment-state.ts";
 
 const applied = { appliedDeploymentID: digestA };
 const failed = { conditions: [{ type: "Deployed", status: "False" }] } as const;
+
+describe("a deployment in a cluster of which nothing is heard", () => {
+  const cases: Readonly<Record<BundleState, BundleState>> = {
+    Ready: "Ready",
+    OutOfSync: "OutOfSync",
+    Pending: "Pending",
+    WaitApplied: "Offline",
+    ErrApplied: "Offline",
+    Modified: "Offline",
+    NotReady: "Offline",
+    Offline: "Offline",
+  };
+  for (const state of bundleStates) {
+    test(`that was ${state} counts as ${cases[state]}`, () => {
+      assert.equal(unheardState(state), cases[state]);
+    });
+  }
+});
 
 describe("the state of a deployment", () => {
   const cases: readonly (readonly [

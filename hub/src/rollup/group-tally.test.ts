@@ -19,19 +19,24 @@ function aGroup(name: string, matchLabels: Record<string, string> | undefined): 
   };
 }
 
-function member(changes: Partial<Member["states"]> = {}, isReady = true): Member {
+function member(
+  changes: Partial<Member["states"]> = {},
+  isReady = true,
+  isOffline = false,
+): Member {
   const states = { ...noStates(), ...changes };
   const total = Object.values(states).reduce((sum, count) => sum + count, 0);
-  return { states, total, resources: { ...noResources(), ready: total }, isReady };
+  return { states, total, resources: { ...noResources(), ready: total }, isReady, isOffline };
 }
 
-function plain({ states, total, resources, clusters, unready, deployments }: GroupTally) {
+function plain({ states, total, resources, clusters, unready, offline, deployments }: GroupTally) {
   return {
     states,
     total,
     resources,
     clusters,
     unready: [...unready],
+    offline: [...offline],
     deployments: bundleStates.flatMap((state) => {
       const keys = [...(deployments.get(state) ?? [])];
       return keys.length === 0 ? [] : [[state, keys]];
@@ -67,6 +72,7 @@ function recount(
     resources,
     clusters: own.length,
     unready: own.filter(([, { isReady }]) => !isReady).map(([key]) => key),
+    offline: own.filter(([, { isOffline }]) => isOffline).map(([key]) => key),
     deployments: bundleStates.flatMap((state) => {
       const keys = own
         .filter(([, { states: counted, total }]) => total > 0 && worstOf(counted) === state)
@@ -127,7 +133,11 @@ describe("the totals of a group", () => {
       name: fc.constantFrom("a", "b", "c"),
       counted: fc
         .record({ Ready: count, NotReady: count, ErrApplied: count })
-        .chain((states) => fc.boolean().map((isReady) => member(states, isReady))),
+        .chain((states) =>
+          fc
+            .tuple(fc.boolean(), fc.boolean())
+            .map(([isReady, isOffline]) => member(states, isReady, isOffline)),
+        ),
     }),
     fc.record({
       kind: fc.constant("group" as const),

@@ -19,6 +19,8 @@ export interface GroupTally extends Pick<Tally, "states" | "total" | "resources"
   readonly clusters: number;
   /** Keys of the clusters that somebody has to look at. */
   readonly unready: SortedKeys;
+  /** Keys of the clusters of which nothing is heard. */
+  readonly offline: SortedKeys;
   /** Keys of the clusters by the worst state of what they run. */
   readonly deployments: ReadonlyMap<BundleState, SortedKeys>;
 }
@@ -30,6 +32,7 @@ export interface Member {
   readonly resources: ResourceCounts;
   /** Whether nobody has to look at it: its agent is there and all that it runs is ready. */
   readonly isReady: boolean;
+  readonly isOffline: boolean;
 }
 
 export interface GroupTallies {
@@ -52,6 +55,7 @@ interface RunningGroupTally extends GroupTally {
   readonly resources: Record<keyof ResourceCounts, number>;
   clusters: number;
   readonly unready: ChangingKeys;
+  readonly offline: ChangingKeys;
   readonly deployments: Map<BundleState, ChangingKeys>;
 }
 
@@ -84,6 +88,7 @@ export function createGroupTallies(memberOf: (cluster: Cluster) => Member): Grou
     for (const [set, belongs] of [
       [keys, member.total > 0],
       [tally.unready, !member.isReady],
+      [tally.offline, member.isOffline],
     ] as const) {
       if (!belongs) continue;
       if (by === 1) set.add(cluster);
@@ -178,6 +183,7 @@ function emptyTally(): RunningGroupTally {
     resources: noResources(),
     clusters: 0,
     unready: createSortedKeys(),
+    offline: createSortedKeys(),
     deployments: new Map(),
   };
 }

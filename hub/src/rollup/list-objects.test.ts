@@ -10,7 +10,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
-import { createTallies } from "./tally.ts";
+import { createTallies, toCounted } from "./tally.ts";
 
 const applied = { appliedDeploymentID: digestA, ready: true };
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
@@ -33,7 +33,7 @@ function inCluster(name: string, status: BundleDeploymentStatus): BundleDeployme
 function rolledUp(deployments: readonly BundleDeployment[]) {
   const tallies = createTallies();
   const store = new Map(deployments.map((deployment) => [keyOf(deployment), deployment]));
-  for (const deployment of deployments) tallies.change(undefined, deployment);
+  for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
   const tally = tallies.ofBundle(`${workspace}/web`);
   const lookUp = (key: string) => store.get(key);
   return { resources: listObjects(tally.objects, lookUp), clusters: countByCluster(tally, lookUp) };

@@ -9,7 +9,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";
-import { createTallies } from "./tally.ts";
+import { createTallies, toCounted } from "./tally.ts";
 
 const readyStatus: BundleDeploymentStatus = { appliedDeploymentID: digestA, ready: true };
 
@@ -38,7 +38,7 @@ function summaryOf(
   for (const [cluster, status] of Object.entries(statuses)) {
     const deployment = aDeployment(cluster, { status });
     deployments.set(keyOf(deployment), deployment);
-    tallies.change(undefined, deployment);
+    tallies.change(undefined, toCounted(deployment));
   }
   return summarize({
     tally: tallies.ofBundle(`${workspace}/web`),
@@ -133,7 +133,7 @@ describe("a summary", () => {
 
   test("leaves out what is gone by now, and counts it still", () => {
     const tallies = createTallies();
-    tallies.change(undefined, aDeployment("paris"));
+    tallies.change(undefined, toCounted(aDeployment("paris")));
 
     const summary = summarize({
       tally: tallies.ofBundle(`${workspace}/web`),

@@ -8,7 +8,7 @@ import {
   maxListedOfOne,
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { messageOfDeployment } from "./deployment-state.ts";
+import { messageOfDeployment, stateOf } from "./deployment-state.ts";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
 import type { Tally } from "./tally.ts";
 
@@ -22,6 +22,7 @@ const summaryFields = {
   OutOfSync: "outOfSync",
   Pending: "pending",
   NotReady: "notReady",
+  Offline: "offline",
 } as const satisfies Partial<Record<BundleState, keyof BundleSummary>>;
 
 /** The longest text of one object in a roll-up. */
@@ -36,11 +37,14 @@ export interface SummaryInput {
   readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
   /** What the reader calls a BundleDeployment: on a Bundle the cluster, elsewhere the Bundle. */
   readonly nameOf: (deployment: BundleDeployment) => string;
+  /** Since when nothing is heard of its cluster; "" where nothing ever was. */
+  readonly unheardSince?: (deployment: BundleDeployment) => string;
 }
 
-export function summarize({ tally, pending, lookUp, nameOf }: SummaryInput): BundleSummary {
+export function summarize(input: SummaryInput): BundleSummary {
+  const { tally, pending } = input;
   const counts = { ...tally.states, Pending: tally.states.Pending + pending };
-  const named = namedDeployments(tally, lookUp, nameOf);
+  const named = namedDeployments(input);
   return {
     ...Object.fromEntries(
       Object.entries(summaryFields)
@@ -93,27 +97,59 @@ function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): 
 }
 
 /** The first few by name within the worst states first: the same ones as long as nothing changes. */
-function namedDeployments(
-  tally: SummaryInput["tally"],
-  lookUp: (key: ObjectKey) => BundleDeployment | undefined,
-  nameOf: (deployment: BundleDeployment) => string,
-): readonly NamedDeployment[] {
+function namedDeployments({
+  tally,
+  lookUp,
+  nameOf,
+  unheardSince = () => "",
+}: SummaryInput): readonly NamedDeployment[] {
   const named: NamedDeployment[] = [];
   for (const state of bundleStates) {
     if (state === "Ready") continue;
     for (const key of tally.deployments.get(state)?.first(maxListed - named.length) ?? []) {
       const deployment = lookUp(key);
       if (deployment === undefined) continue;
-      const message = cutText(messageOfDeployment(deployment), messageChars);
+      const message =
+        state === "Offline"
+          ? unheardText(deployment, unheardSince(deployment))
+          : cutText(messageOfDeployment(deployment), messageChars);
       named.push({
         name: nameOf(deployment),
         bundleState: state,
         ...(message !== "" && { message }),
-        ...namedObjects(deployment),
+        // Of what nobody can see now a person needs no list of objects; the BundleDeployment keeps it.
+        ...(state !== "Offline" && namedObjects(deployment)),
       });
     }
   }
   return named;
+}
+
+/** What is known of a deployment in a cluster of which nothing is heard. */
+function unheardText(deployment: BundleDeployment, since: string): string {
+  if (since === "") return "no agent has connected yet";
+  const { version = "", appliedDeploymentID = "" } = deployment.status ?? {};
+  const known = [appliedDeploymentID === "" ? "" : version, stateOf(deployment)].filter(Boolean);
+  const message = messageOfDeployment(deployment);
+  const text = `no agent connected since ${since}; known then: ${known.join(" ")}`;
+  return cutText(message === "" ? text : `${text}, ${message}`, messageChars);
+}
+
+/** All of them in words, those first that nobody has to do anything about: `3 ready, 1 failing, 2 offline`. */
+export function countsText(summary: BundleSummary): string {
+  const { ready, errApplied = 0, modified = 0, notReady = 0, offline = 0 } = summary;
+  const { waitApplied = 0, outOfSync = 0, pending = 0 } = summary;
+  return [
+    [ready, "ready"],
+    [errApplied, "failing"],
+    [modified, "modified"],
+    [notReady, "not ready"],
+    [waitApplied + outOfSync + pending, "waiting"],
+    [offline, "offline"],
+  ]
+    .filter(([count]) => count !== 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(", ");
 }
 
 /** What is not as it should be in one deployment, in short. */

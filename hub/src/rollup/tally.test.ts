@@ -6,9 +6,17 @@ import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { stateOf } from "./deployment-state.ts";
+import { stateOf, unheardState } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
-import { type BundleTally, bundleKeyOf, createTallies, noResources, type Tally } from "./tally.ts";
+import {
+  type BundleTally,
+  bundleKeyOf,
+  type Counted,
+  createTallies,
+  noResources,
+  type Tally,
+  toCounted,
+} from "./tally.ts";
 
 function ready(cluster: string, bundle = "web"): BundleDeployment {
   const resourceCounts = { ...noResources(), ready: 2, desiredReady: 2 };
@@ -49,12 +57,15 @@ function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): 
 }
 
 /** The same from all deployments at once. */
-function recount(deployments: readonly BundleDeployment[]) {
+function recount(
+  deployments: readonly BundleDeployment[],
+  stateIn: (deployment: BundleDeployment) => BundleState = stateOf,
+) {
   const states: Partial<Record<BundleState, number>> = {};
   const resources: Partial<Record<string, number>> = {};
   const byState = new Map<BundleState, ObjectKey[]>();
   for (const deployment of deployments) {
-    const state = stateOf(deployment);
+    const state = stateIn(deployment);
     states[state] = (states[state] ?? 0) + 1;
     byState.set(state, [...(byState.get(state) ?? []), keyOf(deployment)]);
     for (const [name, count] of Object.entries(objectCounts(deployment) ?? {}))
@@ -66,7 +77,7 @@ function recount(deployments: readonly BundleDeployment[]) {
     states,
     resources,
     helmOps: {
-      ready: ofHelmOps.filter((deployment) => stateOf(deployment) === "Ready").length,
+      ready: ofHelmOps.filter((deployment) => stateIn(deployment) === "Ready").length,
       total: ofHelmOps.length,
     },
     deployments: [...byState].map(([state, keys]) => [state, keys.sort()] as const).sort(byFirst),
@@ -106,7 +117,7 @@ describe("running totals", () => {
     const tallies = createTallies();
     const deployment = ready("paris");
 
-    tallies.change(undefined, deployment);
+    tallies.change(undefined, toCounted(deployment));
 
     assert.deepEqual(plain(tallies.ofBundle(bundleKeyOf(deployment))), recount([deployment]));
     assert.deepEqual(
@@ -119,9 +130,9 @@ describe("running totals", () => {
     const tallies = createTallies();
     const before = ready("paris");
     const after = { ...before, metadata: ready("paris", "shop").metadata };
-    tallies.change(undefined, before);
+    tallies.change(undefined, toCounted(before));
 
-    tallies.change(before, after);
+    tallies.change(toCounted(before), toCounted(after));
 
     assert.equal(tallies.ofBundle(`${workspace}/web`).total, 0);
     assert.equal(tallies.ofBundle(`${workspace}/shop`).total, 1);
@@ -186,6 +197,7 @@ describe("running totals", () => {
     bundle: fc.constantFrom(...names.bundle),
     isGone: fc.boolean(),
     isHelmOps: fc.boolean(),
+    isOffline: fc.boolean(),
     staged: fc.constantFrom(digestA, digestB),
     status,
   });
@@ -194,8 +206,16 @@ describe("running totals", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const tallies = createTallies();
-        const deployments = new Map<ObjectKey, BundleDeployment>();
-        for (const { cluster, bundle, isGone, isHelmOps, staged, status: next } of steps) {
+        const known = new Map<ObjectKey, Counted>();
+        for (const {
+          cluster,
+          bundle,
+          isGone,
+          isHelmOps,
+          isOffline,
+          staged,
+          status: next,
+        } of steps) {
           const made = aDeployment(cluster, {
             bundle,
             status: next,
@@ -203,16 +223,25 @@ describe("running totals", () => {
           });
           const labels = { ...made.metadata.labels, ...(isHelmOps && { [helmOpLabel]: bundle }) };
           const after = { ...made, metadata: { ...made.metadata, labels } };
-          tallies.change(deployments.get(keyOf(after)), isGone ? undefined : after);
-          if (isGone) deployments.delete(keyOf(after));
-          else deployments.set(keyOf(after), after);
+          const counted = isGone ? undefined : toCounted(after, isOffline);
+          tallies.change(known.get(keyOf(after)), counted);
+          if (counted === undefined) known.delete(keyOf(after));
+          else known.set(keyOf(after), counted);
         }
 
-        const all = [...deployments.values()];
+        const all = [...known.values()].map(({ deployment }) => deployment);
+        const isAway = (deployment: BundleDeployment) =>
+          known.get(keyOf(deployment))?.isOffline === true;
+        const stateIn = (deployment: BundleDeployment) =>
+          isAway(deployment) ? unheardState(stateOf(deployment)) : stateOf(deployment);
         for (const name of names.bundle) {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);
-          assert.deepEqual(plain(tallies.ofBundle(key)), recount(own));
+          assert.deepEqual(plain(tallies.ofBundle(key)), recount(own, stateIn));
+          assert.deepEqual(
+            [...tallies.ofBundle(key).offline],
+            own.filter(isAway).map(keyOf).sort(),
+          );
           assert.deepEqual(plainObjects(tallies.ofBundle(key)), recountObjects(own));
         }
         for (const name of names.cluster) {

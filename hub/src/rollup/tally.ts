@@ -11,7 +11,7 @@ import {
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { type Archives, createArchiveCounts } from "./archives.ts";
-import { stateOf } from "./deployment-state.ts";
+import { stateOf, unheardState } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
 import {
   createObjectTally,
@@ -34,18 +34,21 @@ export interface Tally {
   readonly versions: ReadonlyMap<string, number>;
 }
 
+/** The states are those that count where nothing is heard of a cluster. */
 export interface BundleTally extends Tally {
   readonly objects: ObjectTally;
+  /** Keys of all BundleDeployments in clusters of which nothing is heard, whatever their state. */
+  readonly offline: SortedKeys;
 }
 
 export interface Tallies {
-  /** One BundleDeployment changed; absent before it was made and after it is gone. */
-  change(before: BundleDeployment | undefined, after: BundleDeployment | undefined): void;
+  /** What counts of one BundleDeployment changed; absent before it was made and after it is gone. */
+  change(before: Counted | undefined, after: Counted | undefined): void;
   /** By the key of the Bundle. */
   ofBundle(key: ObjectKey): BundleTally;
   /** What the clusters of a Bundle have installed. */
   archivesOf(key: ObjectKey): Archives;
-  /** By the cluster's own namespace on the hub. */
+  /** By the cluster's own namespace on the hub; of one of which nothing is heard: as of then. */
   ofCluster(namespace: string): Tally;
 }
 
@@ -60,13 +63,18 @@ interface RunningTally extends Tally {
 
 interface RunningBundleTally extends RunningTally {
   readonly objects: RunningObjectTally;
+  readonly offline: ChangingKeys;
 }
 
 /** What counts of one BundleDeployment. */
-interface Counted {
+export interface Counted {
+  readonly deployment: BundleDeployment;
+  /** Whether nothing is heard of its cluster. */
+  readonly isOffline: boolean;
   readonly key: ObjectKey;
   readonly bundle: ObjectKey;
   readonly cluster: string;
+  /** As it was reported. */
   readonly state: BundleState;
   readonly resources: ResourceCounts | undefined;
   readonly isHelmOps: boolean;
@@ -122,10 +130,17 @@ export function createTallies(): Tallies {
     const cluster = (after ?? before)?.cluster ?? "";
     const ofBundle = bundles.get(bundle) ?? emptyBundleTally();
     const ofCluster = clusters.get(cluster) ?? emptyTally();
-    for (const tally of [ofBundle, ofCluster]) {
-      if (before !== undefined) count(tally, before, -1);
-      if (after !== undefined) count(tally, after, 1);
+    for (const [counted, by] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      if (counted === undefined) continue;
+      archives.count(bundle, counted.deployment, by);
+      count(ofBundle, counted, shownState(counted), by);
+      count(ofCluster, counted, counted.state, by);
     }
+    ofBundle.offline.delete(key);
+    if (after?.isOffline === true) ofBundle.offline.add(key);
     ofBundle.objects.change(key, before?.objects ?? noObjects, after?.objects ?? noObjects);
     keep(bundles, bundle, ofBundle);
     keep(clusters, cluster, ofCluster);
@@ -133,20 +148,12 @@ export function createTallies(): Tallies {
 
   return {
     change(before, after) {
-      for (const [deployment, by] of [
-        [before, -1],
-        [after, 1],
-      ] as const) {
-        if (deployment !== undefined) archives.count(bundleKeyOf(deployment), deployment, by);
-      }
-      const from = before && toCounted(before);
-      const to = after && toCounted(after);
       // Never seen in practice, and right all the same: it was made for another Bundle by then.
-      const isMoved = from !== undefined && to !== undefined && from.bundle !== to.bundle;
+      const isMoved = before !== undefined && after !== undefined && before.bundle !== after.bundle;
       if (isMoved) {
-        change(from, undefined);
-        change(undefined, to);
-      } else change(from, to);
+        change(before, undefined);
+        change(undefined, after);
+      } else change(before, after);
     },
     ofBundle: (key) => bundles.get(key) ?? noTally,
     archivesOf: archives.of,
@@ -171,6 +178,7 @@ export function noStates(): Record<BundleState, number> {
     OutOfSync: 0,
     Pending: 0,
     NotReady: 0,
+    Offline: 0,
     Ready: 0,
   };
 }
@@ -193,8 +201,11 @@ export function worstOf(states: Readonly<Record<BundleState, number>>): BundleSt
   return bundleStates.find((state) => states[state] > 0) ?? "Ready";
 }
 
-function toCounted(deployment: BundleDeployment): Counted {
+/** `isOffline`: nothing is heard of its cluster. */
+export function toCounted(deployment: BundleDeployment, isOffline = false): Counted {
   return {
+    deployment,
+    isOffline,
     key: keyOf(deployment),
     bundle: bundleKeyOf(deployment),
     cluster: deployment.metadata.namespace ?? "",
@@ -206,8 +217,13 @@ function toCounted(deployment: BundleDeployment): Counted {
   };
 }
 
-function count(tally: RunningTally, counted: Counted, by: 1 | -1): void {
-  const { key, state, resources, isHelmOps, version } = counted;
+/** In its Bundle. */
+function shownState({ state, isOffline }: Counted): BundleState {
+  return isOffline ? unheardState(state) : state;
+}
+
+function count(tally: RunningTally, counted: Counted, state: BundleState, by: 1 | -1): void {
+  const { key, resources, isHelmOps, version } = counted;
   tally.states[state] += by;
   tally.total += by;
   if (resources !== undefined) addCounts(tally.resources, resources, by);
@@ -246,5 +262,5 @@ function emptyTally(): RunningTally {
 }
 
 function emptyBundleTally(): RunningBundleTally {
-  return { ...emptyTally(), objects: createObjectTally() };
+  return { ...emptyTally(), objects: createObjectTally(), offline: createSortedKeys() };
 }

@@ -30,7 +30,7 @@ describe("the status of a Bundle", () => {
   test("counts clusters and objects, and speaks of the generation that was targeted", () => {
     const status = bundleStatus(settled);
 
-    assert.deepEqual(status.display, { readyClusters: "1/1" });
+    assert.deepEqual(status.display, { readyClusters: "1/1", counts: "1 ready" });
     assert.deepEqual(status.resourceCounts, resourceCounts);
     assert.equal(status.observedGeneration, 4);
     assert.equal(findCondition(status.conditions, "Ready")?.observedGeneration, 4);
@@ -39,7 +39,11 @@ describe("the status of a Bundle", () => {
   test("shows the worst state", () => {
     const status = bundleStatus({ ...settled, ...tallied([ready, waiting]) });
 
-    assert.deepEqual(status.display, { readyClusters: "1/2", state: "WaitApplied" });
+    assert.deepEqual(status.display, {
+      readyClusters: "1/2",
+      counts: "1 ready, 1 waiting",
+      state: "WaitApplied",
+    });
   });
 
   test("is Unknown while it speaks of an earlier generation", () => {

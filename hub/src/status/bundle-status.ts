@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { worstState } from "../rollup/summarize.ts";
+import { countsText, worstState } from "../rollup/summarize.ts";
 import type { Tally } from "../rollup/tally.ts";
 import type { BundleTargeting } from "./intent.ts";
 import { isNews } from "./news.ts";
+import { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 import { bundleVerdict } from "./ready-condition.ts";
 
 export interface BundleInputs {
@@ -14,6 +15,8 @@ export interface BundleInputs {
   readonly targeting: BundleTargeting;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** Those of its clusters of which nothing is heard. */
+  readonly offline: OfflineClusters;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -23,14 +26,21 @@ export function bundleStatus({
   targeting,
   summary,
   tally,
+  offline,
   now,
 }: BundleInputs): BundleStatus {
   const isCurrent =
     targeting.generation === bundle.metadata.generation && targeting.isResolving !== true;
   const current = isCurrent ? targeting : undefined;
-  const { pins: keptPins = [], ...before } = bundle.status ?? {};
+  const {
+    pins: keptPins = [],
+    offlineClusterCount: _,
+    offlineClusters: __,
+    ...before
+  } = bundle.status ?? {};
   const pins = targeting.pins ?? keptPins;
   const state = worstState(summary);
+  const counts = countsText(summary);
   return {
     ...before,
     ...(pins.length > 0 && { pins }),
@@ -41,7 +51,7 @@ export function bundleStatus({
       [
         {
           type: "Ready",
-          ...bundleVerdict(current, summary, "Cluster"),
+          ...bundleVerdict(current, summary, offline),
           observedGeneration: targeting.generation,
         },
       ],
@@ -49,9 +59,11 @@ export function bundleStatus({
     ),
     observedGeneration: targeting.generation,
     summary,
+    ...offlineFields(offline),
     resourceCounts: { ...tally.resources },
     display: {
       readyClusters: `${summary.ready}/${summary.desiredReady}`,
+      ...(counts !== "" && { counts }),
       ...(state !== "" && { state }),
     },
   };

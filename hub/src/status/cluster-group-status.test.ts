@@ -9,7 +9,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createGroupTallies } from "../rollup/group-tally.ts";
 import { summarize } from "../rollup/summarize.ts";
-import { createTallies } from "../rollup/tally.ts";
+import { createTallies, toCounted } from "../rollup/tally.ts";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
 import { clusterGroupStatus, isClusterGroupNews, toMember } from "./cluster-group-status.ts";
 
@@ -36,7 +36,7 @@ function statusOf(
   const deployments = clusters.map(({ metadata: { name } }) =>
     aDeployment(name, ready.includes(name) ? { status: readyStatus } : {}),
   );
-  for (const deployment of deployments) tallies.change(undefined, deployment);
+  for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
   const groups = createGroupTallies((cluster) => toMember(cluster, tallies));
   groups.groupChanged(keyOf(of), of, clusters);
   const tally = groups.of(keyOf(of));
@@ -102,6 +102,23 @@ describe("the status of a ClusterGroup", () => {
       assert.equal(condition.observedGeneration, 3);
     });
   }
+
+  test("tells of clusters that are away beside what fails in others", () => {
+    const status = statusOf([aCluster("paris"), connected("rome"), connected("oslo")], ["oslo"]);
+
+    assert.equal(status.offlineClusterCount, 1);
+    assert.equal(status.nonReadyClusterCount, 2);
+    assert.deepEqual(
+      [status.summary?.ready, status.summary?.waitApplied, status.summary?.offline],
+      [1, 1, 1],
+    );
+    const ready = findCondition(status.conditions, "Ready");
+    assert.equal(ready?.reason, "WaitApplied");
+    assert.match(
+      ready.message ?? "",
+      /^WaitApplied\(1\) .*rome.*; 1 of 3 clusters have no agent connected: paris$/,
+    );
+  });
 
   test("says when its selector cannot be used", () => {
     const odd = { ...group, spec: { selector: { matchLabels: { "not a label": "x" } } } };

@@ -2,11 +2,12 @@
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { type BundleSummary, maxListed } from "@flotilla/shared/api/summary.ts";
+import { type BundleSummary, bundleStates, maxListed } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { unheardState } from "../rollup/deployment-state.ts";
 import type { GroupTally, Member } from "../rollup/group-tally.ts";
 import { worstState } from "../rollup/summarize.ts";
-import { type Tallies, worstOf } from "../rollup/tally.ts";
+import { noStates, type Tallies, worstOf } from "../rollup/tally.ts";
 import { selectorProblem } from "../target/selector-problem.ts";
 import { presenceOf } from "./cluster-status.ts";
 import { isNews } from "./news.ts";
@@ -16,12 +17,20 @@ import { summaryVerdict, type Verdict } from "./ready-condition.ts";
 export function toMember(cluster: Cluster, tallies: Tallies): Member {
   const { namespace = "", name } = cluster.metadata;
   const { states, total, resources } = tallies.ofCluster(clusterNamespaceName(namespace, name));
+  const isOffline = presenceOf(cluster) !== "Connected";
   return {
-    states: { ...states },
+    states: isOffline ? unheardStates(states) : { ...states },
     total,
     resources: { ...resources },
-    isReady: presenceOf(cluster) === "Connected" && worstOf(states) === "Ready",
+    isReady: !isOffline && worstOf(states) === "Ready",
+    isOffline,
   };
+}
+
+function unheardStates(states: Member["states"]): Member["states"] {
+  const unheard = noStates();
+  for (const state of bundleStates) unheard[unheardState(state)] += states[state];
+  return unheard;
 }
 
 export interface ClusterGroupInputs {
@@ -54,6 +63,7 @@ export function clusterGroupStatus({
     clusterCount: tally.clusters,
     nonReadyClusterCount: nonReady,
     nonReadyClusters: tally.unready.first(maxListed).map(nameOf),
+    offlineClusterCount: tally.offline.size,
     summary,
     resourceCounts: { ...tally.resources },
     display: {
@@ -82,17 +92,14 @@ function processedVerdict({ spec }: ClusterGroup): Verdict {
 
 function readyVerdict(tally: GroupTally, summary: BundleSummary): Verdict {
   const verdict = summaryVerdict(summary, "Cluster");
-  const nonReady = tally.unready.size;
-  if (verdict.status !== "True" || nonReady === 0)
-    return tally.clusters === 0
-      ? { ...verdict, message: "no cluster belongs to the group" }
-      : verdict;
-  const names = tally.unready.first(maxListed).map(nameOf).join(", ");
-  return {
-    status: "Unknown",
-    reason: "Offline",
-    message: `${nonReady} of ${tally.clusters} clusters have no agent connected: ${names}${nonReady > maxListed ? ", …" : ""}`,
-  };
+  if (tally.clusters === 0) return { ...verdict, message: "no cluster belongs to the group" };
+  const away = tally.offline.size;
+  if (away === 0) return verdict;
+  const names = tally.offline.first(maxListed).map(nameOf).join(", ");
+  const text = `${away} of ${tally.clusters} clusters have no agent connected: ${names}${away > maxListed ? ", …" : ""}`;
+  return verdict.status === "False"
+    ? { ...verdict, message: `${verdict.message}; ${text}` }
+    : { status: "Unknown", reason: "Offline", message: text };
 }
 
 /** All of them are in the group's own namespace. */

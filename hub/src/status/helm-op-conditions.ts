@@ -62,7 +62,8 @@ function isUnderWay(
   { pending = 0, waitApplied = 0, outOfSync = 0, notReady = 0 }: BundleSummary,
   before: HelmOpStatus | undefined,
 ): boolean {
-  if (ready.status === "True") return false;
+  // A cluster that is away comes back some day, or never: nothing goes on until then.
+  if (ready.status === "True" || ready.reason === "Offline") return false;
   // That something could not be handed out is tried again.
   if (ready.status === "Unknown" || ready.reason === "Error") return true;
   if (pending + waitApplied + outOfSync > 0) return true;

@@ -30,7 +30,7 @@ describe("the status of a HelmOp", () => {
     assert.equal(status.version, "1.2.9");
     assert.equal(status.readyClusters, 1);
     assert.equal(status.desiredReadyClusters, 1);
-    assert.deepEqual(status.display, { readyBundleDeployments: "1/1" });
+    assert.deepEqual(status.display, { readyBundleDeployments: "1/1", counts: "1 ready" });
     assert.deepEqual(
       status.conditions?.map(({ type, status: holds, reason, observedGeneration }) => [
         type,
@@ -53,6 +53,7 @@ describe("the status of a HelmOp", () => {
 
     assert.deepEqual(status.display, {
       readyBundleDeployments: "1/2",
+      counts: "1 ready, 1 failing",
       state: "ErrApplied",
       message: "no chart",
       error: true,

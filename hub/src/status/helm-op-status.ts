@@ -8,6 +8,7 @@ import { commonVersion, type Tally } from "../rollup/tally.ts";
 import { helmOpConditions } from "./helm-op-conditions.ts";
 import type { BundleTargeting, HelmOpIntent } from "./intent.ts";
 import { isNews } from "./news.ts";
+import type { OfflineClusters } from "./offline-clusters.ts";
 import { bundleVerdict, type Verdict } from "./ready-condition.ts";
 import { rollUp } from "./roll-up.ts";
 
@@ -18,6 +19,8 @@ export interface HelmOpInputs {
   readonly targeting: BundleTargeting | undefined;
   readonly summary: BundleSummary;
   readonly tally: Tally;
+  /** Those of its clusters of which nothing is heard. */
+  readonly offline: OfflineClusters;
   /** What the clusters have installed. */
   readonly archives: Archives;
   /** The objects of its Bundle over all clusters, and by cluster, in bounds. */
@@ -31,8 +34,9 @@ export interface HelmOpInputs {
 const passing: ReadonlySet<string> = new Set(["Polled"]);
 
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
-  const { helmOp, intent, summary, tally, now } = inputs;
+  const { helmOp, intent, summary, tally, offline, now } = inputs;
   const before = helmOp.status;
+  const { offlineClusterCount: _, offlineClusters: __, ...kept } = before ?? {};
   const observedGeneration = intent.generation;
   const wanted = helmOpConditions(withArchives(inputs), readyVerdict(inputs), summary, before);
   const conditions = setConditions(
@@ -42,8 +46,8 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus {
   ).filter(({ type }) => !passing.has(type) || wanted.some((condition) => condition.type === type));
   const version = intent.version === "" ? commonVersion(tally) : intent.version;
   return {
-    ...before,
-    ...rollUp(summary, tally),
+    ...kept,
+    ...rollUp(summary, tally, offline),
     observedGeneration,
     resources: inputs.resources,
     perClusterResourceCounts: inputs.perClusterResourceCounts,
@@ -81,7 +85,14 @@ function withArchives({ intent, archives, targeting }: HelmOpInputs): HelmOpInte
   };
 }
 
-function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInputs): Verdict {
+function readyVerdict({
+  helmOp,
+  intent,
+  bundle,
+  targeting,
+  summary,
+  offline,
+}: HelmOpInputs): Verdict {
   if (intent.generation !== helmOp.metadata.generation)
     return { status: "Unknown", reason: "Progressing", message: "reading the change" };
   const { accepted } = intent;
@@ -93,7 +104,7 @@ function readyVerdict({ helmOp, intent, bundle, targeting, summary }: HelmOpInpu
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
       ? targeting
       : undefined;
-  const verdict = bundleVerdict(current, summary, "Cluster");
+  const verdict = bundleVerdict(current, summary, offline);
   // That it is as it should be is true of what was accepted before, and `kubectl get` shows nothing but this message.
   return accepted.ok || verdict.status !== "True"
     ? verdict

@@ -2,6 +2,7 @@
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { readyMessage, worstState } from "../rollup/summarize.ts";
 import type { BundleTargeting } from "./intent.ts";
+import { type OfflineClusters, offlineRemark } from "./offline-clusters.ts";
 
 export interface Verdict {
   readonly status: "True" | "False" | "Unknown";
@@ -13,7 +14,7 @@ export interface Verdict {
 export function bundleVerdict(
   targeting: BundleTargeting | undefined,
   summary: BundleSummary,
-  kind: "Bundle" | "Cluster",
+  offline: OfflineClusters,
 ): Verdict {
   if (targeting?.error !== undefined)
     return { status: "False", reason: "Error", message: targeting.error };
@@ -27,14 +28,16 @@ export function bundleVerdict(
       message: ["no cluster matches any of the targets", ...missing, ...remarks].join("; "),
     };
   }
-  const verdict = summaryVerdict(summary, kind);
+  const verdict = summaryVerdict(summary, "Cluster");
   return verdict.status === "True"
-    ? { ...verdict, message: [...missing, ...remarks].join("; ") }
+    ? { ...verdict, message: [...missing, ...remarks, ...offlineRemark(offline)].join("; ") }
     : verdict;
 }
 
 export function summaryVerdict(summary: BundleSummary, kind: "Bundle" | "Cluster"): Verdict {
   const worst = worstState(summary);
   if (worst === "") return { status: "True", reason: "Ready", message: "" };
-  return { status: "False", reason: worst, message: readyMessage(summary, kind) };
+  // What a cluster that sleeps has not confirmed is neither there nor has it failed.
+  const status = worst === "Offline" ? "Unknown" : "False";
+  return { status, reason: worst, message: readyMessage(summary, kind) };
 }

@@ -44,6 +44,8 @@ export interface StatusWriterOptions<S, T extends WithStatus<S>> {
 
 export interface StatusWriter {
   mark(key: ObjectKey): void;
+  /** For inputs that nobody waits for: costs nothing but a timer, and is told within `refillMs`. */
+  markLater(key: ObjectKey): void;
   /**
    * Stops taking marks, writes what waits, and resolves when nothing is on its way. What cannot be written now is given
    * up: an API server that is away, or a leadership that is lost, must not keep a process from ending.
@@ -103,6 +105,13 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     const entry = entryOf(key);
     if (entry.writing) entry.markedWhileWriting = true;
     else if (!entry.queued) look(key, entry);
+  }
+
+  function markLater(key: ObjectKey): void {
+    if (flushed !== undefined) return;
+    const entry = entryOf(key);
+    if (entry.writing) entry.markedWhileWriting = true;
+    else if (!entry.queued) later(key, entry, refillMs);
   }
 
   /** Decides whether there is something to write, and when. */
@@ -226,5 +235,5 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     return flushed.promise;
   }
 
-  return { mark, flush };
+  return { mark, markLater, flush };
 }

@@ -21,14 +21,18 @@ import { clusterGroupStatus, isClusterGroupNews } from "./cluster-group-status.t
 import { clusterStatus, isClusterNews } from "./cluster-status.ts";
 import { helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";
 import type { Outcomes } from "./intent.ts";
+import { listOffline, unheardSince } from "./offline-clusters.ts";
 import { createStatusWriter } from "./status-writer.ts";
 
 export interface StatusWriters {
   markHelmOp(key: ObjectKey): void;
   /** Also the HelmOp of that key, which tells of the same. */
   markBundle(key: ObjectKey): void;
+  /** The same when a cluster of it has come or gone, which may be thousands at once. */
+  markBundleLater(key: ObjectKey): void;
   markCluster(key: ObjectKey): void;
   markGroup(key: ObjectKey): void;
+  markGroupLater(key: ObjectKey): void;
   flush(): Promise<void>;
 }
 
@@ -56,6 +60,8 @@ export function createStatusWriters({
 }: StatusWritersDeps): StatusWriters {
   const now = () => new Date(clock.now()).toISOString();
   const lookUp = (key: ObjectKey) => caches.deployments.store.get(key);
+  const clusterOf = (deployment: BundleDeployment) =>
+    caches.clusters.store.get(clusterKeyOf(deployment));
 
   function deploymentsOf(namespace: string): readonly string[] {
     const deployments = caches.deployments.store.byIndex(byNamespace, namespace);
@@ -82,6 +88,7 @@ export function createStatusWriters({
       pending,
       lookUp,
       nameOf: (deployment: BundleDeployment) => clusterKeyOf(deployment),
+      unheardSince: (deployment) => unheardSince(clusterOf(deployment)),
     });
   }
 
@@ -108,6 +115,7 @@ export function createStatusWriters({
         summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key),
         archives: tallies.archivesOf(key),
         tally,
+        offline: listOffline(tally, lookUp, clusterOf),
         resources: listObjects(tally.objects, lookUp),
         perClusterResourceCounts: countByCluster(tally, lookUp),
         now: now(),
@@ -125,11 +133,13 @@ export function createStatusWriters({
       const key = keyOf(bundle);
       const targeting = outcomes.bundles.get(key);
       if (targeting === undefined) return undefined;
+      const tally = tallies.ofBundle(key);
       return bundleStatus({
         bundle,
         targeting,
         summary: bundleSummary(key),
-        tally: tallies.ofBundle(key),
+        tally,
+        offline: listOffline(tally, lookUp, clusterOf),
         now: now(),
       });
     },
@@ -174,6 +184,7 @@ export function createStatusWriters({
         pending: 0,
         lookUp: worstDeploymentOf,
         nameOf: clusterKeyOf,
+        unheardSince: (deployment) => unheardSince(clusterOf(deployment)),
       });
       return clusterGroupStatus({ group, tally, summary, now: now() });
     },
@@ -185,8 +196,13 @@ export function createStatusWriters({
       bundleWriter.mark(key);
       helmOpWriter.mark(key);
     },
+    markBundleLater: (key) => {
+      bundleWriter.markLater(key);
+      helmOpWriter.markLater(key);
+    },
     markCluster: clusterWriter.mark,
     markGroup: groupWriter.mark,
+    markGroupLater: groupWriter.markLater,
     flush: async () => {
       await Promise.all(
         [helmOpWriter, bundleWriter, clusterWriter, groupWriter].map((writer) => writer.flush()),

@@ -18,7 +18,7 @@ import {
 } from "./field.ts";
 import { selector } from "./label-selector.ts";
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
-import { bundleSummarySchema, resourceCountsSchema } from "./summary.ts";
+import { bundleSummarySchema, offlineClustersFields, resourceCountsSchema } from "./summary.ts";
 
 const dependency = fields({
   name: text("The Bundle's name."),
@@ -118,6 +118,7 @@ const partitionStatus = fields({
 const bundleStatusSchema = fields({
   conditions: conditionsSchema,
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
+  ...offlineClustersFields,
   newlyCreated: integer("How many clusters got the Bundle for the first time in the last step."),
   unavailable: integer("How many clusters are unavailable."),
   unavailablePartitions: integer("How many partitions are unavailable."),
@@ -131,6 +132,7 @@ const bundleStatusSchema = fields({
   display: described(
     fields({
       readyClusters: plainText("How many of its clusters are ready, as in `3/5`."),
+      counts: plainText("All of them in words, as in `3 ready, 1 failing, 2 offline`."),
       state: plainText(
         "The state of the deployment that needs attention most; empty when all are ready.",
       ),

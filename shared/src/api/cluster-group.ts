@@ -22,6 +22,7 @@ const clusterGroupStatusSchema = fields({
     z.array(z.string()).max(maxListed).nullish(),
     "The first of them by name that are not ready, at most ten.",
   ),
+  offlineClusterCount: integer("How many of them have no agent connected."),
   summary: described(bundleSummarySchema.optional(), "Their deployments by state."),
   resourceCounts: described(
     resourceCountsSchema.optional(),

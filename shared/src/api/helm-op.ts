@@ -24,7 +24,13 @@ import {
   maxReleaseNameLength,
   releaseNameDescription,
 } from "./helm-options.ts";
-import { bundleSummarySchema, maxListed, resourceCountsSchema, resourceStates } from "./summary.ts";
+import {
+  bundleSummarySchema,
+  maxListed,
+  offlineClustersFields,
+  resourceCountsSchema,
+  resourceStates,
+} from "./summary.ts";
 
 /** As everywhere else, with rules that the API server can afford in this one place only. */
 const checkedHelmOptions = helmOptionsSchema
@@ -107,10 +113,12 @@ const helmOpStatusSchema = fields({
   ),
   readyClusters: integer("How many clusters have all of it ready."),
   desiredReadyClusters: integer("How many clusters it goes to."),
+  ...offlineClustersFields,
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   display: described(
     fields({
       readyBundleDeployments: plainText("How many of its deployments are ready, as in `3/5`."),
+      counts: plainText("All of them in words, as in `3 ready, 1 failing, 2 offline`."),
       state: plainText(
         "The state of the deployment that needs attention most; empty when all are ready.",
       ),

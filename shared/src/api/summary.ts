@@ -73,6 +73,9 @@ export const bundleSummarySchema = fields(
     outOfSync: integer("How many wait for the rollout."),
     modified: integer("How many were changed by somebody in their cluster."),
     pending: integer("How many have not been handed out yet."),
+    offline: integer(
+      "How many are not ready and cannot be judged, because no agent of their cluster is connected; they count in none of the others.",
+    ),
     nonReadyResources: described(
       z.array(nonReadyResource).max(maxListed).nullish(),
       "The first that are not ready, at most ten, in a stable order.",
@@ -124,7 +127,30 @@ export const bundleStates = [
   "OutOfSync",
   "Pending",
   "NotReady",
+  "Offline",
   "Ready",
 ] as const;
+
+/** A cluster of which nothing is heard, and since when. */
+const offlineClusterSchema = fields(
+  {
+    name: plainText("The cluster, as `namespace/name`."),
+    since: plainText("When its agent was last known to be connected; absent where it never was."),
+  },
+  "OfflineCluster",
+);
+
+/** Of what goes to many clusters: what is told of these is as of then. */
+export const offlineClustersFields = {
+  offlineClusterCount: integer(
+    "To how many clusters it goes whose agent is not connected, those where it was ready included.",
+  ),
+  offlineClusters: described(
+    z.array(offlineClusterSchema).max(maxListed).nullish(),
+    "The first of them by name, at most ten: what is told of one is as of when it was last heard of.",
+  ),
+} as const;
+
+export type OfflineCluster = Typed<typeof offlineClusterSchema>;
 
 export type BundleState = (typeof bundleStates)[number];
