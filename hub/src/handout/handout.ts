@@ -12,11 +12,11 @@ import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
-import { createRateLimit } from "../serve/rate-limit.ts";
 import { isFactsChange } from "../supply/facts-of.ts";
 import { bySupply, changedSupplies, supplyIndexers } from "../supply/named-by-deployments.ts";
 import { concernsAgent } from "./plan-handout.ts";
 import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
+import { createTwoAgents } from "./two-agents.ts";
 
 /** Of the informer of BundleDeployments. */
 export const namespaceIndex = "namespace";
@@ -44,9 +44,7 @@ export function createHandout(deps: HandoutDeps): Handout {
   const { deployments, clusters, clock, log, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
   const byNamespace = new Map<string, Session>();
-  // A cable that is pulled and put back replaces a stream now and then; two agents with one key do it without end.
-  const replacements = createRateLimit({ clock, perSecond: 1 / 20, burst: 4 });
-  const warnings = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });
+  const twoAgents = createTwoAgents(clock);
   let isClosed = false;
 
   const stopListening = [
@@ -69,14 +67,16 @@ export function createHandout(deps: HandoutDeps): Handout {
         if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
       }
     }),
-    clusters.onChange(({ key, before, after }) => {
+    clusters.onChange((change) => {
+      const { key, before, after } = change;
+      twoAgents.clusterChanged(change);
       const session = byCluster.get(key);
       if (session === undefined) return;
       if (isFactsChange(before, after)) session.factsChanged();
       const loss = lossOf(session.agent, after);
       if (loss !== undefined) session.end(loss);
       else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
-        session.end(replaced(key));
+        replace(key, session);
     }),
   ];
 
@@ -122,7 +122,7 @@ export function createHandout(deps: HandoutDeps): Handout {
 
   function replace(key: ObjectKey, previous: Session): void {
     previous.end(replaced(key));
-    if (replacements.take(key) || !warnings.take(key)) return;
+    if (!twoAgents.replaced(key)) return;
     const note =
       "agents with the identity of this cluster replace each other again and again; two agents may use copies of one Secret flotilla-agent/flotilla-identity: delete it in one of them and enrol that one as a cluster of its own";
     log.warn({ cluster: key }, note);
