@@ -1,0 +1,233 @@
+/** Three replicas of the hub, of which one after the other is ended, killed and frozen while changes go on. One fleet. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { helmOpThat } from "../testing/expect.ts";
+import type { TestReplica } from "../testing/fleet.ts";
+import { createRecorder, type History, isRising, steps } from "./history.ts";
+import { observed, openWorkbench, signal } from "./workbench.ts";
+
+const bench = await openWorkbench();
+after(() => bench.close());
+const { fleet, hub } = bench;
+const { replicas } = fleet;
+const [first, second] = fleet.clusters;
+assert.ok(first !== undefined && second !== undefined);
+const recorder = createRecorder(hub);
+after(() => recorder.stop());
+const [ofHelmOps, ofClusters, ofDeployments] = await Promise.all([
+  recorder.record(helmOps),
+  recorder.record(clusters),
+  recorder.record(bundleDeployments),
+]);
+
+/** A point in all histories. */
+function mark() {
+  return {
+    helmOps: ofHelmOps.length,
+    clusters: ofClusters.length,
+    deployments: ofDeployments.length,
+  };
+}
+
+const keyIn = (name: string) => `${workspaceNamespace}/${name}`;
+const isThere = ({ status }: Cluster) => status?.agent?.connected === true;
+
+/** Nothing that was newer was ever written over, and no cluster whose agent came back in time was called Offline. */
+function assertNothingFlapped(from: ReturnType<typeof mark>, away: readonly string[] = []): void {
+  for (const { name } of fleet.clusters) {
+    const history = ofClusters.of(keyIn(name), from.clusters);
+    assert.ok(
+      isRising(history.map(({ status }) => status?.agent?.epoch ?? 0)),
+      `epochs of ${name}`,
+    );
+    if (!away.includes(name))
+      assert.deepEqual(steps(history, isThere), [true], `presence of ${name}`);
+  }
+  for (const name of ["still", "moving"]) {
+    const history = ofHelmOps.of(keyIn(name), from.helmOps);
+    assert.ok(isRising(history.map(observed)), `generations of ${name}`);
+  }
+  const reasons = ofHelmOps
+    .of(keyIn("still"), from.helmOps)
+    .map(({ status }) => findCondition(status?.conditions, "Ready")?.reason);
+  if (away.length === 0) assert.deepEqual([...new Set(reasons)], ["Ready"]);
+  assertContentsInOrder(ofDeployments, from.deployments);
+}
+
+/** What is carried out of each deployment is one content after the other, and none of them twice. */
+function assertContentsInOrder(
+  history: History<{
+    metadata: { name: string; namespace?: string };
+    status?: { appliedDeploymentID?: string | undefined };
+  }>,
+  from: number,
+): void {
+  const keys = new Set(
+    history.since(from).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+  );
+  for (const key of keys) {
+    const applied = steps(history.of(key, from), ({ status }) => status?.appliedDeploymentID ?? "");
+    assert.equal(new Set(applied).size, applied.length, `contents of ${key}: ${applied.join(" ")}`);
+  }
+}
+
+test("a rolling restart loses no message, flaps no condition, and leadership is handed on at once", async () => {
+  const from = mark();
+  const before = await Promise.all(fleet.clusters.map((cluster) => bench.revisionIn(cluster)));
+  let isOver = false;
+  let changes = 0;
+  const changing = (async () => {
+    while (!isOver) {
+      changes += 1;
+      await bench.change();
+      await bench.settled();
+    }
+  })();
+  const handedOnAfter: number[] = [];
+  for (const replica of replicas) {
+    const leader = await bench.leader();
+    const stoppedAt = performance.now();
+    const stopping = replica.stop();
+    if (leader === replica) {
+      await bench.leaderAfter(replica);
+      handedOnAfter.push(performance.now() - stoppedAt);
+    }
+    await stopping;
+    assert.equal(replica.process().exit()?.code, 0);
+    await replica.start();
+  }
+  isOver = true;
+  await changing;
+
+  assertNothingFlapped(from);
+  assert.ok(handedOnAfter.length > 0);
+  for (const ms of handedOnAfter) assert.ok(ms < 2_000, `led on after ${Math.round(ms)} ms`);
+  const revisions = await Promise.all(fleet.clusters.map((cluster) => bench.revisionIn(cluster)));
+  assert.deepEqual(
+    revisions,
+    before.map((revision) => revision + changes),
+    "each change was carried out once in each cluster",
+  );
+});
+
+test("when the leader is killed another leads, and of its agents those that do not come back are offline", async () => {
+  const leader = await bench.leader();
+  const others = replicas.filter((replica) => replica !== leader);
+  await bench.gatherAt(leader);
+  const from = mark();
+
+  bench.sendAgentsTo(others);
+  const killedAt = performance.now();
+  signal(leader, "SIGKILL");
+  process.kill(second.agent().identity.pid, "SIGKILL");
+  await bench.change();
+  await bench.leaderAfter(leader);
+  const ledAfterMs = performance.now() - killedAt;
+  const gone = await bench.clusterThat(second, "offline", (cluster) => !isThere(cluster));
+  const offlineAfterMs = performance.now() - killedAt;
+  const waiting = await helmOpThat(hub, "moving", "done where it can be", (helmOp) => {
+    const ready = findCondition(helmOp.status?.conditions, "Ready");
+    return ready?.reason === "Offline" && ready.observedGeneration === helmOp.metadata.generation;
+  });
+  const still = await helmOpThat(
+    hub,
+    "still",
+    "told of who is away",
+    ({ status }) => status?.offlineClusterCount === 1,
+  );
+
+  assert.ok(ledAfterMs < 15_000, `another led after ${Math.round(ledAfterMs)} ms`);
+  assert.ok(offlineAfterMs < 30_000, `offline after ${Math.round(offlineAfterMs)} ms`);
+  const since = gone.status?.agent?.lastSeen ?? "";
+  assert.ok(Date.parse(since) > Date.now() - 60_000 && Date.parse(since) < Date.now() - 10_000);
+  assertNothingFlapped(from, [second.name]);
+  assert.equal(waiting.status?.display?.counts, "1 ready, 1 offline");
+  assert.equal(findCondition(waiting.status?.conditions, "Ready")?.status, "Unknown");
+  assert.equal(findCondition(still.status?.conditions, "Ready")?.status, "True");
+  assert.match(
+    findCondition(still.status?.conditions, "Ready")?.message ?? "",
+    new RegExp(`^as of when it was last heard of: .*${second.name} \\(since ${since}\\)$`),
+  );
+  const shown = await bench.clusterThat(
+    second,
+    "shown as offline",
+    ({ status }) => status?.display?.state === "Offline",
+  );
+  assert.match(
+    findCondition(shown.status?.conditions, "Ready")?.message ?? "",
+    new RegExp(`not connected since ${since}`),
+  );
+
+  await Promise.all([leader.start(), second.startAgent()]);
+  bench.sendAgentsTo(replicas);
+  await bench.settled();
+});
+
+test("a leader that was frozen and wakes overwrites nothing, and its agents were never offline", async () => {
+  const leader = await bench.leader();
+  const others = replicas.filter((replica) => replica !== leader);
+  await bench.gatherAt(leader);
+  const from = mark();
+
+  bench.sendAgentsTo(others);
+  const frozen = leader.process();
+  signal(leader, "SIGSTOP");
+  const frozenAt = performance.now();
+  await bench.leaderAfter(leader);
+  await bench.change();
+  await bench.settled();
+  for (const cluster of fleet.clusters)
+    await bench.clusterThat(
+      cluster,
+      "with another replica",
+      ({ status }) => status?.agent?.replica !== leader.name,
+    );
+  await frozenFor(frozenAt, 30_000);
+  await bench.change();
+  signal(leader, "SIGCONT");
+  const { code } = await frozen.exited;
+  await bench.settled();
+  await leader.start();
+  await bench.change();
+  await bench.settled();
+
+  assert.equal(code, 1, "whoever lost the leadership ends");
+  assertNothingFlapped(from);
+  bench.sendAgentsTo(replicas);
+});
+
+test("a replica that does not lead is frozen: its agents go elsewhere, and what it wakes with changes nothing", async () => {
+  const leader = await bench.leader();
+  const follower = replicas.find((replica) => replica !== leader);
+  assert.ok(follower !== undefined);
+  await bench.gatherAt(follower);
+  const from = mark();
+
+  bench.sendAgentsTo(replicas.filter((replica) => replica !== follower));
+  signal(follower, "SIGSTOP");
+  await bench.change();
+  await bench.settled();
+  signal(follower, "SIGCONT");
+  await bench.change();
+  await bench.settled();
+
+  assertNothingFlapped(from);
+  await assertAnswers(follower);
+});
+
+/** Freezing takes as long as it takes; what is to come after it waits for that. */
+function frozenFor(since: number, ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, since + ms - performance.now())));
+}
+
+async function assertAnswers(replica: TestReplica): Promise<void> {
+  const base = `http://127.0.0.1:${replica.ports.http}`;
+  assert.equal((await fetch(`${base}/readyz`)).status, 200);
+  const metrics = await (await fetch(`${base}/metrics`)).text();
+  assert.match(metrics, /^flotilla_hub_replicas 3$/m);
+  assert.match(metrics, /^flotilla_hub_leader 0$/m);
+}
