@@ -16,6 +16,7 @@ import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
 import { createReplica } from "./presence/replica.ts";
+import { createCurrency } from "./report/currency.ts";
 import { createReportWriter } from "./report/report-writer.ts";
 import { createWire } from "./serve/wire.ts";
 import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
@@ -60,7 +61,14 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     instance: config.replica,
     log,
   });
-  const reports = createReportWriter({ rest, deployments: caches.deployments.store, clock, log });
+  const currency = createCurrency({ rest, clusters: caches.clusters.store, clock, log });
+  const reports = createReportWriter({
+    rest,
+    deployments: caches.deployments.store,
+    currency,
+    clock,
+    log,
+  });
   const contents = createContentStore({
     rest,
     stored: caches.contents.store,
@@ -80,7 +88,11 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   try {
     await prepareHubNamespace(rest);
     const joined = await replica.join(ending.signal);
-    running.push(runCaches(caches, ending.signal), objects.run(ending.signal));
+    running.push(
+      runCaches(caches, ending.signal),
+      objects.run(ending.signal),
+      currency.run(ending.signal),
+    );
     const wire = await createWire(
       {
         ...parts,

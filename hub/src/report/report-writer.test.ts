@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { bundleDeployments, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
-import { aDeployment } from "../testing/objects.ts";
+import { aCluster, aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
+import { createCurrency } from "./currency.ts";
 import { createReportWriter } from "./report-writer.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
@@ -20,7 +22,12 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   const clock = createFakeClock();
   const deployments = createStore<BundleDeployment>();
   deployments.set(kube.put(bundleDeployments, deployment));
-  const writer = createReportWriter({ rest: kube, deployments, clock, log: silentLog() });
+  const clusters = createStore<Cluster>();
+  const currency = createCurrency({ rest: kube, clusters, clock, log: silentLog() });
+  const running = new AbortController();
+  void currency.run(running.signal);
+  const deps = { rest: kube, deployments, currency, clock, log: silentLog() };
+  const writer = createReportWriter(deps);
   const { namespace = "", name } = deployment.metadata;
   const paris = {
     namespace: "fleet-default",
@@ -34,8 +41,28 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
       .report(paris, { epoch, sequence }, deployed(changes))
       .then(() => acknowledged.push(sequence));
   const stored = () => kube.peek(bundleDeployments, { namespace, name })?.status;
-  return { kube, clock, writer, paris, report, acknowledged, stored };
+  /** The agent connects once more: written by whichever replica answers it. */
+  const connects = (epoch: number) =>
+    kube.put(clusterResource, aCluster("paris", { status: { agent: { connected: true, epoch } } }));
+  return {
+    kube,
+    clock,
+    writer,
+    paris,
+    report,
+    acknowledged,
+    stored,
+    connects,
+    /** The watch of Clusters has delivered this. */
+    saw: (cluster: Cluster) => void clusters.set(cluster),
+    end: () => running.abort(),
+  };
 }
+
+/** Still ready, which is no news: it is written within a second and not at once. */
+const grown = {
+  counts: { desiredReady: 2, ready: 2, notReady: 0, missing: 0, unknown: 0 },
+} as const;
 
 const failed = { phase: "failed", ready: false, message: "no chart" } as const;
 
@@ -154,4 +181,77 @@ describe("a withdrawal that an agent confirms", () => {
       assert.equal(left === undefined, isGone, keyOf(deployment));
     });
   }
+});
+
+describe("a report that comes late", () => {
+  it("is not stored once the agent is known to have connected elsewhere", async () => {
+    const { connects, saw, report, stored, acknowledged, end } = start();
+    saw(connects(1));
+    report(1, 1);
+    await settle();
+    saw(connects(2));
+
+    report(1, 2, grown);
+    await settle();
+
+    assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
+    assert.deepEqual(acknowledged, [1, 2]);
+    end();
+  });
+
+  it("is not stored by a process that was frozen with it while the agent went elsewhere", async () => {
+    const { clock, connects, saw, report, stored, end } = start();
+    saw(connects(1));
+    report(1, 1);
+    // No news: it waits for a second, in which the process is frozen, and is the first to be due when it wakes.
+    await clock.advance(900);
+    report(1, 2, grown);
+    await clock.advance(200);
+    connects(2);
+    clock.freeze(30_000);
+
+    await clock.advance(2_000);
+
+    assert.equal(stored()?.resourceCounts?.ready, 1);
+    end();
+  });
+
+  it("is stored by a process that was frozen with it and still has the agent", async () => {
+    const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
+    saw(connects(1));
+    report(1, 1);
+    await clock.advance(900);
+    report(1, 2, grown);
+    await clock.advance(200);
+    clock.freeze(30_000);
+
+    await clock.advance(2_000);
+
+    assert.equal(stored()?.resourceCounts?.ready, 2);
+    assert.deepEqual(acknowledged, [1, 2]);
+    assert.equal(kube.writes.filter((write) => write.startsWith("replace")).length, 2);
+    end();
+  });
+
+  it("waits while nobody can say whose agent it is", async () => {
+    const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
+    saw(connects(1));
+    const list = kube.list;
+    let isAway = true;
+    Object.assign(kube, {
+      list: (...args: Parameters<typeof list>) =>
+        isAway ? Promise.reject(new Error("away")) : list(...args),
+    });
+    clock.freeze(30_000);
+    report(1, 1, grown);
+    await clock.advance(5_000);
+    assert.equal(stored(), undefined);
+    assert.deepEqual(acknowledged, []);
+
+    isAway = false;
+    await clock.advance(5_000);
+    assert.equal(stored()?.resourceCounts?.ready, 2);
+    assert.deepEqual(acknowledged, [1]);
+    end();
+  });
 });

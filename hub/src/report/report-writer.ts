@@ -7,8 +7,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+} from "@flotilla/shared/kube/object.ts";
+import type { KubeRest, WriteOptions } from "@flotilla/shared/kube/rest.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { release } from "../deploy/tombstone.ts";
@@ -20,6 +26,7 @@ import {
   type PlacedReport,
 } from "../status/deployment-status.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
+import { type Currency, longestGapMs } from "./currency.ts";
 
 export interface ReportWriter extends ReportSink {
   /** Writes what still waits. */
@@ -29,20 +36,27 @@ export interface ReportWriter extends ReportSink {
 export interface ReportWriterDeps {
   readonly rest: KubeRest;
   readonly deployments: Store<BundleDeployment>;
+  readonly currency: Pick<Currency, "fresh" | "isOvertaken">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** A write that has not been sent by the time at which a process counts as frozen must not be sent when it wakes. */
+const writeTimeoutMs = longestGapMs;
+
 interface Pending {
   readonly report: PlacedReport;
+  readonly cluster: ObjectKey;
   readonly waiting: (() => void)[];
 }
 
 export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
   /** The latest report of each deployment that is not stored yet. */
   const pending = new Map<ObjectKey, Pending>();
+  const { currency } = deps;
   const writer = createStatusWriter({
     ...deps,
+    rest: { ...deps.rest, replace },
     resource: bundleDeployments,
     store: deps.deployments,
     isUrgent: isDeploymentNews,
@@ -51,6 +65,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)
         return undefined;
       if (isOutdated(latest.report, deployment.status)) return undefined;
+      if (currency.isOvertaken(latest.cluster, latest.report.epoch)) return undefined;
       const next = deploymentStatus(
         deployment,
         latest.report,
@@ -71,17 +86,33 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     },
   });
 
+  async function replace<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const known = currency.fresh();
+    if (known !== true) {
+      await known;
+      // As after any other write that it was not decided on.
+      const message = `write ${resource.kind} ${keyOf(object)}: this process stood still, and decides again`;
+      throw new KubeStatusError(message, { status: 409, reason: "Conflict" });
+    }
+    return deps.rest.replace(resource, object, { ...options, timeoutMs: writeTimeoutMs });
+  }
+
   return {
     // What is outdated, or about a deployment that is not there, is done with at once.
-    report({ deploymentsNamespace: namespace }, place, state) {
+    report({ deploymentsNamespace, ...cluster }, place, state) {
       const report = { ...place, state };
-      const key = keyOf({ namespace, name: state.name });
+      const key = keyOf({ namespace: deploymentsNamespace, name: state.name });
       return new Promise((resolve) => {
         const earlier = pending.get(key);
         if (earlier !== undefined && isOutdated(report, { agent: earlier.report })) resolve();
         else {
           // What an earlier report waited for is covered by this one.
-          pending.set(key, { report, waiting: [...(earlier?.waiting ?? []), resolve] });
+          const waiting = [...(earlier?.waiting ?? []), resolve];
+          pending.set(key, { report, cluster: keyOf(cluster), waiting });
           writer.mark(key);
         }
       });
