@@ -16,7 +16,7 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
+import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { Registry } from "prom-client";
@@ -36,6 +36,7 @@ export interface TestHub extends Watched {
   readonly deployments: Informer<BundleDeployment>;
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly kept: readonly KeptReport[];
+  readonly events: EventRecorder;
   /** Ends it as a process that is stopped in good order. */
   stop(): Promise<void>;
 }
@@ -43,6 +44,8 @@ export interface TestHub extends Watched {
 export interface HubOptions extends Partial<WireOptions> {
   readonly port?: number;
   readonly clock?: Clock;
+  /** Whether it keeps the registration tokens, which one of several does; default: it does. */
+  readonly leads?: boolean;
   /** The contents by deployment id; by default each is its own id in bytes. */
   readonly content?: (deploymentId: string) => Uint8Array;
   /** What its watch of Clusters is made with; by default what everything else is. */
@@ -50,7 +53,7 @@ export interface HubOptions extends Partial<WireOptions> {
 }
 
 export async function startHub(rest: KubeRest, options: HubOptions = {}): Promise<TestHub> {
-  const { port = 0, clock = systemClock, content = Buffer.from, ...others } = options;
+  const { port = 0, clock = systemClock, content = Buffer.from, leads = true, ...others } = options;
   const { clusterWatch = rest, ...wireOptions } = others;
   const logged = testLog();
   const { log } = logged;
@@ -98,7 +101,8 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       );
     },
   };
-  const events = createEventRecorder({ rest, controller: "test/hub", instance: "hub-0", log });
+  const instance = wireOptions.replica ?? "hub-0";
+  const events = createEventRecorder({ rest, controller: "test/hub", instance, log });
   const wire = await createWire(
     {
       rest,
@@ -117,7 +121,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
   const bound = await wire.listen("127.0.0.1", port);
   await Promise.all(Object.values(informers).map((informer) => informer.synced));
   running.push(wire.runPresence(ending.signal));
-  running.push(wire.runTokens(`127.0.0.1:${bound}`, ending.signal));
+  if (leads) running.push(wire.runTokens(`127.0.0.1:${bound}`, ending.signal));
   let isStopped = false;
 
   async function stop(): Promise<void> {
@@ -129,5 +133,5 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await events.flush();
   }
   after(stop);
-  return { wire, port: bound, log: logged, ...informers, kept, stop, ...watch };
+  return { wire, port: bound, log: logged, ...informers, kept, events, stop, ...watch };
 }

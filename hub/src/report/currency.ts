@@ -43,27 +43,33 @@ export function createCurrency({ rest, clusters, clock, log }: CurrencyDeps): Cu
   /** Epochs that the API server told after a gap, where the cache was behind. */
   let told: ReadonlyMap<ObjectKey, number> = new Map();
   let beatAt = clock.monotonic();
+  let gaps = 0;
   let looking: Promise<void> | undefined;
   const ending = new AbortController();
 
-  function fresh(): true | Promise<void> {
-    if (looking !== undefined) return looking;
+  /** Counts a gap that has just ended. */
+  function noticeGap(): void {
     const gapMs = clock.monotonic() - beatAt;
-    if (gapMs <= longestGapMs) return true;
-    log.warn(
-      { gapMs: Math.round(gapMs) },
-      "process stood still; it looks which agents it still has",
-    );
-    looking = lookUntilKnown().finally(() => {
-      looking = undefined;
-    });
-    return looking;
+    if (gapMs <= longestGapMs) return;
+    beatAt = clock.monotonic();
+    gaps += 1;
+    log.warn({ gapMs: Math.round(gapMs) }, "process stood still, and looks which agents it has");
+  }
+
+  function fresh(): true | Promise<void> {
+    const before = gaps;
+    noticeGap();
+    if (gaps !== before)
+      looking ??= lookUntilKnown().finally(() => {
+        looking = undefined;
+      });
+    return looking ?? true;
   }
 
   async function lookUntilKnown(): Promise<void> {
     const isOver = (): boolean => ending.signal.aborted;
     while (!isOver()) {
-      const begunAt = clock.monotonic();
+      const before = gaps;
       try {
         const { objects } = await listAll({
           rest,
@@ -72,10 +78,10 @@ export function createCurrency({ rest, clusters, clock, log }: CurrencyDeps): Cu
           transform: dropBulk,
           signal: ending.signal,
         });
-        // Frozen once more while it looked: what it was told is old again.
-        if (clock.monotonic() - begunAt > 10 * longestGapMs) continue;
+        noticeGap();
+        // It stood still once more while it was told: that is old again.
+        if (gaps !== before) continue;
         told = new Map(objects.map((cluster) => [keyOf(cluster), epochOf(cluster)]));
-        beatAt = clock.monotonic();
         return;
       } catch (thrown) {
         if (isOver()) return;
@@ -92,7 +98,8 @@ export function createCurrency({ rest, clusters, clock, log }: CurrencyDeps): Cu
     async run(signal) {
       let timer: Timer;
       function beat(): void {
-        if (fresh() === true) beatAt = clock.monotonic();
+        void fresh();
+        beatAt = clock.monotonic();
         timer = clock.setTimeout(beat, beatMs);
       }
       timer = clock.setTimeout(beat, beatMs);
