@@ -53,6 +53,14 @@ export interface Caches {
   readonly replicas: Informer<Lease>;
 }
 
+/** What the controllers follow: as it is now, and what changes. */
+export type FollowedCaches = {
+  readonly [K in Exclude<keyof Caches, "tokens" | "replicas">]: Pick<
+    Caches[K],
+    "store" | "onChange"
+  >;
+};
+
 export function createCaches(rest: KubeRest, log: Log): Caches {
   function cache<T extends KubeObject>(
     resource: Resource<T>,

@@ -1,13 +1,12 @@
 /** What the leader has found out, kept in memory and made again by whoever leads next. */
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { type ChartAccess, createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts, type Doubts } from "../helm-op/doubts.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { createGroupTallies, type GroupTallies } from "../rollup/group-tally.ts";
 import { createTallies } from "../rollup/tally.ts";
 import { toMember } from "../status/cluster-group-status.ts";
-import { presenceOf } from "../status/cluster-status.ts";
+import { isOfflineIn } from "../status/cluster-status.ts";
 import { createOutcomes, type Outcomes } from "../status/intent.ts";
 import { createStatusWriters, type StatusWriters } from "../status/status-writers.ts";
 import type { ControlDeps } from "./control-deps.ts";
@@ -35,10 +34,7 @@ export function createKnowledge(deps: ControlDeps): Knowledge {
   const housed = new Set<ObjectKey>();
   return {
     outcomes,
-    count: countStore(caches.deployments.store, tallies, (deployment) => {
-      const cluster = caches.clusters.store.get(clusterKeyOf(deployment));
-      return cluster !== undefined && presenceOf(cluster) !== "Connected";
-    }),
+    count: countStore(caches.deployments.store, tallies, isOfflineIn(caches.clusters.store)),
     groups,
     housed,
     statuses: createStatusWriters({ ...deps, outcomes, tallies, groups, housed }),

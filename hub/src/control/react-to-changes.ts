@@ -12,6 +12,8 @@ import { goesTo } from "../deploy/place.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { isDirect } from "../direct-bundle/as-helm-op.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
+import type { FollowedCaches } from "./caches.ts";
 import {
   isFetchFailure,
   isFetchMended,
@@ -20,13 +22,15 @@ import {
   isPresenceChange,
   isTargetingChange,
 } from "./changes.ts";
-import type { ControlDeps } from "./control-deps.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Loops } from "./loops.ts";
 
 /** From now on, until what it gives is called; what is there already is looked at once. */
 export function reactToChanges(
-  { caches, objects }: Pick<ControlDeps, "caches" | "objects">,
+  {
+    caches,
+    objects,
+  }: { readonly caches: FollowedCaches; readonly objects: Pick<WorkspaceObjects, "onChange"> },
   { access, bundleAccess, count, doubts, groups, outcomes, statuses }: Knowledge,
   loops: Loops,
 ): () => void {

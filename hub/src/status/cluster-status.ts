@@ -1,8 +1,11 @@
 /** The status of a Cluster but for `agent`, which the replica writes that holds the agent. Pure. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { revocationOf } from "../enroll/revocation.ts";
+import type { Store } from "@flotilla/shared/kube/store.ts";
+import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { worstState } from "../rollup/summarize.ts";
 import type { Tally } from "../rollup/tally.ts";
 import { isNews } from "./news.ts";
@@ -72,6 +75,14 @@ export function isClusterNews(before: ClusterStatus | undefined, after: ClusterS
 export function presenceOf({ status }: Cluster): AgentPresence {
   if (status?.agent?.epoch === undefined) return "WaitCheckIn";
   return status.agent.connected === true ? "Connected" : "Offline";
+}
+
+/** Whether nothing is heard of the cluster that a BundleDeployment is for. */
+export function isOfflineIn(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
+  return (deployment) => {
+    const cluster = clusters.get(clusterKeyOf(deployment));
+    return cluster !== undefined && presenceOf(cluster) !== "Connected";
+  };
 }
 
 /** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */

@@ -8,7 +8,7 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { isLeaving } from "../cluster/deletion.ts";
-import type { Caches } from "../control/caches.ts";
+import type { FollowedCaches } from "../control/caches.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { isBundleOf } from "../helm-op/plan-bundle.ts";
@@ -38,7 +38,7 @@ export interface StatusWriters {
 
 export interface StatusWritersDeps {
   readonly rest: KubeRest;
-  readonly caches: Caches;
+  readonly caches: FollowedCaches;
   readonly outcomes: Outcomes;
   readonly tallies: Tallies;
   readonly groups: GroupTallies;
