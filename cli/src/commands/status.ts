@@ -1,5 +1,6 @@
 /** `flotilla status`: what runs, where, and how the fleet is. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
@@ -43,20 +44,22 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
         ["CLUSTER", "AGENT", "READY", "STATE"],
         members.items.map(({ metadata, status: seen }) => [
           `${metadata.namespace}/${metadata.name}`,
-          seen?.agent?.connected === true ? "connected" : "not connected",
+          agentText(seen?.agent),
           seen?.display?.readyBundles ?? "0/0",
           seen?.display?.state ?? "Ready",
         ]),
       ),
       formatTable(
-        ["HELMOP", "VERSION", "READY", "MESSAGE"],
+        ["HELMOP", "VERSION", "READY", "CLUSTERS", "MESSAGE"],
         ops.items.map(({ metadata, status: seen }) => [
           `${metadata.namespace}/${metadata.name}`,
           seen?.version ?? "",
           seen?.display?.readyBundleDeployments ?? "0/0",
+          seen?.display?.counts ?? "",
           ["Accepted", "Polled", "Ready"]
             .map((type) => findCondition(seen?.conditions, type))
-            .find((condition) => condition?.status === "False")?.message ?? "",
+            .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
+            ?.message ?? "",
         ]),
       ),
       ...(applied.length === 0
@@ -82,6 +85,11 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   } finally {
     await rest.close();
   }
+}
+
+function agentText(agent: ClusterAgent | undefined): string {
+  if (agent?.connected === true) return "connected";
+  return agent?.lastSeen ? `not connected since ${agent.lastSeen}` : "not connected";
 }
 
 /** What somebody applied as a Bundle, which no HelmOp tells of. */

@@ -146,7 +146,7 @@ test("when the leader is killed another leads, and of its agents those that do n
   assert.ok(Date.parse(since) > Date.now() - 60_000 && Date.parse(since) < Date.now() - 10_000);
   assertNothingFlapped(from, [second.name]);
   assert.equal(waiting.status?.display?.counts, "1 ready, 1 offline");
-  assert.equal(findCondition(waiting.status?.conditions, "Ready")?.status, "Unknown");
+  assert.equal(findCondition(waiting.status.conditions, "Ready")?.status, "Unknown");
   assert.equal(findCondition(still.status?.conditions, "Ready")?.status, "True");
   assert.match(
     findCondition(still.status?.conditions, "Ready")?.message ?? "",

@@ -13,8 +13,6 @@ export interface OfflineClusters {
   readonly first: readonly OfflineCluster[];
 }
 
-export const noneOffline: OfflineClusters = { total: 0, first: [] };
-
 /** As many as a sentence names. */
 const mostNamed = 3;
 
