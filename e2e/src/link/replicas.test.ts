@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { startLinkProxy } from "../testing/link-proxy.ts";
 import { clusterOf, makeToken } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw, type RawStream } from "./raw-agent.ts";
@@ -16,8 +17,11 @@ const [here, there] = await Promise.all([
 const token = await makeToken(rest, here, "token");
 
 /** Connects with an identity to one of the replicas; resolves once it is welcomed. */
-async function connect(identity: AgentIdentity, hub: TestHub): Promise<RawStream> {
-  const raw = openRaw({ ...identity, hubAddress: `127.0.0.1:${hub.port}` });
+async function connect(
+  identity: AgentIdentity,
+  { port }: Pick<TestHub, "port">,
+): Promise<RawStream> {
+  const raw = openRaw({ ...identity, hubAddress: `127.0.0.1:${port}` });
   after(() => raw.close());
   raw.listen();
   raw.say(hello(identity));
@@ -40,6 +44,14 @@ function watchPresence(name: string) {
     return [...new Set(seen)];
   };
 }
+
+/** One that nothing is heard of while the other tests go on. */
+const cable = await startLinkProxy();
+after(() => cable.close());
+cable.setBackends([here.port]);
+await connect(await enrolRaw(rest, token, "pulled"), cable);
+cable.drop(["agent", "hub"]);
+const pulledAt = performance.now();
 
 suite("two streams of one cluster", () => {
   test("on two replicas: the newer one is kept, the older is told why, and the Cluster is never gone", async () => {
@@ -118,5 +130,14 @@ suite("a stream that ends", () => {
     assert.ok(tookMs < 5_000, `${tookMs} ms`);
     const since = Date.parse(clusterOf(there, "gone")?.status?.agent?.lastSeen ?? "");
     assert.ok(Math.abs(since - endedAt) <= 1_500, `${since - endedAt} ms off`);
+  });
+
+  test("because a cable was pulled is told within thirty", async () => {
+    await there.until(
+      () => clusterOf(there, "pulled")?.status?.agent?.connected === false,
+      "it is gone",
+    );
+    const tookMs = performance.now() - pulledAt;
+    assert.ok(tookMs > 5_000 && tookMs < 30_000, `${tookMs} ms`);
   });
 });

@@ -10,6 +10,10 @@ export const presenceErrors = defineErrors({
     retryable: true,
     help: "The status of a Cluster was changed by others again and again while the hub tried to write it. It is tried again by itself.",
   },
+  REPLICA_ALONE: {
+    retryable: true,
+    help: "A replica of the hub could not renew its Lease, so that nobody counts on it. It answers agents again once it can; they try another replica by themselves. See whether it reaches the hub's API server and may write Leases in its namespace.",
+  },
   REPLICA_BUSY: {
     retryable: true,
     help: "Two processes wrote the Lease of one replica of the hub at the same time. Give each replica a name of its own (`--replica`).",

@@ -58,9 +58,11 @@ export async function runLostAgents(deps: LostAgentsDeps, signal: AbortSignal): 
     replicas.onChange((replica) => controller.enqueue(replica)),
     clusters.onChange(({ after }) => {
       const agent = after?.status?.agent;
+      if (agent?.connected !== true) return;
+      const { replica = "" } = agent;
       // Of a replica that is there its Lease tells, again and again.
-      if (agent?.connected === true && replicas.leaseOf(agent.replica ?? "") === undefined)
-        controller.enqueue(agent.replica ?? "");
+      const isKept = replicas.leaseOf(replica) !== undefined;
+      if (!isKept || replicas.silenceOf(replica).kind === "gone") controller.enqueue(replica);
     }),
   ];
   const holders = clusters.store
@@ -114,7 +116,7 @@ export function lostAgentsReconciler(deps: Omit<LostAgentsDeps, "metrics" | "log
         const agent = status?.agent ?? {};
         return { agent: { ...agent, connected: false, lastSeen: lastSeen(agent, heard) } };
       },
-      signal,
+      { signal },
     );
     return isLost;
   }

@@ -93,6 +93,8 @@ export function createPresence(deps: PresenceDeps): Presence {
   const ended = new Map<ObjectKey, EndedStream>();
   /** How many streams of a cluster have begun here and have not ended. */
   const open = new Map<ObjectKey, number>();
+  /** Clusters that somebody else says the agent of is gone, although it is here. */
+  const disputed = new Set<ObjectKey>();
   /** Those that are not written yet. */
   const orphanLists = new Map<ObjectKey, OrphanList>();
   const listeners = new Set<(key: ObjectKey) => void>();
@@ -100,6 +102,10 @@ export function createPresence(deps: PresenceDeps): Presence {
 
   async function arrived(cluster: ClusterRef, arrival: Arrival): Promise<number> {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
+    if (!isCountedOn()) {
+      const message = `replica ${replica} of the hub could not renew its Lease, so it answers no agent; another may`;
+      throw new AppError(presenceErrors.REPLICA_ALONE, message);
+    }
     const written = await writeCluster(deps, key, (current) => {
       if (current.metadata.uid !== cluster.uid) return undefined;
       const earlier = [
@@ -184,11 +190,13 @@ export function createPresence(deps: PresenceDeps): Presence {
         if (next === undefined && !isNews) return undefined;
         return { ...(isNews && { orphans }), ...(next && { agent: next }) };
       },
-      signal,
+      { signal, fromServer: disputed.has(key) },
     );
     if (orphanLists.get(key) === list) orphanLists.delete(key);
     if (cluster === undefined) ended.delete(key);
-    return outcomeOf(verdict, (what) => log.info({ cluster: key }, what));
+    const outcome = outcomeOf(verdict, (what) => log.info({ cluster: key }, what));
+    if (outcome.kind === "done") disputed.delete(key);
+    return outcome;
   };
 
   /** What the Cluster is to say; `undefined`: what it says. */
@@ -233,7 +241,10 @@ export function createPresence(deps: PresenceDeps): Presence {
         .map(keyOf),
     clusterChanged(key, cluster) {
       if (cluster === undefined) ended.delete(key);
-      else if (held.has(key) && cluster.status?.agent?.connected !== true) tell(key);
+      else if (held.has(key) && cluster.status?.agent?.connected === false) {
+        disputed.add(key);
+        tell(key);
+      }
     },
   };
 }

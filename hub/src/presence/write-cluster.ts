@@ -15,6 +15,12 @@ export interface WriteClusterDeps {
   readonly clusters: Store<Cluster>;
 }
 
+export interface WriteClusterOptions {
+  readonly signal?: AbortSignal;
+  /** Decide on what the API server has, since the cache may still show a write of our own over it. */
+  readonly fromServer?: boolean;
+}
+
 /** The roll-up writes the same status; each of its writes may cost one of ours. */
 const attempts = 20;
 
@@ -26,9 +32,9 @@ export async function writeCluster(
   { rest, clusters }: WriteClusterDeps,
   key: ObjectKey,
   change: (cluster: Cluster) => AgentFields | undefined,
-  signal?: AbortSignal,
+  { signal, fromServer = false }: WriteClusterOptions = {},
 ): Promise<Cluster | undefined> {
-  let cluster = clusters.get(key);
+  let cluster = fromServer ? undefined : clusters.get(key);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     cluster ??= await rest.get(clusterResource, refOf(key), signal && { signal });
     if (cluster === undefined) return undefined;
