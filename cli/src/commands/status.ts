@@ -50,12 +50,11 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
         ]),
       ),
       formatTable(
-        ["HELMOP", "VERSION", "READY", "CLUSTERS", "MESSAGE"],
+        ["HELMOP", "VERSION", "READY", "MESSAGE"],
         ops.items.map(({ metadata, status: seen }) => [
           `${metadata.namespace}/${metadata.name}`,
           seen?.version ?? "",
           seen?.display?.readyBundleDeployments ?? "0/0",
-          seen?.display?.counts ?? "",
           ["Accepted", "Polled", "Ready"]
             .map((type) => findCondition(seen?.conditions, type))
             .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
