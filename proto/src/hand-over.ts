@@ -1,6 +1,7 @@
 /**
- * How a hub that goes away says so: in the trailers of the streams that it ends, so that an agent can tell this from a
- * hub that broke down, and connects again at once instead of waiting first.
+ * How a hub says that a stream ends and nothing is wrong, because it goes away or the agent's certificate has ended: in
+ * the trailers, so that an agent can tell this from a hub that broke down, and connects again at once instead of waiting
+ * first.
  */
 import { Metadata } from "@grpc/grpc-js";
 

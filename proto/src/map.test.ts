@@ -11,8 +11,6 @@ import {
   enrollResponseToWire,
   hubMessageFromWire,
   hubMessageToWire,
-  WireError,
-  wireLimits,
 } from "./map.ts";
 import type {
   AgentMessage,
@@ -22,7 +20,9 @@ import type {
   HubMessage,
 } from "./messages.ts";
 import { loadFleetService } from "./service.ts";
+import { aCertificate } from "./testing/a-certificate.ts";
 import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
+import { WireError, wireLimits } from "./wire-checks.ts";
 
 const { Connect: connect, Enroll: enroll } = loadFleetService().service;
 
@@ -138,7 +138,7 @@ describe("what the contract does not allow is refused", () => {
   const tooLong = "x".repeat(wireLimits.nameChars + 1);
   const hello = {
     kind: "hello",
-    protocolVersion: 1,
+    versions: { oldest: 1, newest: 1 },
     hubId: "h",
     agentVersion: "1",
     agentNamespace: "flotilla-agent",
@@ -182,6 +182,16 @@ describe("what the contract does not allow is refused", () => {
           })),
         }),
       /hello\.supplies is 10001 long/,
+    ],
+    [
+      "a list of authorities with something else between them",
+      () => sent.hub({ kind: "authorities", pem: `${aCertificate}${aCertificate.slice(0, 100)}` }),
+      /authorities\.pem has no certificates, or not only/,
+    ],
+    [
+      "a list of no authorities",
+      () => sent.hub({ kind: "authorities", pem: "" }),
+      /authorities\.pem has no certificates/,
     ],
     [
       "a supply of another kind",

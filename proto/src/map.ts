@@ -2,16 +2,12 @@
  * Between the generated wire types and ours. Every message is checked here once: what is missing, too long or out of
  * range is refused with a WireError, so that past this file the types can be trusted.
  */
+import { areAuthorities } from "./authorities.ts";
 import type {
   AgentMessage__Output,
   AgentMessage as WireAgentMessage,
 } from "./generated/flotilla/v1/AgentMessage.ts";
 import type { Certificate__Output } from "./generated/flotilla/v1/Certificate.ts";
-import type {
-  DeploymentState__Output,
-  _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
-  DeploymentState as WireState,
-} from "./generated/flotilla/v1/DeploymentState.ts";
 import type {
   EnrollRequest__Output,
   EnrollRequest as WireEnrollRequest,
@@ -24,62 +20,29 @@ import type {
   HubMessage__Output,
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
-import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
-import {
-  type AgentMessage,
-  type DeploymentKey,
-  type DeploymentPhase,
-  type DeploymentState,
-  type EnrollRequest,
-  type EnrollResponse,
-  type HubMessage,
-  type IssuedCertificate,
-  type ResourceState,
-  type ResourceStateName,
-  type ResourceTally,
-  resourceStateNames,
-  type SupplyRef,
+import { stateFromWire, stateToWire } from "./map-state.ts";
+import type {
+  AgentMessage,
+  EnrollRequest,
+  EnrollResponse,
+  HubMessage,
+  IssuedCertificate,
+  SupplyRef,
 } from "./messages.ts";
-
-/** A message that the contract does not allow. The stream that carried it ends. */
-export class WireError extends Error {
-  override readonly name = "WireError";
-}
-
-/** Bounds of what one message may carry; beyond them it is refused. */
-export const wireLimits = {
-  /** Names of Kubernetes objects end at 253 characters; UIDs, digests and addresses are shorter than this. */
-  nameChars: 512,
-  messageChars: 16_384,
-  holdings: 10_000,
-  supplies: 10_000,
-  notReady: 10,
-  resources: 64,
-  labels: 200,
-} as const;
-
-const phaseToWire = {
-  pending: "PHASE_PENDING",
-  deployed: "PHASE_DEPLOYED",
-  failed: "PHASE_FAILED",
-  withdrawing: "PHASE_WITHDRAWING",
-} as const satisfies Record<DeploymentPhase, WirePhase>;
-
-const phaseFromWire: Partial<Record<WirePhase, DeploymentPhase>> = {
-  PHASE_PENDING: "pending",
-  PHASE_DEPLOYED: "deployed",
-  PHASE_FAILED: "failed",
-  PHASE_WITHDRAWING: "withdrawing",
-};
-
-const noTally: ResourceTally = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+import { atMost, key, present, text, WireError, whole, wireLimits } from "./wire-checks.ts";
 
 export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
   switch (message.kind) {
     case "hello": {
-      const { kind: _, ...hello } = message;
+      const { kind: _, versions, ...hello } = message;
       return {
-        hello: { ...hello, holdings: [...hello.holdings], supplies: [...hello.supplies] },
+        hello: {
+          ...hello,
+          protocolVersion: versions.oldest,
+          newestProtocolVersion: versions.newest,
+          holdings: [...hello.holdings],
+          supplies: [...hello.supplies],
+        },
       };
     }
     case "received":
@@ -97,9 +60,11 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
     atMost(hello.holdings.length, wireLimits.holdings, "hello.holdings");
     atMost(hello.supplies.length, wireLimits.supplies, "hello.supplies");
     const factsDigest = text(hello.factsDigest, "hello.facts_digest");
+    const authoritiesDigest = text(hello.authoritiesDigest, "hello.authorities_digest");
+    const { protocolVersion: oldest, newestProtocolVersion: newest } = hello;
     return {
       kind: "hello",
-      protocolVersion: hello.protocolVersion,
+      versions: { oldest, newest: Math.max(oldest, newest) },
       hubId: text(hello.hubId, "hello.hub_id"),
       agentVersion: text(hello.agentVersion, "hello.agent_version"),
       agentNamespace: text(hello.agentNamespace, "hello.agent_namespace"),
@@ -114,6 +79,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
         const digest = text(held.digest, "held_supply.digest");
         return { ...supplyRef(held, "held_supply"), ...(digest !== "" && { digest }) };
       }),
+      ...(authoritiesDigest !== "" && { authoritiesDigest }),
     };
   }
   if (wire.received) {
@@ -164,6 +130,8 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
     }
     case "supplyWithdrawal":
       return { supplyWithdrawal: { ...message.supply } };
+    case "authorities":
+      return { authorities: { pem: message.pem } };
   }
 }
 
@@ -222,6 +190,13 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       supply: supplyRef(wire.supplyWithdrawal, "supply_withdrawal"),
     };
   }
+  if (wire.authorities) {
+    const { pem } = wire.authorities;
+    atMost(pem.length, wireLimits.authoritiesChars, "authorities.pem");
+    if (!areAuthorities(pem))
+      throw new WireError("authorities.pem has no certificates, or not only");
+    return { kind: "authorities", pem };
+  }
   throw new WireError("the hub sent a message of a kind that this agent does not know");
 }
 
@@ -271,88 +246,6 @@ export function certificateFromWire(wire: Certificate__Output | null): IssuedCer
   return { chainPem: wire.chainPem, authoritiesPem: wire.authoritiesPem };
 }
 
-function stateToWire(sequence: number, state: DeploymentState): WireState {
-  return {
-    name: state.name,
-    uid: state.uid,
-    sequence,
-    deploymentId: state.deploymentId,
-    phase: phaseToWire[state.phase],
-    message: cut(state.message),
-    retryAt: state.retryAt ?? "",
-    ...(state.release !== undefined && { release: state.release }),
-    ready: state.ready,
-    notReady: state.notReady.slice(0, wireLimits.notReady).map((resource) => ({
-      ...resource,
-      message: cut(resource.message),
-      missing: resource.state === "missing",
-    })),
-    resources: state.resources.slice(0, wireLimits.resources),
-    incomplete: state.incomplete || state.resources.length > wireLimits.resources,
-    counts: state.counts,
-    chartDigest: state.chartDigest ?? "",
-    code: state.code ?? "",
-  };
-}
-
-function stateFromWire(wire: DeploymentState__Output): DeploymentState {
-  const phase = phaseFromWire[wire.phase];
-  if (phase === undefined)
-    throw new WireError(
-      `state.phase is ${wire.phase}, which is none of ${Object.values(phaseToWire).join(", ")}`,
-    );
-  atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
-  atMost(wire.resources.length, wireLimits.resources, "state.resources");
-  const retryAt = text(wire.retryAt, "state.retry_at");
-  const chartDigest = text(wire.chartDigest, "state.chart_digest");
-  const code = text(wire.code, "state.code");
-  return {
-    ...key(wire, "state"),
-    deploymentId: text(wire.deploymentId, "state.deployment_id"),
-    phase,
-    message: long(wire.message, "state.message"),
-    ...(retryAt !== "" && { retryAt }),
-    ...(wire.release !== null && {
-      release: {
-        namespace: text(wire.release.namespace, "release.namespace"),
-        name: text(wire.release.name, "release.name"),
-        revision: wire.release.revision,
-        chartVersion: text(wire.release.chartVersion, "release.chart_version"),
-        appVersion: text(wire.release.appVersion, "release.app_version"),
-      },
-    }),
-    ready: wire.ready,
-    notReady: wire.notReady.map((resource) => ({
-      ...resourceFromWire(resource, resource.missing ? "missing" : "in-progress"),
-      message: long(resource.message, "resource.message"),
-    })),
-    resources: wire.resources.map((resource) => resourceFromWire(resource, "unknown")),
-    incomplete: wire.incomplete,
-    counts: wire.counts ?? noTally,
-    ...(chartDigest !== "" && { chartDigest }),
-    ...(code !== "" && { code }),
-  };
-}
-
-/** `otherwise`: the state of what says none, or one that this build does not know. */
-function resourceFromWire(
-  wire: ResourceState__Output,
-  otherwise: ResourceStateName,
-): ResourceState {
-  const namespace = text(wire.namespace, "resource.namespace");
-  return {
-    apiVersion: text(wire.apiVersion, "resource.api_version"),
-    kind: text(wire.kind, "resource.kind"),
-    ...(namespace !== "" && { namespace }),
-    name: text(wire.name, "resource.name"),
-    state: resourceStateNames.find((state) => state === wire.state) ?? otherwise,
-  };
-}
-
-function key(wire: { readonly name: string; readonly uid: string }, where: string): DeploymentKey {
-  return { name: present(wire.name, `${where}.name`), uid: present(wire.uid, `${where}.uid`) };
-}
-
 function supplyRef(
   wire: { readonly kind: string; readonly name: string },
   where: string,
@@ -363,36 +256,4 @@ function supplyRef(
       `${where}.kind is ${text(kind, where)}, which is no Secret and no ConfigMap`,
     );
   return { kind, name: present(wire.name, `${where}.name`) };
-}
-
-function present(value: string, field: string): string {
-  if (value === "") throw new WireError(`${field} is empty`);
-  return text(value, field);
-}
-
-function text(value: string, field: string): string {
-  atMost(value.length, wireLimits.nameChars, field);
-  return value;
-}
-
-function long(value: string, field: string): string {
-  atMost(value.length, wireLimits.messageChars, field);
-  return value;
-}
-
-/** A message of ours, as long as the other side takes it. */
-function cut(message: string): string {
-  return message.slice(0, wireLimits.messageChars);
-}
-
-function atMost(size: number, limit: number, field: string): void {
-  if (size > limit)
-    throw new WireError(`${field} is ${size} long, which is more than the ${limit} allowed`);
-}
-
-function whole(value: string, field: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw new WireError(`${field} is ${value}, which is out of range`);
-  return number;
 }

@@ -3,9 +3,7 @@
  *
  * These are the types that the rest of the product sees; how they travel (fleet.proto) stays inside this package.
  */
-
-/** Spoken by this build. A peer with another major contract is turned away in words. */
-export const protocolVersion = 1;
+import type { VersionRange } from "./versions.ts";
 
 /** A BundleDeployment by name, and by the UID that tells it from an earlier one of that name. */
 export interface DeploymentKey {
@@ -35,7 +33,8 @@ export interface HeldSupply extends SupplyRef {
 export type AgentMessage =
   | {
       readonly kind: "hello";
-      readonly protocolVersion: number;
+      /** The versions that the agent speaks. */
+      readonly versions: VersionRange;
       readonly hubId: string;
       readonly agentVersion: string;
       readonly agentNamespace: string;
@@ -43,6 +42,8 @@ export type AgentMessage =
       /** Of the facts that it holds. */
       readonly factsDigest?: string;
       readonly supplies: readonly HeldSupply[];
+      /** Of what it trusts its hub by. */
+      readonly authoritiesDigest?: string;
     }
   | {
       readonly kind: "received";
@@ -56,6 +57,7 @@ export type AgentMessage =
 export type HubMessage =
   | {
       readonly kind: "welcome";
+      /** What is spoken on this stream. */
       readonly protocolVersion: number;
       readonly hubId: string;
       /** Higher for every later stream of the same cluster. */
@@ -75,7 +77,8 @@ export type HubMessage =
   | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number }
   | { readonly kind: "facts"; readonly digest: string; readonly content: Uint8Array }
   | { readonly kind: "supply"; readonly supply: Supply }
-  | { readonly kind: "supplyWithdrawal"; readonly supply: SupplyRef };
+  | { readonly kind: "supplyWithdrawal"; readonly supply: SupplyRef }
+  | { readonly kind: "authorities"; readonly pem: string };
 
 /** A Secret or ConfigMap of the workspace; `packed` is absent where the hub has no such object. */
 export interface Supply extends SupplyRef {

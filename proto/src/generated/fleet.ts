@@ -2,6 +2,7 @@ import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { AgentMessage as _flotilla_v1_AgentMessage, AgentMessage__Output as _flotilla_v1_AgentMessage__Output } from './flotilla/v1/AgentMessage.ts';
+import type { Authorities as _flotilla_v1_Authorities, Authorities__Output as _flotilla_v1_Authorities__Output } from './flotilla/v1/Authorities.ts';
 import type { Certificate as _flotilla_v1_Certificate, Certificate__Output as _flotilla_v1_Certificate__Output } from './flotilla/v1/Certificate.ts';
 import type { Deployment as _flotilla_v1_Deployment, Deployment__Output as _flotilla_v1_Deployment__Output } from './flotilla/v1/Deployment.ts';
 import type { DeploymentState as _flotilla_v1_DeploymentState, DeploymentState__Output as _flotilla_v1_DeploymentState__Output } from './flotilla/v1/DeploymentState.ts';
@@ -35,6 +36,7 @@ export interface ProtoGrpcType {
   flotilla: {
     v1: {
       AgentMessage: MessageTypeDefinition<_flotilla_v1_AgentMessage, _flotilla_v1_AgentMessage__Output>
+      Authorities: MessageTypeDefinition<_flotilla_v1_Authorities, _flotilla_v1_Authorities__Output>
       Certificate: MessageTypeDefinition<_flotilla_v1_Certificate, _flotilla_v1_Certificate__Output>
       Deployment: MessageTypeDefinition<_flotilla_v1_Deployment, _flotilla_v1_Deployment__Output>
       DeploymentState: MessageTypeDefinition<_flotilla_v1_DeploymentState, _flotilla_v1_DeploymentState__Output>

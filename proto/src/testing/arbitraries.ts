@@ -1,12 +1,13 @@
 /** Messages at random, as the contract allows them. */
 import fc from "fast-check";
-import { wireLimits } from "../map.ts";
 import {
   type AgentMessage,
   type DeploymentState,
   type HubMessage,
   resourceStateNames,
 } from "../messages.ts";
+import { wireLimits } from "../wire-checks.ts";
+import { aCertificate } from "./a-certificate.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });
 const named = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
@@ -94,7 +95,9 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   fc.record(
     {
       kind: fc.constant("hello" as const),
-      protocolVersion: count,
+      versions: fc
+        .tuple(count, count)
+        .map(([one, other]) => ({ oldest: Math.min(one, other), newest: Math.max(one, other) })),
       hubId: text,
       agentVersion: text,
       agentNamespace: text,
@@ -111,11 +114,12 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
       supplies: fc.array(
         fc.record({ ...supplyRef, digest: named }, { requiredKeys: ["kind", "name"] }),
       ),
+      authoritiesDigest: named,
     },
     {
       requiredKeys: [
         "kind",
-        "protocolVersion",
+        "versions",
         "hubId",
         "agentVersion",
         "agentNamespace",
@@ -163,4 +167,8 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
     ),
   }),
   fc.record({ kind: fc.constant("supplyWithdrawal" as const), supply: fc.record(supplyRef) }),
+  fc.record({
+    kind: fc.constant("authorities" as const),
+    pem: fc.integer({ min: 1, max: 3 }).map((many) => aCertificate.repeat(many)),
+  }),
 );

@@ -11,6 +11,8 @@ export interface Hello {
   'holdings'?: (_flotilla_v1_Holding)[];
   'factsDigest'?: (string);
   'supplies'?: (_flotilla_v1_HeldSupply)[];
+  'newestProtocolVersion'?: (number);
+  'authoritiesDigest'?: (string);
 }
 
 export interface Hello__Output {
@@ -21,4 +23,6 @@ export interface Hello__Output {
   'holdings': (_flotilla_v1_Holding__Output)[];
   'factsDigest': (string);
   'supplies': (_flotilla_v1_HeldSupply__Output)[];
+  'newestProtocolVersion': (number);
+  'authoritiesDigest': (string);
 }

@@ -8,6 +8,7 @@ import type { StateReceived as _flotilla_v1_StateReceived, StateReceived__Output
 import type { Facts as _flotilla_v1_Facts, Facts__Output as _flotilla_v1_Facts__Output } from '../../flotilla/v1/Facts.ts';
 import type { Supply as _flotilla_v1_Supply, Supply__Output as _flotilla_v1_Supply__Output } from '../../flotilla/v1/Supply.ts';
 import type { SupplyWithdrawal as _flotilla_v1_SupplyWithdrawal, SupplyWithdrawal__Output as _flotilla_v1_SupplyWithdrawal__Output } from '../../flotilla/v1/SupplyWithdrawal.ts';
+import type { Authorities as _flotilla_v1_Authorities, Authorities__Output as _flotilla_v1_Authorities__Output } from '../../flotilla/v1/Authorities.ts';
 
 export interface HubMessage {
   'welcome'?: (_flotilla_v1_Welcome | null);
@@ -18,7 +19,8 @@ export interface HubMessage {
   'facts'?: (_flotilla_v1_Facts | null);
   'supply'?: (_flotilla_v1_Supply | null);
   'supplyWithdrawal'?: (_flotilla_v1_SupplyWithdrawal | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal";
+  'authorities'?: (_flotilla_v1_Authorities | null);
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal"|"authorities";
 }
 
 export interface HubMessage__Output {
@@ -30,5 +32,6 @@ export interface HubMessage__Output {
   'facts'?: (_flotilla_v1_Facts__Output | null);
   'supply'?: (_flotilla_v1_Supply__Output | null);
   'supplyWithdrawal'?: (_flotilla_v1_SupplyWithdrawal__Output | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal";
+  'authorities'?: (_flotilla_v1_Authorities__Output | null);
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal"|"authorities";
 }

@@ -1,0 +1,10 @@
+// Original file: proto/fleet.proto
+
+
+export interface Authorities {
+  'pem'?: (string);
+}
+
+export interface Authorities__Output {
+  'pem': (string);
+}

@@ -1,0 +1,115 @@
+/** Between the wire's DeploymentState and ours. */
+import type {
+  DeploymentState__Output,
+  _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
+  DeploymentState as WireState,
+} from "./generated/flotilla/v1/DeploymentState.ts";
+import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
+import {
+  type DeploymentPhase,
+  type DeploymentState,
+  type ResourceState,
+  type ResourceStateName,
+  type ResourceTally,
+  resourceStateNames,
+} from "./messages.ts";
+import { atMost, key, long, text, WireError, wireLimits } from "./wire-checks.ts";
+
+const phaseToWire = {
+  pending: "PHASE_PENDING",
+  deployed: "PHASE_DEPLOYED",
+  failed: "PHASE_FAILED",
+  withdrawing: "PHASE_WITHDRAWING",
+} as const satisfies Record<DeploymentPhase, WirePhase>;
+
+const phaseFromWire: Partial<Record<WirePhase, DeploymentPhase>> = {
+  PHASE_PENDING: "pending",
+  PHASE_DEPLOYED: "deployed",
+  PHASE_FAILED: "failed",
+  PHASE_WITHDRAWING: "withdrawing",
+};
+
+const noTally: ResourceTally = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+
+export function stateToWire(sequence: number, state: DeploymentState): WireState {
+  return {
+    name: state.name,
+    uid: state.uid,
+    sequence,
+    deploymentId: state.deploymentId,
+    phase: phaseToWire[state.phase],
+    message: cut(state.message),
+    retryAt: state.retryAt ?? "",
+    ...(state.release !== undefined && { release: state.release }),
+    ready: state.ready,
+    notReady: state.notReady.slice(0, wireLimits.notReady).map((resource) => ({
+      ...resource,
+      message: cut(resource.message),
+      missing: resource.state === "missing",
+    })),
+    resources: state.resources.slice(0, wireLimits.resources),
+    incomplete: state.incomplete || state.resources.length > wireLimits.resources,
+    counts: state.counts,
+    chartDigest: state.chartDigest ?? "",
+    code: state.code ?? "",
+  };
+}
+
+export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
+  const phase = phaseFromWire[wire.phase];
+  if (phase === undefined)
+    throw new WireError(
+      `state.phase is ${wire.phase}, which is none of ${Object.values(phaseToWire).join(", ")}`,
+    );
+  atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
+  atMost(wire.resources.length, wireLimits.resources, "state.resources");
+  const retryAt = text(wire.retryAt, "state.retry_at");
+  const chartDigest = text(wire.chartDigest, "state.chart_digest");
+  const code = text(wire.code, "state.code");
+  return {
+    ...key(wire, "state"),
+    deploymentId: text(wire.deploymentId, "state.deployment_id"),
+    phase,
+    message: long(wire.message, "state.message"),
+    ...(retryAt !== "" && { retryAt }),
+    ...(wire.release !== null && {
+      release: {
+        namespace: text(wire.release.namespace, "release.namespace"),
+        name: text(wire.release.name, "release.name"),
+        revision: wire.release.revision,
+        chartVersion: text(wire.release.chartVersion, "release.chart_version"),
+        appVersion: text(wire.release.appVersion, "release.app_version"),
+      },
+    }),
+    ready: wire.ready,
+    notReady: wire.notReady.map((resource) => ({
+      ...resourceFromWire(resource, resource.missing ? "missing" : "in-progress"),
+      message: long(resource.message, "resource.message"),
+    })),
+    resources: wire.resources.map((resource) => resourceFromWire(resource, "unknown")),
+    incomplete: wire.incomplete,
+    counts: wire.counts ?? noTally,
+    ...(chartDigest !== "" && { chartDigest }),
+    ...(code !== "" && { code }),
+  };
+}
+
+/** `otherwise`: the state of what says none, or one that this build does not know. */
+function resourceFromWire(
+  wire: ResourceState__Output,
+  otherwise: ResourceStateName,
+): ResourceState {
+  const namespace = text(wire.namespace, "resource.namespace");
+  return {
+    apiVersion: text(wire.apiVersion, "resource.api_version"),
+    kind: text(wire.kind, "resource.kind"),
+    ...(namespace !== "" && { namespace }),
+    name: text(wire.name, "resource.name"),
+    state: resourceStateNames.find((state) => state === wire.state) ?? otherwise,
+  };
+}
+
+/** A message of ours, as long as the other side takes it. */
+function cut(message: string): string {
+  return message.slice(0, wireLimits.messageChars);
+}

@@ -1,0 +1,13 @@
+/** The certificate of an authority, for tests. Nobody has its key. */
+export const aCertificate = `-----BEGIN CERTIFICATE-----
+MIIBhDCCASmgAwIBAgIUU9+j+uwDbzVrS1mPbv8nuFrgkdwwCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLZmxvdGlsbGEtY2EwIBcNMjYxMTIxMTYzODI5WhgPMjEyNjEw
+MjgxNjM4MjlaMBYxFDASBgNVBAMMC2Zsb3RpbGxhLWNhMFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAEm6PXMXABfvqYh5+vBDwNk5FJD5ghNT9hn5Mk5E6I4Xh6tUPo
+byktGsFA8YVCq+61Hrtw3iRX7rY0pY8BAjMtxaNTMFEwHQYDVR0OBBYEFPZmaEa/
+N9fbGIKSnAzFtkPTimotMB8GA1UdIwQYMBaAFPZmaEa/N9fbGIKSnAzFtkPTimot
+MA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhAMwyffXucb72u++K
+NDvHaoAzWxdNvpwYKZJ3ufZGqQd/AiEAnp5ZiM3J0fe1F/+heP0CespnbG4i1pRI
+qF0iNCttAr0=
+-----END CERTIFICATE-----
+`;
