@@ -130,6 +130,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           resolver: charts,
           replica,
           runTokens: (leading) => wire.runTokens(advertised, leading),
+          runRotation: wire.runRotation,
         },
         end,
       );

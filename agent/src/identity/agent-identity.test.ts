@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type AgentIdentity, fromSecret, renewalAt, toSecretData } from "./agent-identity.ts";
+import { type AgentIdentity, fromSecret, timesOf, toSecretData } from "./agent-identity.ts";
 import { parseBootstrap } from "./bootstrap.ts";
 
 const identity: AgentIdentity = {
@@ -41,9 +41,18 @@ suite("the agent's identity in its Secret", () => {
     assert.equal(fromSecret({ metadata: { name: "s" } }), undefined);
   });
 
-  test("is renewed at two thirds of its life", () => {
-    assert.equal(renewalAt({ notBefore: 1_000, notAfter: 4_000 }), 3_000);
-  });
+  const validity = { notBefore: 1_000, notAfter: 4_000 };
+  const times: readonly (readonly [string, "now" | "before", number, object])[] = [
+    ["when it was issued before", "before", 9_000, { renewAt: 3_000, goodUntil: 4_000 }],
+    ["when it is new", "now", 1_200, { renewAt: 3_000, goodUntil: 4_000 }],
+    ["by a clock that is ahead of the hub's", "now", 9_000, { renewAt: 11_000, goodUntil: 12_000 }],
+    ["by a clock that is behind the hub's", "now", 0, { renewAt: 2_000, goodUntil: 3_000 }],
+  ];
+  for (const [what, issued, now, expected] of times) {
+    test(`is renewed at two thirds of its life ${what}`, () => {
+      assert.deepEqual(timesOf(validity, issued, now), expected);
+    });
+  }
 });
 
 suite("what an agent is given to enrol with", () => {

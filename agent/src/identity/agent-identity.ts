@@ -63,8 +63,32 @@ export function validityOf(chainPem: string): Validity {
 }
 
 /** When a certificate is to be renewed: at two thirds of its life. */
-export function renewalAt({ notBefore, notAfter }: Validity): number {
+function renewalAt({ notBefore, notAfter }: Validity): number {
   return notBefore + ((notAfter - notBefore) * 2) / 3;
+}
+
+/** How long a certificate is to be used, by this side's clock, ms since 1970. */
+export interface CertificateTimes {
+  readonly renewAt: number;
+  readonly goodUntil: number;
+}
+
+/**
+ * Of a certificate that was `issued` just now, or at some time before. The hub's clock may be another: where they do not
+ * agree on the beginning of a new certificate, its length counts from now. Else an agent whose clock is ahead would renew
+ * without end.
+ */
+export function timesOf(
+  validity: Validity,
+  issued: "now" | "before",
+  now: number,
+): CertificateTimes {
+  const { notBefore, notAfter } = validity;
+  const lifeMs = notAfter - notBefore;
+  const ageMs = now - notBefore;
+  const isInStep = issued === "before" || (ageMs >= 0 && ageMs <= lifeMs / 2);
+  const shiftMs = isInStep ? 0 : ageMs;
+  return { renewAt: renewalAt(validity) + shiftMs, goodUntil: notAfter + shiftMs };
 }
 
 export function enrolledAs(

@@ -9,17 +9,19 @@
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createWaker } from "@flotilla/shared/clock/waker.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import { linkErrors, wrongHub } from "../link/errors.ts";
 import type { ConnectHub } from "../link/hub-client.ts";
 import {
   type AgentIdentity,
+  type CertificateTimes,
   enrolledAs,
   type NextKey,
   renewedWith,
   type StoredIdentity,
+  timesOf,
   validityOf,
 } from "./agent-identity.ts";
 import { createAgentKey, createCertificateRequest } from "./agent-key.ts";
@@ -41,23 +43,42 @@ export interface IdentityKeeper {
   run(signal: AbortSignal): Promise<void>;
   /** An identity whose certificate has not ended, as soon as there is one. To be had while `run` goes on. */
   usable(signal: AbortSignal): Promise<AgentIdentity>;
+  /** When the certificate of the present identity is to be renewed, ms since 1970. */
+  readonly renewAt: number;
+  /** Why there is no usable identity; "" while there is one, and where nothing has gone wrong yet. */
+  readonly trouble: string;
   /** Stores a renewed certificate of `identity`, unless another one has taken its place. */
   renewed(identity: AgentIdentity, certificate: IssuedCertificate): Promise<AgentIdentity>;
+  /** The hub said that the certificate of `identity` has ended, whatever the time is here. */
+  ended(identity: AgentIdentity): void;
+  /**
+   * The hub is to be trusted by these from now on, unless `identity` is of another hub than the present one. What cannot be
+   * stored at once holds nevertheless, and is stored later. Never rejects.
+   */
+  trust(identity: AgentIdentity, authoritiesPem: string): Promise<void>;
   /** Hears that `usable` gives another identity than before. */
   onReplaced(listener: () => void): void;
 }
 
 const backoff: BackoffBounds = { firstMs: 1_000, longestMs: 60_000 };
+const never: CertificateTimes = { renewAt: 0, goodUntil: 0 };
 /** Longer timers than this overflow. */
 const longestWaitMs = 24 * 3_600_000;
+
+interface Current extends CertificateTimes {
+  readonly identity: AgentIdentity;
+}
 
 export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   const { store, connectHub, clock, log, random = Math.random } = deps;
   const waker = createWaker(clock);
   const waiting = new Set<() => void>();
   const listeners: (() => void)[] = [];
-  let current: { readonly identity: AgentIdentity; readonly goodUntil: number } | undefined;
+  let current: Current | undefined;
+  /** Whether `current` is not yet in the Secret. */
+  let isUnsaved = false;
   let nextKey: NextKey | undefined;
+  let trouble = "";
   let writing: Promise<unknown> = Promise.resolve();
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -70,6 +91,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
         const goodUntil = await follow(signal);
         failures = 0;
         lastMessage = "";
+        trouble = "";
         waitMs = Math.min(longestWaitMs, goodUntil - clock.now());
       } catch (thrown) {
         if (isOver(signal)) break;
@@ -79,10 +101,8 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
         const { code, message } = AppError.from(thrown);
         // The same refusal again and again says nothing new.
         const level = message === lastMessage ? "debug" : "warn";
-        const what = isGood()
-          ? "not enrolled anew, the identity of before stays; it is tried again"
-          : "agent has no identity yet, it is tried again";
-        log[level]({ code, err: message, retryMs }, what);
+        trouble = message;
+        log[level]({ code, err: message, retryMs }, whatFailed());
         lastMessage = message;
       }
       await waker.wait(waitMs, signal);
@@ -90,20 +110,27 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     await watching;
   }
 
+  function whatFailed(): string {
+    if (!isGood()) return "agent has no identity yet, it is tried again";
+    return isUnsaved
+      ? "what the hub is trusted by is used but not stored, it is tried again"
+      : "not enrolled anew, the identity of before stays; it is tried again";
+  }
+
   /** Makes `current` what it should be now; gives until when it is. */
   async function follow(signal: AbortSignal): Promise<number> {
     const stored = current === undefined ? await store.load(signal) : storedAs(current.identity);
     const known = stored?.enrolled;
     nextKey ??= stored?.nextKey;
-    const goodUntil =
-      current?.goodUntil ?? (known === undefined ? 0 : validityOf(known.chainPem).notAfter);
+    const times = current ?? (known === undefined ? never : timesAt(known, "before"));
+    const { goodUntil } = times;
     try {
       const bootstrap = await store.bootstrap(signal);
       const step = planIdentity({ known, isGood: goodUntil > clock.now(), bootstrap });
       switch (step.kind) {
         case "keep":
-          if (step.identity.hubAddress === known?.hubAddress) adopt(step.identity, goodUntil);
-          else await inTurn(() => keep(step.identity, goodUntil));
+          adopt(step.identity, times);
+          await inTurn(() => moveTo(step.identity.hubAddress));
           return goodUntil;
         case "missing":
           throw new AppError(
@@ -114,7 +141,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
           return await enroll(step, stored, bootstrap, signal);
       }
     } catch (thrown) {
-      if (known !== undefined && goodUntil > clock.now()) adopt(known, goodUntil);
+      if (known !== undefined && goodUntil > clock.now()) adopt(known, times);
       throw thrown;
     }
   }
@@ -146,9 +173,9 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     }
     const { cluster, hubId } = identity;
     log.info({ cluster: `${cluster.namespace}/${cluster.name}`, hubId }, "enrolled with the hub");
-    const goodUntil = endOfFresh(identity);
-    await inTurn(() => keep(identity, goodUntil));
-    return goodUntil;
+    const times = timesAt(identity, "now");
+    await inTurn(() => keep(identity, times));
+    return times.goodUntil;
   }
 
   async function enrolWith(
@@ -187,29 +214,39 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     return current === undefined ? before : storedAs(current.identity);
   }
 
-  /** Of a certificate that was issued just now, by this clock: the hub's may be another. */
-  function endOfFresh({ chainPem }: AgentIdentity): number {
-    const { notBefore, notAfter } = validityOf(chainPem);
-    return clock.now() + notAfter - notBefore;
+  function timesAt({ chainPem }: AgentIdentity, issued: "now" | "before"): CertificateTimes {
+    return timesOf(validityOf(chainPem), issued, clock.now());
   }
 
-  async function keep(identity: AgentIdentity, goodUntil: number): Promise<void> {
+  async function keep(identity: AgentIdentity, times: CertificateTimes): Promise<void> {
+    await save(identity);
+    adopt(identity, times);
+  }
+
+  async function save(identity: AgentIdentity): Promise<void> {
     const { keyPem } = identity;
     const later = nextKey?.keyPem === keyPem ? undefined : nextKey;
     await store.save({
-      keyPem,
-      enrolled: identity,
+      ...storedAs(identity),
       ...(later !== undefined && { nextKey: later }),
     });
     nextKey = later;
-    adopt(identity, goodUntil);
+    isUnsaved = false;
   }
 
-  function adopt(identity: AgentIdentity, goodUntil: number): void {
+  /** Has the present identity stored with the hub's present address. */
+  async function moveTo(hubAddress: string): Promise<void> {
+    if (current === undefined) return;
+    const { identity } = current;
+    if (identity.hubAddress !== hubAddress) await keep({ ...identity, hubAddress }, current);
+    else if (isUnsaved) await save(identity);
+  }
+
+  function adopt(identity: AgentIdentity, { renewAt, goodUntil }: CertificateTimes): void {
     const before = current?.identity;
     const { chainPem, hubAddress } = identity;
     if (before?.chainPem === chainPem && before.hubAddress === hubAddress) return;
-    current = { identity, goodUntil };
+    current = { identity, renewAt, goodUntil };
     for (const look of waiting) look();
     if (before !== undefined) for (const listener of listeners) listener();
   }
@@ -227,6 +264,12 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
 
   return {
     run,
+    get renewAt() {
+      return current?.renewAt ?? 0;
+    },
+    get trouble() {
+      return isGood() ? "" : trouble;
+    },
     async usable(signal) {
       while (current === undefined || !isGood()) {
         if (isOver(signal)) {
@@ -248,10 +291,30 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     renewed: (identity, certificate) =>
       inTurn(async () => {
         // Another one may have taken its place while it was renewed.
-        if (current?.identity !== identity) return identity;
-        const next = renewedWith(identity, certificate);
-        await keep(next, endOfFresh(next));
+        if (current?.identity.chainPem !== identity.chainPem) return identity;
+        const next = renewedWith(current.identity, certificate);
+        await keep(next, timesAt(next, "now"));
         return next;
+      }),
+    ended(identity) {
+      if (current?.identity.chainPem !== identity.chainPem) return;
+      current = { ...current, goodUntil: 0 };
+      waker.wake();
+    },
+    trust: ({ hubId }, authoritiesPem) =>
+      inTurn(async () => {
+        if (current?.identity.hubId !== hubId) return;
+        if (current.identity.authoritiesPem === authoritiesPem) return;
+        const identity = { ...current.identity, authoritiesPem };
+        current = { ...current, identity };
+        try {
+          await save(identity);
+          log.info("the hub is trusted by other authorities from now on");
+        } catch (thrown) {
+          log.debug({ err: messageOf(thrown) }, "what the hub is trusted by is stored later");
+          isUnsaved = true;
+          waker.wake();
+        }
       }),
     onReplaced(listener) {
       listeners.push(listener);

@@ -5,7 +5,7 @@ import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import type { HubClient } from "../link/hub-client.ts";
-import { type AgentIdentity, renewalAt, validityOf } from "./agent-identity.ts";
+import { type AgentIdentity, validityOf } from "./agent-identity.ts";
 import { createCertificateRequest } from "./agent-key.ts";
 import type { IdentityKeeper } from "./identity-keeper.ts";
 
@@ -29,7 +29,7 @@ export async function renewInTime(
   signal: AbortSignal,
 ): Promise<void> {
   const { keeper, clock, log, random = Math.random } = deps;
-  await delay(clock, renewalAt(validityOf(identity.chainPem)) - clock.now(), signal);
+  await delay(clock, keeper.renewAt - clock.now(), signal);
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       const request = await createCertificateRequest(identity.keyPem);

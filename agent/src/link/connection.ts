@@ -1,14 +1,10 @@
 /** One stream to the hub, from Hello to its end. What it leaves undone the next one does. */
 import { isHandOver } from "@flotilla/proto/hand-over.ts";
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
-import {
-  type AgentMessage,
-  type DeploymentKey,
-  type HubMessage,
-  protocolVersion,
-} from "@flotilla/proto/messages.ts";
+import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
+import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -26,6 +22,10 @@ export interface ConnectionOptions {
   readonly hubId: string;
   readonly agentVersion: string;
   readonly agentNamespace: string;
+  /** Of what the hub is trusted by. */
+  readonly authoritiesDigest: string;
+  /** Takes what the hub is to be trusted by from now on. Never rejects. */
+  readonly trust: (authoritiesPem: string) => Promise<void>;
   readonly intake: Intake;
   readonly outbox: LinkOutbox;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 }
 
 export interface ConnectionEnd {
-  /** The hub said that it goes away: connect again at once. */
+  /** The hub ended it and said that nothing is wrong: connect again at once. */
   readonly isHandOver: boolean;
   /** Ended because this side was asked to. */
   readonly isOwn: boolean;
@@ -92,12 +92,13 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
 
   outgoing.put("hello", () => ({
     kind: "hello",
-    protocolVersion,
+    versions: spokenVersions,
     hubId: options.hubId,
     agentVersion: options.agentVersion,
     agentNamespace: options.agentNamespace,
     holdings: intake.holdings(),
     supplies: intake.supplies(),
+    authoritiesDigest: options.authoritiesDigest,
     ...given(intake.factsDigest()),
   }));
 
@@ -165,6 +166,9 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
       case "supplyWithdrawal":
         tasks.add(supplyKey(message.supply), () => intake.dropSupply(message.supply));
         return;
+      case "authorities":
+        tasks.add("authorities/", () => options.trust(message.pem));
+        return;
     }
   }
 
@@ -172,9 +176,11 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     if (welcome.hubId !== options.hubId) {
       throw wrongHub(welcome.hubId, options.hubId);
     }
-    if (welcome.protocolVersion !== protocolVersion) {
+    const { protocolVersion: version } = welcome;
+    const agreement = agreeOnVersion(spokenVersions, { oldest: version, newest: version });
+    if (agreement.kind === "none") {
       throw protocolError(
-        `the hub speaks version ${welcome.protocolVersion} of the protocol, this agent speaks ${protocolVersion}`,
+        `the hub speaks version ${version} of the protocol, this agent speaks ${describeVersions(spokenVersions)}; bring the ${agreement.outdated === "own" ? "agent" : "hub"} up to date`,
       );
     }
   }

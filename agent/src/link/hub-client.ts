@@ -17,6 +17,7 @@ import {
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type ClientDuplexStream, credentials, type Metadata, status } from "@grpc/grpc-js";
 import { linkErrors } from "./errors.ts";
+import { whatFailed } from "./why-not-connected.ts";
 
 export interface HubEndpoint {
   /** `host:port`. */
@@ -107,7 +108,7 @@ function failureOf(what: string, address: string, error: unknown): AppError {
   const name = code === undefined ? "an unknown error" : status[code];
   return new AppError(
     asksForNewKey(metadata) ? linkErrors.KEY_REVOKED : linkErrors.HUB_CALL_FAILED,
-    `could not ${what} the hub at ${address}: ${details ?? ""} (${name})`,
+    `could not ${what} the hub at ${address}: ${whatFailed(name, details ?? "")} (${name})`,
     { cause: error },
   );
 }

@@ -1,4 +1,5 @@
 /** Keeps the agent connected to its hub, for as long as it runs and whatever happens to either. */
+import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { delay } from "@flotilla/shared/clock/delay.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -62,7 +63,8 @@ export function createLink(deps: LinkDeps): Link {
       // Another identity, or a hub that hands its agents over: somebody waits on the other side.
       if (end.isOwn || (end.isHandOver && end.livedMs > 0)) {
         failures = 0;
-        if (end.isHandOver) log.info({ err: end.message }, "hub goes away, connecting again");
+        if (end.isHandOver)
+          log.info({ why: end.message }, "hub ended the stream, connecting again");
         continue;
       }
       failures = end.livedMs >= healthyMs ? 1 : failures + 1;
@@ -96,6 +98,8 @@ export function createLink(deps: LinkDeps): Link {
           ...deps,
           stream: client.connect(),
           hubId: identity.hubId,
+          authoritiesDigest: authoritiesDigest(authoritiesPem),
+          trust: (pem) => keeper.trust(identity, pem),
           intake,
           outbox,
           signal: outdated,
@@ -104,7 +108,9 @@ export function createLink(deps: LinkDeps): Link {
             log.info({ hub: address, epoch }, "connected to the hub");
           },
         });
-        return { ...end, message: whyNotConnected(address, end) };
+        // The hub's clock decides: with a certificate that has ended it lets nobody in.
+        if (end.isHandOver && end.code === "UNAUTHENTICATED") keeper.ended(identity);
+        return end.isHandOver ? end : { ...end, message: whyNotConnected(address, end) };
       } finally {
         isConnected = false;
         over.abort();
@@ -123,7 +129,7 @@ export function createLink(deps: LinkDeps): Link {
       return isConnected;
     },
     get trouble() {
-      return trouble;
+      return keeper.trouble === "" ? trouble : keeper.trouble;
     },
     get unacknowledged() {
       return outbox.unacknowledged;

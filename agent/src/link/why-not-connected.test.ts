@@ -27,7 +27,7 @@ suite("an agent without its hub says", () => {
           "No connection established. Last error: Error: self-signed certificate in chain. Resolution note: ",
         livedMs: 0,
       },
-      /another hub answers there, or the hub has lost its authority \(self-signed certificate in chain\); to enrol .* flotilla-agent\/flotilla-bootstrap$/,
+      /another hub answers there, or the hub has lost its authority, or rotated it while this agent was away \(self-signed certificate in chain\); to enrol .* flotilla-agent\/flotilla-bootstrap$/,
     ],
     [
       "the hub's words when it is refused, and the way back",

@@ -12,19 +12,23 @@ export function whyNotConnected(
   address: string,
   { code, message: told, livedMs }: Pick<ConnectionEnd, "code" | "message" | "livedMs">,
 ): string {
-  const message = cause(told);
+  const message = whatFailed(code, told);
   const tried =
     livedMs > 0
       ? `the connection to the hub at ${address} ended`
       : `connect to the hub at ${address}`;
-  if (code === "UNAVAILABLE" && untrusted.test(message)) {
-    return `${tried}: its certificate is not from the authority that this agent knows its hub by, so another hub answers there, or the hub has lost its authority (${message}); ${wayBack}`;
-  }
   const isRefused =
     code === "PERMISSION_DENIED" ||
     code === "UNAUTHENTICATED" ||
     code === linkErrors.WRONG_HUB.code;
   return isRefused ? `${tried}: ${message}; ${wayBack}` : `${tried}: ${message}`;
+}
+
+/** The cause of a call's failure, and what to do where that is known. */
+export function whatFailed(code: string, told: string): string {
+  const message = cause(told);
+  if (code !== "UNAVAILABLE" || !untrusted.test(message)) return message;
+  return `its certificate is not from the authority that this agent knows its hub by, so another hub answers there, or the hub has lost its authority, or rotated it while this agent was away (${message}); ${wayBack}`;
 }
 
 /** What grpc-js says around an error of the connection tells nobody anything. */

@@ -2,6 +2,7 @@
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";
@@ -15,11 +16,13 @@ export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** Keeps registration tokens until the signal aborts. */
   readonly runTokens: (signal: AbortSignal) => Promise<void>;
+  /** Rotates the hub's authority until the signal aborts; the connection refuses writes once the leadership is lost. */
+  readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
 }
 
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
-  const { rest, caches, replica, runTokens, log } = options;
+  const { rest, caches, replica, runTokens, runRotation, log } = options;
   const { name, identity, replicas, onLeading } = replica;
   return runAsLeader({
     rest,
@@ -41,6 +44,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         await Promise.all([
           runControllers({ ...options, rest: guarded, hubId, seals }, leading),
           runTokens(leading),
+          runRotation(guarded, leading),
           runLostAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },
             leading,

@@ -14,9 +14,9 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
-import type { CertificateAuthority } from "../identity/certificate-authority.ts";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";
+import type { LiveAuthority } from "../identity/live-authority.ts";
 import { tokenIn } from "../registration-token/token-secret.ts";
 import { claimedUid } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
@@ -31,12 +31,10 @@ import type { TokenTerms } from "./token-terms.ts";
 export interface EnrollDeps extends PlaceClusterDeps {
   /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
-  readonly authority: CertificateAuthority;
+  readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long an agent's certificate is good for; default 24 h. */
-  readonly certificateLifetimeMs?: number;
 }
 
 export interface Enrollment {
@@ -52,7 +50,6 @@ interface Door {
   readonly token: TokenTerms | undefined;
 }
 
-const defaultLifetimeMs = 24 * 3_600_000;
 /** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
 const overall = { perSecond: 50, burst: 500 };
 /** Of failures of one sender: many agents may sit behind one address. */
@@ -64,7 +61,6 @@ const rememberedRefusals = 1_000;
 
 export function createEnrollment(deps: EnrollDeps): Enrollment {
   const { rest, tokens, clusters, authority, hubId, clock, log } = deps;
-  const lifetimeMs = deps.certificateLifetimeMs ?? defaultLifetimeMs;
   const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
   const failures = createRateLimit({ clock, ...failuresOfPeer });
   const logged = new Set<string>();
@@ -104,7 +100,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     const { cluster } = placed;
     const { name, uid = "" } = cluster.metadata;
     const identity = { hubId, namespace, name, uid };
-    const certificate = await issue(identity, key);
+    const certificate = await authority.issueClient({ identity, spki: key.spki });
     log.info({ cluster: keyOf(cluster), clientId, token: token?.name }, "cluster enrolled");
     tell(placed, labels, token);
     return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
@@ -186,15 +182,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
         `the certificate of Cluster ${identity.namespace}/${identity.name} is renewed only for the key that it is enrolled with`,
       );
     }
-    return issue(identity, key);
-  }
-
-  async function issue(
-    identity: ClusterIdentity,
-    { spki }: RequestedKey,
-  ): Promise<IssuedCertificate> {
-    const chainPem = await authority.issueClient({ identity, spki, lifetimeMs });
-    return { chainPem, authoritiesPem: authority.authoritiesPem };
+    return authority.issueClient({ identity, spki: key.spki });
   }
 
   function logOnce(what: string, write: () => void): void {

@@ -67,6 +67,9 @@ export function createHandout(deps: HandoutDeps): Handout {
         if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
       }
     }),
+    deps.authority.onChange(() => {
+      for (const session of byCluster.values()) session.authoritiesChanged();
+    }),
     clusters.onChange((change) => {
       const { key, before, after } = change;
       twoAgents.clusterChanged(change);

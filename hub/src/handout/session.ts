@@ -5,15 +5,12 @@
  * remembers beyond the stream: the next one starts from what the agent then holds.
  */
 import { isDeepStrictEqual } from "node:util";
+import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
-import {
-  type AgentMessage,
-  type HubMessage,
-  protocolVersion,
-  type SupplyRef,
-} from "@flotilla/proto/messages.ts";
+import type { AgentMessage, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
+import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -23,11 +20,14 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
+import type { LiveAuthority } from "../identity/live-authority.ts";
 import type { Presence } from "../presence/presence.ts";
 import type { AgentCertificate } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
+import { type AuthorityBook, createAuthorityBook } from "./authority-book.ts";
+import { checkHello, type Hello } from "./check-hello.ts";
 import type { HandoutMetrics } from "./metrics.ts";
 import { planHandout } from "./plan-handout.ts";
 import { createReportIntake } from "./report-intake.ts";
@@ -45,6 +45,7 @@ export interface SessionDeps {
   readonly contents: ContentReader;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
   readonly reports: ReportSink;
+  readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
   readonly presence: Presence;
   readonly metrics: HandoutMetrics;
   readonly clock: Clock;
@@ -77,12 +78,12 @@ export interface Session {
   /** Something that its deployments name has changed, or whether they do. */
   supplyChanged(ref: SupplyRef): void;
   factsChanged(): void;
+  /** What the hub is to be trusted by. */
+  authoritiesChanged(): void;
   /** One has come or gone. */
   cameOrWent(name: string): void;
   end(reason: RpcError): void;
 }
-
-type Hello = Extract<AgentMessage, { kind: "hello" }>;
 
 const helloTimeoutMs = 30_000;
 
@@ -95,6 +96,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const welcoming = Promise.withResolvers<void>();
   const outgoing = createOutgoing<HubMessage>({
     send: (message) => {
+      if (!isSpokenIn(version, message.kind)) return Promise.resolve();
       if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },
@@ -121,13 +123,19 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     helloTimeoutMs,
   );
   const certificateTimer = clock.setTimeout(() => {
-    const message = "the agent's certificate has ended; connect again with the renewed one";
-    end(new RpcError(status.UNAUTHENTICATED, serveErrors.AGENT_UNKNOWN, message));
+    const message = "the agent's certificate has ended; connect again with another one";
+    // Nothing is wrong: it is to come again, as from a hub that goes away.
+    const trailers = handOverTrailers();
+    const { AGENT_UNKNOWN } = serveErrors;
+    end(new RpcError(status.UNAUTHENTICATED, AGENT_UNKNOWN, message, { trailers }));
   }, options.agent.notAfter - clock.now());
   /** What the agent holds and the hub does not know, sorted. */
   let orphans: readonly string[] = [];
   let assignments: Assignments | undefined;
   let supplyBook: SupplyBook | undefined;
+  let authorityBook: AuthorityBook | undefined;
+  /** Of the wire, as agreed. */
+  let version = spokenVersions.oldest;
   let hasHello = false;
   let epoch = 0;
   let isEnded = false;
@@ -174,7 +182,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   }
 
   async function welcome(hello: Hello): Promise<void> {
-    checkHello(hello, deps.hubId);
+    version = checkHello(hello, deps.hubId);
     await options.previous;
     if (hasEnded()) return;
     const { holdings, agentVersion, agentNamespace } = hello;
@@ -205,7 +213,13 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     });
     supplyBook = book;
     const { hubId, hubVersion } = deps;
+    const protocolVersion = version;
     outgoing.put("welcome", () => ({ kind: "welcome", protocolVersion, hubId, epoch, hubVersion }));
+    if (hello.authoritiesDigest !== undefined) {
+      const { authority } = deps;
+      authorityBook = createAuthorityBook({ authority, held: hello.authoritiesDigest, log });
+      authoritiesChanged();
+    }
     // Planned anew: while the arrival was written no change was listened to.
     const plan = planHandout(holdings, options.allWanted());
     const supplies = book.plan();
@@ -215,7 +229,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     for (const ref of supplies.withdraw) supplyChanged(ref);
     setOrphans(plan.orphans);
     outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
-    log.info({ epoch, agentVersion, orphans: plan.orphans.length }, "agent connected");
+    log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
   }
 
   function cameOrWent(name: string): void {
@@ -247,6 +261,10 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   function factsChanged(): void {
     if (supplyBook !== undefined) outgoing.put("facts", () => supplyBook?.nextFacts());
+  }
+
+  function authoritiesChanged(): void {
+    if (authorityBook !== undefined) outgoing.put("authorities", () => authorityBook?.next());
   }
 
   function end(reason: RpcError): void {
@@ -287,6 +305,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     },
     supplyChanged,
     factsChanged,
+    authoritiesChanged,
     cameOrWent,
     end,
   };
@@ -294,25 +313,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
 /** Whether it is intent, and no part of the stream's own order. */
 function isCounted({ kind }: HubMessage): boolean {
-  return kind !== "welcome" && kind !== "synced" && kind !== "stateReceived";
-}
-
-/** Throws an RpcError when this hub and the agent do not belong together. */
-function checkHello(hello: Hello, hubId: string): void {
-  if (hello.protocolVersion !== protocolVersion) {
-    throw new RpcError(
-      status.FAILED_PRECONDITION,
-      serveErrors.PROTOCOL_BROKEN,
-      `the agent speaks version ${hello.protocolVersion} of the protocol, this hub speaks ${protocolVersion}; bring the older of the two up to date`,
-    );
-  }
-  if (hello.hubId !== hubId) {
-    throw new RpcError(
-      status.FAILED_PRECONDITION,
-      serveErrors.AGENT_REFUSED,
-      `the agent belongs to hub ${hello.hubId}, this is hub ${hubId}; nothing was changed`,
-    );
-  }
+  return !["welcome", "authorities", "synced", "stateReceived"].includes(kind);
 }
 
 function broken(message: string): RpcError {

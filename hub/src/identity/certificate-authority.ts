@@ -35,7 +35,7 @@ export interface ClientCertificateRequest {
 }
 
 export interface CertificateAuthority {
-  /** What agents trust the hub by, PEM. */
+  /** Its own certificate, PEM. */
   readonly authoritiesPem: string;
   /** PEM, leaf first. */
   issueClient(request: ClientCertificateRequest): Promise<string>;
@@ -91,7 +91,8 @@ export async function openAuthority(
         signingAlgorithm: algorithm,
         // Agents renew by the share of the life that has passed: a short one must not begin half gone.
         notBefore: new Date(at - Math.min(longestBackdatedMs, what.lifetimeMs / 10)),
-        notAfter: new Date(at + what.lifetimeMs),
+        // Nothing is good for longer than what it is signed with.
+        notAfter: new Date(Math.min(at + what.lifetimeMs, issuer.notAfter.getTime())),
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),

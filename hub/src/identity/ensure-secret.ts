@@ -10,16 +10,16 @@ import { identityErrors } from "./errors.ts";
 export async function ensureSecret(
   rest: KubeRest,
   ref: Required<ObjectRef>,
-  make: () => Promise<Pick<Secret, "type" | "data">>,
+  make: () => Promise<Pick<Secret, "type" | "data"> & Partial<Pick<Secret, "metadata">>>,
 ): Promise<Secret> {
   const existing = await rest.get(secrets, ref);
   if (existing !== undefined) return existing;
-  const { type, data } = await make();
+  const { type, data, metadata } = await make();
   try {
     return await rest.create(secrets, {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { ...ref },
+      metadata: { ...metadata, ...ref },
       ...(type !== undefined && { type }),
       ...(data !== undefined && { data }),
     });

@@ -1,15 +1,16 @@
 /**
- * The certificate that the hub's port shows, made anew before it ends. Connections that are open keep the one that they
- * began with; only new ones get the newer.
+ * The certificate that the hub's port shows, and what it checks its callers' by: made anew before the one ends, and whenever
+ * the authority is another. Connections that are open keep what they began with; only new ones get the newer.
  */
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { experimental } from "@grpc/grpc-js";
-import type { CertificateAuthority, ServingCertificate } from "./certificate-authority.ts";
+import type { ServingCertificate } from "./certificate-authority.ts";
+import type { LiveAuthority } from "./live-authority.ts";
 
 export interface ServingIdentityOptions {
-  readonly authority: CertificateAuthority;
+  readonly authority: Pick<LiveAuthority, "record" | "trusted" | "issueServing" | "onChange">;
   /** DNS names and IP addresses that agents reach the hub by. */
   readonly names: readonly string[];
   readonly clock: Clock;
@@ -22,6 +23,12 @@ export interface ServingIdentity extends experimental.CertificateProvider {
   stop(): void;
 }
 
+interface Shown {
+  readonly serving: ServingCertificate;
+  /** The authority that it is from. */
+  readonly signedBy: string;
+}
+
 const defaultLifetimeMs = 30 * 24 * 3_600_000;
 const retryMs = 60_000;
 
@@ -30,25 +37,49 @@ export async function createServingIdentity(
 ): Promise<ServingIdentity> {
   const { authority, names, clock, log, lifetimeMs = defaultLifetimeMs } = options;
   const listeners = new Set<experimental.IdentityCertificateUpdateListener>();
-  const caCertificate = Buffer.from(authority.authoritiesPem);
-  let current = await authority.issueServing(names, lifetimeMs);
-  let timer = schedule(renewalDelay());
+  const caListeners = new Set<experimental.CaCertificateUpdateListener>();
+  let trusted = authority.trusted.digest;
+  let current = await issue();
   let stopped = false;
+  let timer = schedule(renewalDelay());
+  let work: Promise<void> = Promise.resolve();
+  const stopListening = authority.onChange(() => {
+    work = work.then(follow);
+  });
+
+  async function issue(): Promise<Shown> {
+    const signedBy = authority.record.signing.certificatePem;
+    return { serving: await authority.issueServing(names, lifetimeMs), signedBy };
+  }
 
   function renewalDelay(): number {
-    return Math.max(retryMs, ((current.notAfter - clock.now()) * 2) / 3);
+    return Math.max(retryMs, ((current.serving.notAfter - clock.now()) * 2) / 3);
   }
 
   function schedule(delayMs: number): Timer {
-    return clock.setTimeout(() => void renew(), delayMs);
+    return clock.setTimeout(() => {
+      work = work.then(renew);
+    }, delayMs);
+  }
+
+  /** The callers first: nobody must show a certificate of an authority that is not known here yet. Never rejects. */
+  async function follow(): Promise<void> {
+    if (trusted !== authority.trusted.digest) {
+      trusted = authority.trusted.digest;
+      for (const listener of caListeners) listener(caUpdate());
+    }
+    if (current.signedBy === authority.record.signing.certificatePem) return;
+    await renew();
+    log.info("the port shows a certificate of the new authority");
   }
 
   /** Never rejects. */
   async function renew(): Promise<void> {
+    timer.cancel();
     let delayMs = retryMs;
     try {
-      current = await authority.issueServing(names, lifetimeMs);
-      for (const listener of listeners) listener(toUpdate(current));
+      current = await issue();
+      for (const listener of listeners) listener(toUpdate(current.serving));
       delayMs = renewalDelay();
     } catch (thrown) {
       log.warn(
@@ -59,17 +90,25 @@ export async function createServingIdentity(
     if (!stopped) timer = schedule(delayMs);
   }
 
+  function caUpdate(): experimental.CaCertificateUpdate {
+    return { caCertificate: Buffer.from(authority.trusted.pem) };
+  }
+
   return {
     // Never at once: grpc-js asks before it listens to what comes of it.
-    addCaCertificateListener: (listener) => queueMicrotask(() => listener({ caCertificate })),
-    removeCaCertificateListener: () => undefined,
+    addCaCertificateListener(listener) {
+      caListeners.add(listener);
+      queueMicrotask(() => listener(caUpdate()));
+    },
+    removeCaCertificateListener: (listener) => void caListeners.delete(listener),
     addIdentityCertificateListener(listener) {
       listeners.add(listener);
-      queueMicrotask(() => listener(toUpdate(current)));
+      queueMicrotask(() => listener(toUpdate(current.serving)));
     },
     removeIdentityCertificateListener: (listener) => void listeners.delete(listener),
     stop() {
       stopped = true;
+      stopListening();
       timer.cancel();
     },
   };

@@ -15,9 +15,10 @@ import { createEnrollment } from "../enroll/enroll.ts";
 import { createHandout } from "../handout/handout.ts";
 import { createHandoutMetrics } from "../handout/metrics.ts";
 import type { ReportSink } from "../handout/report-sink.ts";
-import { ensureAuthority } from "../identity/authority-secret.ts";
-import { openAuthority } from "../identity/certificate-authority.ts";
+import { registerAuthorityMetrics } from "../identity/authority-metrics.ts";
 import { readHubId } from "../identity/hub-id.ts";
+import { createLiveAuthority } from "../identity/live-authority.ts";
+import { rotateAuthority } from "../identity/rotate-authority.ts";
 import { createServingIdentity } from "../identity/serving-identity.ts";
 import { createPresence } from "../presence/presence.ts";
 import { reconcileToken } from "../registration-token/token-controller.ts";
@@ -70,15 +71,22 @@ export interface Wire {
   runPresence(signal: AbortSignal): Promise<void>;
   /** The leader alone: keeps registration tokens. `address` is `host:port` as agents reach the hub. */
   runTokens(address: string, signal: AbortSignal): Promise<void>;
+  /** The leader alone, with a connection that refuses its writes once it no longer leads: rotates the hub's authority. */
+  runRotation(leading: KubeRest, signal: AbortSignal): Promise<void>;
   /** Hands the agents over and closes the port, after `graceMs` at the latest. */
   close(graceMs: number): Promise<void>;
 }
 
+const defaultCertificateLifetimeMs = 24 * 3_600_000;
+
 export async function createWire(deps: WireDeps, options: WireOptions): Promise<Wire> {
   const { rest, clusters, deployments, tokens, clock, log, metrics } = deps;
   const hubId = await readHubId(rest);
-  const stored = await ensureAuthority(rest, deps.namespace, clock.now());
-  const authority = await openAuthority(stored, () => clock.now());
+  const lifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
+  const authority = await createLiveAuthority({ ...deps, lifetimeMs });
+  const ending = new AbortController();
+  const following = authority.run(ending.signal);
+  const stopMetrics = registerAuthorityMetrics(metrics, authority);
   const names = options.servingNames;
   const serving = await createServingIdentity({ authority, names, clock, log });
   const presence = createPresence({
@@ -94,6 +102,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
     ...deps,
     hubId,
     hubVersion: options.version,
+    authority,
     presence,
     metrics: createHandoutMetrics(metrics),
   });
@@ -103,9 +112,6 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
     tokens: tokens.store,
     authority,
     hubId,
-    ...(options.certificateLifetimeMs !== undefined && {
-      certificateLifetimeMs: options.certificateLifetimeMs,
-    }),
   });
   const server = createFleetServer({
     hubId,
@@ -142,7 +148,12 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       for (const each of stop) each();
     },
     async runTokens(address, signal) {
-      const hub = { address, authoritiesPem: authority.authoritiesPem };
+      const hub = {
+        address,
+        get authoritiesPem() {
+          return authority.trusted.pem;
+        },
+      };
       const controller = createController({
         name: "registration-token",
         reconcile: reconcileToken({ ...deps, tokens: tokens.store, hub }),
@@ -150,19 +161,44 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         metrics,
         clock,
       });
-      const stop = tokens.onChange(({ key }) => controller.enqueue(key));
-      for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
+      const all = (): void => {
+        for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
+      };
+      const stops = [
+        tokens.onChange(({ key }) => controller.enqueue(key)),
+        // Their Secrets say what the hub is known by.
+        authority.onChange(all),
+      ];
+      all();
       const uses = followTokenUses({ ...deps, tokens: tokens.store });
       try {
         await controller.run(signal);
       } finally {
-        stop();
+        for (const stop of stops) stop();
         await uses.stop();
       }
+    },
+    async runRotation(leading, signal) {
+      const key = keyOf(authority.secret);
+      const controller = createController({
+        name: "authority",
+        reconcile: rotateAuthority({ ...deps, rest: leading, authority, lifetimeMs }),
+        log,
+        metrics,
+        clock,
+      });
+      const look = (): void => controller.enqueue(key);
+      const stops = [authority.onChange(look), authority.onGone(look)];
+      look();
+      await controller.run(signal);
+      for (const stop of stops) stop();
     },
     async close(graceMs) {
       await server.close(graceMs);
       serving.stop();
+      stopMetrics();
+      ending.abort();
+      await following;
     },
   };
 }

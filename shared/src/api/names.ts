@@ -26,6 +26,18 @@ export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
 /** On a HelmOp: a registry told of something new, so its poll is due. Any new value is one request. */
 export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 
+/** The Secret in the hub's namespace with its certificate authority, and what is noted on it. */
+export const authoritySecretName = "flotilla-ca";
+/** A person asks for the authority to be rotated. Any new value is one request. */
+export const rotationRequestAnnotation = "flotilla.dev/rotation-requested-at";
+/** The request that was answered last. */
+export const rotationHandledAnnotation = "flotilla.dev/rotation-handled";
+/** Where the rotation stands: `steady`, `introducing` or `switched`. */
+export const rotationPhaseAnnotation = "flotilla.dev/rotation-phase";
+export const rotationSinceAnnotation = "flotilla.dev/rotation-phase-since";
+/** How long agents' certificates are good for at most. */
+export const certificateLifetimeAnnotation = "flotilla.dev/certificate-lifetime";
+
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
