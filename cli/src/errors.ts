@@ -30,4 +30,12 @@ export const cliErrors = defineErrors({
     retryable: true,
     help: "The hub handled the request, and something is wrong with the HelmOp or its chart's source. The message says what, and when it is tried again.",
   },
+  AUTHORITY_NOT_FOUND: {
+    retryable: false,
+    help: "The cluster has no Secret flotilla-system/flotilla-ca, which every hub makes at its first start. Name the hub with --kubeconfig and --context.",
+  },
+  ROTATION_UNDER_WAY: {
+    retryable: false,
+    help: "The hub's authority is being rotated, or was asked to be. The message says how far it is; ask again when that has come to its end.",
+  },
 });

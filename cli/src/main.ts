@@ -133,6 +133,16 @@ export async function run(args: readonly string[]): Promise<void> {
       },
     );
   program
+    .command("rotate-authority")
+    .description("have the hub change to another certificate authority, with its agents connected")
+    .addOption(dir)
+    .option("--kubeconfig <file>", "of the hub; default: that of the local fleet")
+    .option("--context <name>", "of the kubeconfig")
+    .action(async (options: { dir: string; kubeconfig?: string; context?: string }) => {
+      const { rotateAuthority } = await import("./commands/rotate-authority.ts");
+      await rotateAuthority(options, config);
+    });
+  program
     .command("crds")
     .description("print the CustomResourceDefinitions as YAML")
     .action(async () => {
