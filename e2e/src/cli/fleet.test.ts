@@ -133,6 +133,22 @@ describe("a fleet in the background", async () => {
     }
   });
 
+  test("has its authority rotated when somebody asks, and once at a time", async () => {
+    const asked = await flotilla.run("rotate-authority");
+    const again = await flotilla.run("rotate-authority");
+
+    assert.deepEqual([asked.code, asked.stderr], [0, ""]);
+    assert.match(
+      asked.stdout,
+      /^the hub was asked to rotate its authority; .* about 86400s later\n$/,
+    );
+    assert.equal(again.code, 1);
+    assert.match(
+      again.stderr,
+      /^flotilla: the authority of the hub was not asked to rotate: .+\n$/,
+    );
+  });
+
   test("of which a part was killed says which, and is ended by down without a trace", async () => {
     const hub = state.processes.find(({ name }) => name === "hub");
     assert.ok(hub);

@@ -26,6 +26,7 @@ describe("where no fleet runs", () => {
       ["kubectl", "get", "pods"],
       ["charts", "publish", "."],
       ["reconcile", "helmop", "web"],
+      ["rotate-authority"],
     ]) {
       const { code, stdout, stderr } = await flotilla.run(...args);
 

@@ -5,9 +5,12 @@ import { after, test } from "node:test";
 import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
-import { authoritySecretName } from "@flotilla/hub/identity/authority-secret.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
-import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import {
+  authoritySecretName,
+  hubNamespace,
+  workspaceNamespace,
+} from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";

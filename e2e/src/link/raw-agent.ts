@@ -9,7 +9,8 @@ import {
   type HubStream,
 } from "@flotilla/agent/link/hub-client.ts";
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
-import { type AgentMessage, type HubMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
+import { spokenVersions } from "@flotilla/proto/versions.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
@@ -89,7 +90,7 @@ export function openRaw(identity: AgentIdentity): RawStream {
 export function hello(identity: AgentIdentity, hubId = identity.hubId): AgentMessage {
   return {
     kind: "hello",
-    protocolVersion,
+    versions: spokenVersions,
     hubId,
     agentVersion: "test",
     agentNamespace: "test",

@@ -3,10 +3,10 @@ import { suite, test } from "node:test";
 import { runConnection } from "@flotilla/agent/link/connection.ts";
 import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
 import { createOutbox } from "@flotilla/agent/link/outbox.ts";
+import { readRecord } from "@flotilla/hub/identity/authority-record.ts";
 import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
 import { openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
 import { hubMessageToWire } from "@flotilla/proto/map.ts";
-import { protocolVersion } from "@flotilla/proto/messages.ts";
 import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
@@ -95,8 +95,8 @@ suite("a stream", () => {
       ],
       [[hello(identity), hello(identity)], /a second Hello came/],
       [
-        [{ ...hello(identity), protocolVersion: 99 }],
-        /^FAILED_PRECONDITION: the agent speaks version 99/,
+        [{ ...hello(identity), versions: { oldest: 98, newest: 99 } }],
+        /^FAILED_PRECONDITION: the agent speaks versions 98 to 99 .* bring the hub up to date$/,
       ],
       [
         [hello(identity, "other")],
@@ -116,10 +116,8 @@ suite("a stream", () => {
 
 suite("an agent that reaches another hub", () => {
   test("leaves it without touching anything, and says so", async (context) => {
-    const authority = await openAuthority(
-      await ensureAuthority(rest, "flotilla-system", Date.now()),
-      Date.now,
-    );
+    const secret = await ensureAuthority(rest, "flotilla-system", Date.now(), 1);
+    const authority = await openAuthority(readRecord(secret).signing, Date.now);
     const serving = await authority.issueServing(["127.0.0.1"], 3_600_000);
     const server = new Server();
     context.after(() => server.forceShutdown());
@@ -129,7 +127,7 @@ suite("an agent that reaches another hub", () => {
         call.write(
           hubMessageToWire({
             kind: "welcome",
-            protocolVersion,
+            protocolVersion: 1,
             hubId: "other",
             epoch: 1,
             hubVersion: "test",
@@ -157,6 +155,8 @@ suite("an agent that reaches another hub", () => {
       hubId: "mine",
       agentVersion: "test",
       agentNamespace: "test",
+      authoritiesDigest: "",
+      trust: () => Promise.resolve(void touched.push("trust")),
       intake: {
         holdings: () => [],
         states: () => [],

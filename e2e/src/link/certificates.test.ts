@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { after, suite, test } from "node:test";
+import { connect } from "node:tls";
+import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { events, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { deploymentsOf, digest } from "./deployments.ts";
+import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
+import { startHubCluster, workspace } from "./hub-cluster.ts";
+import { startAgent, type TestAgent } from "./test-agent.ts";
+import { startHub, type TestHub } from "./test-hub.ts";
+
+const rest = await startHubCluster();
+const lifetimeMs = 6_000;
+const first = await startHub(rest, { certificateLifetimeMs: lifetimeMs });
+const second = await startHub(rest, {
+  replica: "hub-1",
+  leads: false,
+  certificateLifetimeMs: lifetimeMs,
+});
+const token = await makeToken(rest, first, "token");
+const authorityRef = { namespace: "flotilla-system", name: authoritySecretName };
+
+const rotating = new AbortController();
+// Both believe that they lead.
+const rotations = [first, second].map(({ wire }) => wire.runRotation(rest, rotating.signal));
+after(async () => {
+  rotating.abort();
+  await Promise.all(rotations);
+});
+
+function textOf(secret: Secret | undefined, key: string): string {
+  return Buffer.from(secret?.data?.[key] ?? "", "base64").toString();
+}
+
+async function authority(): Promise<Secret> {
+  const secret = await rest.get(secrets, authorityRef);
+  assert.ok(secret);
+  return secret;
+}
+
+async function ask(request: string): Promise<void> {
+  const body = { metadata: { annotations: { [rotationRequestAnnotation]: request } } };
+  await rest.patch(secrets, authorityRef, { type: "merge", body });
+}
+
+/** Waits for what the leader says of a step. */
+async function step(reason: string): Promise<void> {
+  const told = (hub: TestHub) =>
+    hub.log.lines.some((line) => line.includes("authority rotates") && line.includes(reason));
+  // Either of the two may have been faster.
+  await Promise.race([first, second].map((hub) => hub.log.until(() => told(hub), reason)));
+}
+
+/** Who signed the certificate that a port shows. */
+async function issuerOf(port: number, authorities: readonly string[]): Promise<number> {
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+  try {
+    await new Promise((resolve, reject) =>
+      socket.once("secureConnect", resolve).once("error", reject),
+    );
+    const shown = new X509Certificate(socket.getPeerCertificate().raw);
+    return authorities.findIndex((pem) => shown.verify(new X509Certificate(pem).publicKey));
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function trustedBy(agent: TestAgent): Promise<string> {
+  return textOf(
+    await rest.get(secrets, { namespace: agent.namespace, name: "flotilla-identity" }),
+    "ca.crt",
+  );
+}
+
+function warnings({ log }: TestAgent): readonly string[] {
+  return log.lines.filter((line) => /"level":[456]0/.test(line));
+}
+
+/** Clusters that are written as gone from now on. */
+function takenForGone(): readonly string[] {
+  const gone: string[] = [];
+  first.clusters.onChange(({ key, after: cluster }) => {
+    if (cluster?.status?.agent?.connected === false) gone.push(key);
+  });
+  return gone;
+}
+
+suite("an agent's certificate", () => {
+  test("ends while a clock that is behind kept it from renewing, which is no trouble", async () => {
+    const clock = createFakeClock(Date.now());
+    await bootstrap(rest, "agent-behind", token, { clusterName: "behind", clientID: "behind" });
+    const agent = startAgent(rest, "agent-behind", { clock });
+    await connected(first, "behind");
+    const gone = takenForGone();
+    await agent.log.until(() => agent.link.isConnected, "the welcome");
+    clock.advanceNow(10);
+
+    await first.until(() => clusterOf(first, "behind")?.status?.agent?.epoch === 2, "it is back");
+
+    const isEnd = (line: string) => line.includes("certificate has ended; connect again");
+    assert.equal(agent.log.lines.filter(isEnd).length, 1);
+    assert.deepEqual(warnings(agent), []);
+    assert.deepEqual(gone, []);
+    await agent.stop();
+  });
+});
+
+suite("the hub's authority is rotated", () => {
+  test("while agents are connected to several replicas, and nobody is taken for gone", async () => {
+    const here = await startEnrolled(rest, first, token, "here");
+    const there = { ...token, ...encoded({ address: `127.0.0.1:${second.port}` }) };
+    await bootstrap(rest, "agent-there", there, { clusterName: "there", clientID: "client-there" });
+    const other = startAgent(rest, "agent-there");
+    await connected(second, "there");
+    const leaves = await startEnrolled(rest, first, token, "leaves");
+    const stranger = await startEnrolled(rest, first, token, "stranger");
+    await stranger.stop();
+    const gone = takenForGone();
+    const old = textOf(await authority(), "tls.crt");
+
+    await ask("please");
+    await step("introduce");
+    const next = textOf(await authority(), "next.crt");
+    const both = `${old.trim()}\n${next.trim()}\n`;
+    for (const agent of [here, other, leaves]) {
+      await agent.log.until(
+        () => agent.log.lines.some((line) => line.includes("trusted by other authorities")),
+        "it is told of both",
+      );
+      assert.equal(await trustedBy(agent), both);
+    }
+    assert.equal(await issuerOf(first.port, [old, next]), 0);
+    await leaves.stop();
+
+    await step("switch");
+    for (const { log, port } of [first, second]) {
+      const isShown = (line: string) => line.includes("port shows a certificate of the new");
+      await log.until(() => log.lines.some(isShown), "the new authority's certificate");
+      assert.equal(await issuerOf(port, [old, next]), 1);
+    }
+    await step("retire");
+    await Promise.all(
+      [here, other].map((agent) =>
+        agent.log.until(
+          () =>
+            agent.log.lines.filter((line) => line.includes("trusted by other authorities"))
+              .length === 2,
+          "it is told of the new one alone",
+        ),
+      ),
+    );
+
+    const now = await authority();
+    assert.equal(textOf(now, "tls.crt"), next);
+    assert.deepEqual(Object.keys(now.data ?? {}).toSorted(), ["tls.crt", "tls.key"]);
+    for (const agent of [here, other]) {
+      assert.equal((await trustedBy(agent)).trim(), next.trim());
+      assert.deepEqual(warnings(agent), []);
+    }
+    assert.deepEqual(
+      gone.filter((key) => /here/.test(key)),
+      [],
+      "nobody was taken for gone",
+    );
+    await deploymentsOf(rest, "here").create("web", digest("1"));
+    await here.until(() => here.assigned.length === 1, "the deployment");
+
+    // It knows both, and its certificate has ended: its key opens the door.
+    const back = startAgent(rest, leaves.namespace);
+    await connected(first, "leaves");
+    assert.deepEqual(warnings(back), []);
+
+    // It was away all the time.
+    const late = startAgent(rest, stranger.namespace, { clock: createFakeClock(Date.now()) });
+    await late.log.until(() => warnings(late).length > 0, "its complaint");
+    assert.match(
+      warnings(late)[0] ?? "",
+      /not from the authority that this agent knows its hub by.* or rotated it while this agent was away.*new ClusterRegistrationToken/,
+    );
+    await late.stop();
+    const secret = await rest.get(secrets, { namespace: workspace, name: "token" });
+    await rest.patch(
+      secrets,
+      { namespace: stranger.namespace, name: "flotilla-bootstrap" },
+      { type: "merge", body: { data: { ...secret?.data } } },
+    );
+    const uid = clusterOf(first, "stranger")?.metadata.uid;
+    const again = startAgent(rest, stranger.namespace);
+    await connected(first, "stranger");
+    assert.equal(clusterOf(first, "stranger")?.metadata.uid, uid);
+
+    await Promise.all([here, other, back, again].map((agent) => agent.stop()));
+    const told = await rest.list(events, { namespace: authorityRef.namespace });
+    assert.deepEqual(
+      told.items
+        .map(({ reason }) => reason)
+        .filter((reason) => reason.startsWith("Authority"))
+        .toSorted(),
+      ["AuthorityIntroduced", "AuthorityRetired", "AuthoritySwitched"],
+    );
+  });
+});
+
+suite("a certificate that was not renewed", () => {
+  test("is asked for again, over the connection that stands and after one that was lost", async () => {
+    let isCut = false;
+    const cut: KubeRest = {
+      ...rest,
+      get: (resource, ref, options) =>
+        isCut && ref.name === authoritySecretName
+          ? Promise.reject(new Error("cut"))
+          : rest.get(resource, ref, options),
+    };
+    const hubClock = createFakeClock(Date.now());
+    const replica = { replica: "hub-2", leads: false, certificateLifetimeMs: 60_000 };
+    const hub = await startHub(cut, { ...replica, clock: hubClock });
+    const data = {
+      ...(await rest.get(secrets, { namespace: workspace, name: "token" }))?.data,
+      ...encoded({ address: `127.0.0.1:${hub.port}` }),
+    };
+    const clock = createFakeClock(Date.now());
+    await bootstrap(rest, "agent-asks", data, { clusterName: "asks", clientID: "asks" });
+    const agent = startAgent(rest, "agent-asks", { clock });
+    await connected(hub, "asks");
+    await agent.log.until(() => agent.link.isConnected, "the welcome");
+    const renewals = (many: number) =>
+      agent.log.until(
+        () =>
+          agent.log.lines.filter((line) => line.includes("certificate renewed")).length === many,
+        `${many} renewals`,
+      );
+
+    // A hub that cannot make sure which authority signs gives nobody a certificate.
+    isCut = true;
+    hubClock.advanceNow(1_000);
+    clock.advanceNow(40_000);
+    const isRefused = (line: string) => line.includes("certificate was not renewed");
+    await agent.log.until(() => agent.log.lines.some(isRefused), "the refusal");
+    assert.ok(agent.link.isConnected);
+    isCut = false;
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 2_500));
+    await renewals(1);
+    await hub.until(() => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2, "it is back");
+
+    await hub.stop();
+    await clock.timer((delayMs) => delayMs > 0 && delayMs < 1_000);
+    clock.freeze(50_000);
+    const again = await startHub(rest, { ...replica, port: hub.port });
+    clock.advanceNow(0);
+    await again.until(() => clusterOf(again, "asks")?.status?.agent?.epoch === 3, "it is back");
+    clock.advanceNow(await clock.timer((delayMs) => delayMs <= 0));
+    await renewals(2);
+    await agent.stop();
+    await again.stop();
+  });
+});
