@@ -97,7 +97,6 @@ export const kinds: readonly KindDefinition[] = [
     columns: [
       column("Bundles-Ready", ".status.display.readyBundles"),
       column("Last-Seen", ".status.agent.lastSeen"),
-      column("State", ".status.display.state"),
       statusColumn,
     ],
   },
