@@ -46,6 +46,10 @@ export interface ControlPlane {
   readonly etcdDir: string;
   readonly processes: readonly RunningProcess[];
   readonly pids: readonly number[];
+  /** The process of one part; the latest, where it was restarted. */
+  part(tool: ControlPlaneTool): RunningProcess | undefined;
+  /** Starts one part that has ended anew; that it answers is for the caller to find out. */
+  restart(tool: ControlPlaneTool): Promise<void>;
   /** Ends all processes, the API server before etcd; the folder stays. */
   stop(): Promise<void>;
 }

@@ -11,6 +11,8 @@ import type { ControlPlaneSpec, ControlPlaneTool } from "./control-plane.ts";
 export interface Parts {
   readonly list: readonly RunningProcess[];
   start(tool: ControlPlaneTool, args: readonly string[]): Promise<void>;
+  /** Starts one that has ended anew, as it was started first. */
+  restart(tool: ControlPlaneTool): Promise<void>;
   /** Ends all, callers first; what has not ended after the grace is killed. */
   stop(graceMs?: number): Promise<void>;
   /** Runs `work`; ends it with the log of the part when one of the parts dies meanwhile. */
@@ -28,25 +30,44 @@ const stopGraceMs = 5_000;
 
 export function createParts(spec: ControlPlaneSpec): Parts {
   const list: RunningProcess[] = [];
+  const started = new Map<
+    ControlPlaneTool,
+    { readonly at: number; readonly args: readonly string[] }
+  >();
+
+  function run(tool: ControlPlaneTool, args: readonly string[]): Promise<RunningProcess> {
+    return startProcess({
+      name: `${tool} of ${spec.name}`,
+      command: spec.binaries[tool],
+      args,
+      // Nothing of the user's environment reaches a part: a proxy or a KUBECONFIG of theirs would change what it does.
+      env: { HOME: spec.dir, PATH: "/usr/bin:/bin" },
+      cwd: spec.dir,
+      logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${tool}.log`),
+      layer: layerOf[tool],
+      ...watchersOf(spec),
+    });
+  }
+
+  async function note(at: number, running: RunningProcess): Promise<void> {
+    list[at] = running;
+    await writeParts(
+      spec.dir,
+      list.map((part) => part.record),
+    );
+  }
+
   return {
     list,
     async start(tool, args) {
-      const running = await startProcess({
-        name: `${tool} of ${spec.name}`,
-        command: spec.binaries[tool],
-        args,
-        // Nothing of the user's environment reaches a part: a proxy or a KUBECONFIG of theirs would change what it does.
-        env: { HOME: spec.dir, PATH: "/usr/bin:/bin" },
-        cwd: spec.dir,
-        logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${tool}.log`),
-        layer: layerOf[tool],
-        ...watchersOf(spec),
-      });
-      list.push(running);
-      await writeParts(
-        spec.dir,
-        list.map((part) => part.record),
-      );
+      const running = await run(tool, args);
+      started.set(tool, { at: list.length, args });
+      await note(list.length, running);
+    },
+    async restart(tool) {
+      const before = started.get(tool);
+      if (before === undefined) return;
+      await note(before.at, await run(tool, before.args));
     },
     stop: (graceMs = stopGraceMs) => endInOrder(list, (part) => part.stop({ graceMs })),
     whileAlive: (work) => whileAlive(spec, list, work),

@@ -77,7 +77,11 @@ async function startOn(
     pki,
     etcdDir: place.etcdDir,
     processes: parts.list,
-    pids: parts.list.map((part) => part.identity.pid),
+    get pids() {
+      return parts.list.map((part) => part.identity.pid);
+    },
+    part: (tool) => parts.list.find(({ name }) => name === `${tool} of ${spec.name}`),
+    restart: (tool) => parts.restart(tool),
     stop: () => parts.stop(),
   };
 }

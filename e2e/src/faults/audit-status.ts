@@ -1,0 +1,102 @@
+/** Whether the statuses on the hub say that all is well, of what is wanted now. Pure. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { Wanted } from "./rollouts.ts";
+
+export interface HubState {
+  readonly helmOps: readonly HelmOp[];
+  readonly bundles: readonly Bundle[];
+  readonly deployments: readonly BundleDeployment[];
+  readonly clusters: readonly Cluster[];
+}
+
+/** What is not yet, or no longer, as it should be, one sentence each. */
+export function auditStatus(
+  { helmOps, bundles, deployments, clusters }: HubState,
+  wanted: readonly Wanted[],
+): readonly string[] {
+  const wrong: string[] = [];
+  const say = (object: KubeObject, what: string) =>
+    void wrong.push(
+      `${object.kind ?? ""} ${object.metadata.namespace}/${object.metadata.name} ${what}`,
+    );
+  const names = wanted.map(({ name }) => name).toSorted();
+  const all = `${clusters.length}/${clusters.length}`;
+
+  for (const [what, found] of [
+    ["HelmOps", helmOps],
+    ["Bundles", bundles],
+  ] as const) {
+    const there = found.map(({ metadata }) => metadata.name).toSorted();
+    if (there.join() !== names.join()) wrong.push(`there are the ${what} ${there.join()}`);
+  }
+  if (deployments.length !== names.length * clusters.length)
+    wrong.push(`there are ${deployments.length} BundleDeployments`);
+
+  for (const object of [...helmOps, ...bundles, ...deployments, ...clusters])
+    for (const what of auditConditions(object)) say(object, what);
+
+  for (const helmOp of helmOps) {
+    const { status } = helmOp;
+    const { version } = wanted.find(({ name }) => name === helmOp.metadata.name) ?? {};
+    if (status?.version !== version) say(helmOp, `has version ${status?.version}, not ${version}`);
+    if (status?.display?.readyBundleDeployments !== all)
+      say(helmOp, `shows ${status?.display?.readyBundleDeployments}, not ${all}`);
+    if (status?.readyClusters !== clusters.length)
+      say(helmOp, `counts ${status?.readyClusters} ready clusters`);
+  }
+  for (const bundle of bundles) {
+    if (bundle.status?.display?.readyClusters !== all)
+      say(bundle, `shows ${bundle.status?.display?.readyClusters}, not ${all}`);
+    if (bundle.status?.unavailable) say(bundle, `counts ${bundle.status.unavailable} unavailable`);
+  }
+  for (const deployment of deployments) {
+    const { spec, status } = deployment;
+    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is held back");
+    if (status?.appliedDeploymentID !== spec.deploymentID) say(deployment, "has not applied it");
+    if (status?.ready !== true) say(deployment, "is not ready");
+  }
+  for (const cluster of clusters) {
+    const { status } = cluster;
+    if (status?.agent?.connected !== true) say(cluster, "is not connected");
+    if ((status?.orphans ?? []).length > 0) say(cluster, `has orphans ${status?.orphans?.join()}`);
+    const { desiredReady, ready } = status?.summary ?? {};
+    if (desiredReady !== names.length || ready !== names.length)
+      say(cluster, `counts ${ready}/${desiredReady} ready`);
+  }
+  return wrong;
+}
+
+/** Those that tell of trouble, or of work that goes on. */
+const isFalseWhenWell: ReadonlySet<string> = new Set(["Reconciling", "Stalled"]);
+
+/** Every condition is as it is where all is well, and of the present generation. */
+function auditConditions(object: KubeObject & { readonly status?: StatusLike }): readonly string[] {
+  const { status, metadata } = object;
+  const conditions = status?.conditions ?? [];
+  const ready = findCondition(conditions, "Ready");
+  return [
+    ...(ready === undefined ? ["has no Ready condition"] : []),
+    ...conditions.flatMap((condition) => {
+      const { type, observedGeneration, message = "" } = condition;
+      if (condition.status !== (isFalseWhenWell.has(type) ? "False" : "True"))
+        return [`is ${type}=${condition.status}: ${message}`];
+      return observedGeneration !== undefined && observedGeneration !== metadata.generation
+        ? [`has ${type} of generation ${observedGeneration}, it is ${metadata.generation}`]
+        : [];
+    }),
+    ...(status?.observedGeneration !== undefined &&
+    status.observedGeneration !== metadata.generation
+      ? [`speaks of generation ${status.observedGeneration}, it is ${metadata.generation}`]
+      : []),
+  ];
+}
+
+interface StatusLike {
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly observedGeneration?: number | null | undefined;
+}

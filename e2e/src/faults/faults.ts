@@ -1,0 +1,195 @@
+/** What can happen to a fleet, each as one deed that is undone after a while. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import { leases } from "@flotilla/shared/kube/core-resources.ts";
+import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
+import type { TestFleet } from "../testing/fleet.ts";
+import type { LinkProxy } from "../testing/link-proxy.ts";
+import type { Chronicle } from "./chronicle.ts";
+import { keepUp, type Keeper } from "./keeper.ts";
+import type { Random } from "./random.ts";
+
+export interface Faults {
+  /** Does one of those that are possible now, chosen at random; what it undoes later is its own business. */
+  strike(random: Random): void;
+  /** Resolves when nothing is broken any more and everything is up. */
+  over(): Promise<void>;
+  readonly agents: readonly Keeper[];
+  /** How many deeds there were. */
+  readonly count: number;
+  /** Starts nothing any more. */
+  stop(): Promise<void>;
+}
+
+interface Deed {
+  readonly weight: number;
+  readonly isPossible: () => boolean;
+  readonly run: (random: Random) => Promise<void>;
+}
+
+/** As long as something is away: most often short, now and then longer than what the product waits for. */
+function away(random: Random): number {
+  return random.pick([
+    random.between(100, 1_000),
+    random.between(100, 1_000),
+    random.between(1_000, 5_000),
+    random.between(5_000, 16_000),
+  ]);
+}
+
+const planeRestMs = 12_000;
+
+export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chronicle): Faults {
+  const { note } = chronicle;
+  const replicas = fleet.replicas.map((replica) => keepUp(replica, chronicle));
+  const agents = fleet.clusters.map((cluster) =>
+    keepUp(
+      {
+        name: `agent of ${cluster.name}`,
+        process: cluster.agent,
+        start: cluster.startAgent,
+      },
+      chronicle,
+    ),
+  );
+  const [etcd, apiServer, controllerManager] = (
+    ["etcd", "kube-apiserver", "kube-controller-manager"] as const
+  ).map((tool) =>
+    keepUp(
+      {
+        name: `${tool} of the hub`,
+        process: () => {
+          const running = fleet.hubPlane.part(tool);
+          if (running === undefined) throw new Error(`the hub has no ${tool}`);
+          return running;
+        },
+        start: () => fleet.hubPlane.restart(tool),
+      },
+      chronicle,
+    ),
+  );
+  if (etcd === undefined || apiServer === undefined || controllerManager === undefined)
+    throw new Error("the hub's control plane has other parts");
+  const kept = [...replicas, ...agents, etcd, apiServer, controllerManager];
+  const underWay = new Set<Promise<void>>();
+  let isLinkBusy = false;
+  let planeIsLeftUntil = 0;
+  let count = 0;
+
+  function kill(keeper: Keeper, weight: number): Deed {
+    return {
+      weight,
+      isPossible: () => keeper.isUp,
+      run: (random) => {
+        const forMs = away(random);
+        note(`kill -9 of ${keeper.name}, away for ${forMs} ms`);
+        keeper.kill(forMs);
+        return Promise.resolve();
+      },
+    };
+  }
+
+  /** Not so often that nothing but starting anew could ever go on. */
+  function ofPlane(deed: Deed): Deed {
+    return {
+      ...deed,
+      isPossible: () => deed.isPossible() && performance.now() >= planeIsLeftUntil,
+      async run(random) {
+        planeIsLeftUntil = performance.now() + planeRestMs;
+        await deed.run(random);
+      },
+    };
+  }
+
+  /** One at a time: the next would undo this one. */
+  function onLink(what: string, weight: number, run: (random: Random) => Promise<void>): Deed {
+    return {
+      weight,
+      isPossible: () => !isLinkBusy,
+      async run(random) {
+        isLinkBusy = true;
+        note(`link: ${what}`);
+        await run(random);
+        link.heal();
+        note("link: healed");
+        isLinkBusy = false;
+      },
+    };
+  }
+
+  const killLeader: Deed = {
+    weight: 3,
+    isPossible: () => apiServer.isUp && etcd.isUp,
+    async run(random) {
+      const ref = { namespace: hubNamespace, name: "flotilla-hub" };
+      const options = { signal: AbortSignal.timeout(2_000) };
+      const lease = await fleet.hub.get(leases, ref, options).catch(() => undefined);
+      const name = holderOf(lease)?.split("_")[0];
+      const leader = replicas.find((replica) => replica.name === name);
+      if (leader?.isUp === true) {
+        note("the leader is chosen");
+        await kill(leader, 0).run(random);
+      }
+    },
+  };
+
+  const deeds: readonly Deed[] = [
+    ...replicas.map((replica) => kill(replica, 1)),
+    killLeader,
+    ...agents.map((agent) => kill(agent, 2)),
+    ofPlane(kill(apiServer, 3)),
+    ofPlane(kill(etcd, 3)),
+    onLink("all connections are cut", 1, async () => link.cut()),
+    onLink("cut every few hundred ms", 1, async (random) => {
+      for (let left = random.between(3, 10); left > 0; left -= 1) {
+        link.cut();
+        await sleep(random.between(100, 500));
+      }
+    }),
+    onLink("what agents send has an end", 1, async () => link.halve("agent")),
+    onLink("what the hub sends has an end", 1, async () => link.halve("hub")),
+    onLink("nothing goes through", 1, async (random) => {
+      link.drop(["agent", "hub"]);
+      await sleep(away(random));
+    }),
+    onLink("nothing of the agents goes through", 1, async (random) => {
+      link.drop(["agent"]);
+      await sleep(away(random));
+    }),
+    onLink("nothing of the hub goes through", 1, async (random) => {
+      link.drop(["hub"]);
+      await sleep(away(random));
+    }),
+    onLink("everything is late", 1, async (random) => {
+      link.delay(random.between(50, 2_000));
+      await sleep(away(random));
+    }),
+  ];
+
+  return {
+    agents,
+    get count() {
+      return count;
+    },
+    strike(random) {
+      const possible = deeds
+        .filter((deed) => deed.isPossible())
+        .flatMap((deed) => Array.from({ length: deed.weight }, () => deed));
+      if (possible.length === 0) return;
+      count += 1;
+      const work = random
+        .pick(possible)
+        .run(random)
+        .finally(() => underWay.delete(work));
+      underWay.add(work);
+    },
+    async over() {
+      await Promise.all(underWay);
+      await Promise.all(kept.map((keeper) => keeper.up()));
+      note("everything is up");
+    },
+    async stop() {
+      await Promise.all(kept.map((keeper) => keeper.stop()));
+    },
+  };
+}
