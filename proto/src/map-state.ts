@@ -1,4 +1,5 @@
 /** Between the wire's DeploymentState and ours. */
+import { cleanText } from "./clean-text.ts";
 import type {
   DeploymentState__Output,
   _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
@@ -13,7 +14,7 @@ import {
   type ResourceTally,
   resourceStateNames,
 } from "./messages.ts";
-import { atMost, key, long, text, WireError, wireLimits } from "./wire-checks.ts";
+import { atMost, key, long, shown, text, WireError, wireLimits } from "./wire-checks.ts";
 
 const phaseToWire = {
   pending: "PHASE_PENDING",
@@ -40,7 +41,14 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     phase: phaseToWire[state.phase],
     message: cut(state.message),
     retryAt: state.retryAt ?? "",
-    ...(state.release !== undefined && { release: state.release }),
+    ...(state.release !== undefined && {
+      release: {
+        ...state.release,
+        // Of the chart, whose author may have written anything.
+        chartVersion: shown(state.release.chartVersion),
+        appVersion: shown(state.release.appVersion),
+      },
+    }),
     ready: state.ready,
     notReady: state.notReady.slice(0, wireLimits.notReady).map((resource) => ({
       ...resource,
@@ -59,7 +67,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
   const phase = phaseFromWire[wire.phase];
   if (phase === undefined)
     throw new WireError(
-      `state.phase is ${wire.phase}, which is none of ${Object.values(phaseToWire).join(", ")}`,
+      `state.phase is ${shown(String(wire.phase))}, which is none of ${Object.values(phaseToWire).join(", ")}`,
     );
   atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
   atMost(wire.resources.length, wireLimits.resources, "state.resources");
@@ -74,11 +82,11 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     ...(retryAt !== "" && { retryAt }),
     ...(wire.release !== null && {
       release: {
-        namespace: text(wire.release.namespace, "release.namespace"),
-        name: text(wire.release.name, "release.name"),
+        namespace: shown(wire.release.namespace),
+        name: shown(wire.release.name),
         revision: wire.release.revision,
-        chartVersion: text(wire.release.chartVersion, "release.chart_version"),
-        appVersion: text(wire.release.appVersion, "release.app_version"),
+        chartVersion: shown(wire.release.chartVersion),
+        appVersion: shown(wire.release.appVersion),
       },
     }),
     ready: wire.ready,
@@ -99,17 +107,17 @@ function resourceFromWire(
   wire: ResourceState__Output,
   otherwise: ResourceStateName,
 ): ResourceState {
-  const namespace = text(wire.namespace, "resource.namespace");
+  const namespace = shown(wire.namespace);
   return {
-    apiVersion: text(wire.apiVersion, "resource.api_version"),
-    kind: text(wire.kind, "resource.kind"),
+    apiVersion: shown(wire.apiVersion),
+    kind: shown(wire.kind),
     ...(namespace !== "" && { namespace }),
-    name: text(wire.name, "resource.name"),
+    name: shown(wire.name),
     state: resourceStateNames.find((state) => state === wire.state) ?? otherwise,
   };
 }
 
 /** A message of ours, as long as the other side takes it. */
 function cut(message: string): string {
-  return message.slice(0, wireLimits.messageChars);
+  return cleanText(message, wireLimits.messageChars);
 }

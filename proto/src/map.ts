@@ -29,7 +29,7 @@ import type {
   IssuedCertificate,
   SupplyRef,
 } from "./messages.ts";
-import { atMost, key, present, text, WireError, whole, wireLimits } from "./wire-checks.ts";
+import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./wire-checks.ts";
 
 export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
   switch (message.kind) {
@@ -66,8 +66,8 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       kind: "hello",
       versions: { oldest, newest: Math.max(oldest, newest) },
       hubId: text(hello.hubId, "hello.hub_id"),
-      agentVersion: text(hello.agentVersion, "hello.agent_version"),
-      agentNamespace: text(hello.agentNamespace, "hello.agent_namespace"),
+      agentVersion: shown(hello.agentVersion),
+      agentNamespace: shown(hello.agentNamespace),
       holdings: hello.holdings.map((held) => ({
         ...key(held, "holding"),
         deploymentId: text(held.deploymentId, "holding.deployment_id"),
@@ -142,7 +142,7 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       protocolVersion: wire.welcome.protocolVersion,
       hubId: text(wire.welcome.hubId, "welcome.hub_id"),
       epoch: whole(wire.welcome.epoch, "welcome.epoch"),
-      hubVersion: text(wire.welcome.hubVersion, "welcome.hub_version"),
+      hubVersion: shown(wire.welcome.hubVersion),
     };
   }
   if (wire.deployment) {
@@ -252,8 +252,6 @@ function supplyRef(
 ): SupplyRef {
   const { kind } = wire;
   if (kind !== "Secret" && kind !== "ConfigMap")
-    throw new WireError(
-      `${where}.kind is ${text(kind, where)}, which is no Secret and no ConfigMap`,
-    );
+    throw new WireError(`${where}.kind is ${shown(kind)}, which is no Secret and no ConfigMap`);
   return { kind, name: present(wire.name, `${where}.name`) };
 }

@@ -1,4 +1,5 @@
 /** What every message is checked by: sizes, names, numbers. What fails is refused with a WireError. */
+import { cleanText, isPrintable } from "./clean-text.ts";
 import type { DeploymentKey } from "./messages.ts";
 
 /** A message that the contract does not allow. The stream that carried it ends. */
@@ -31,14 +32,21 @@ export function present(value: string, field: string): string {
   return text(value, field);
 }
 
+/** What something is known or compared by. */
 export function text(value: string, field: string): string {
   atMost(value.length, wireLimits.nameChars, field);
+  if (!isPrintable(value)) throw new WireError(`${field} has characters that no name has`);
   return value;
+}
+
+/** What is only ever told: a chart with an odd version must not cost its cluster the connection. */
+export function shown(value: string): string {
+  return cleanText(value, wireLimits.nameChars);
 }
 
 export function long(value: string, field: string): string {
   atMost(value.length, wireLimits.messageChars, field);
-  return value;
+  return cleanText(value, wireLimits.messageChars);
 }
 
 export function atMost(size: number, limit: number, field: string): void {
@@ -49,6 +57,6 @@ export function atMost(size: number, limit: number, field: string): void {
 export function whole(value: string, field: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < 0)
-    throw new WireError(`${field} is ${value}, which is out of range`);
+    throw new WireError(`${field} is ${shown(value)}, which is out of range`);
   return number;
 }

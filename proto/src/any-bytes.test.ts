@@ -1,0 +1,144 @@
+/** Whatever comes over the wire: it is a message, or refused with the one error that is meant for that. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { isPrintable } from "./clean-text.ts";
+import {
+  agentMessageFromWire,
+  agentMessageToWire,
+  certificateFromWire,
+  enrollRequestFromWire,
+  enrollResponseFromWire,
+  hubMessageFromWire,
+  hubMessageToWire,
+} from "./map.ts";
+import { loadFleetService } from "./service.ts";
+import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
+import { mutated, oddText } from "./testing/odd.ts";
+import { WireError, wireLimits } from "./wire-checks.ts";
+
+const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;
+
+/** What a side does with bytes, after gRPC has made a message of them. */
+function read<W>(decode: (bytes: Buffer) => W, map: (wire: W) => unknown) {
+  return (bytes: Uint8Array): unknown => {
+    let wire: W;
+    try {
+      wire = decode(Buffer.from(bytes));
+    } catch {
+      // Answered by gRPC itself, which ends the stream.
+      return undefined;
+    }
+    try {
+      return map(wire);
+    } catch (thrown) {
+      assert.ok(thrown instanceof WireError, `not a WireError: ${String(thrown)}`);
+      assert.ok(isPrintable(thrown.message), thrown.message);
+      assert.ok(thrown.message.length <= wireLimits.nameChars + 200, "the error is short");
+      return undefined;
+    }
+  };
+}
+
+const reads = {
+  agent: read(connect.requestDeserialize, agentMessageFromWire),
+  hub: read(connect.responseDeserialize, hubMessageFromWire),
+  enrolment: read(enroll.requestDeserialize, enrollRequestFromWire),
+  answer: read(enroll.responseDeserialize, enrollResponseFromWire),
+  renewal: read(renew.responseDeserialize, ({ certificate }) => certificateFromWire(certificate)),
+};
+
+describe("any bytes are a message or refused", () => {
+  for (const [side, parse] of Object.entries(reads)) {
+    test(`random ones, as read by: ${side}`, () => {
+      fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void parse(bytes)));
+    });
+  }
+
+  test("an agent's message that was damaged on the way", () => {
+    const encoded = agentMessage.map((message) =>
+      connect.requestSerialize(agentMessageToWire(message)),
+    );
+    fc.assert(fc.property(encoded.chain(mutated), (bytes) => void reads.agent(bytes)));
+  });
+
+  test("a hub's message that was damaged on the way", () => {
+    const encoded = hubMessage.map((message) =>
+      connect.responseSerialize(hubMessageToWire(message)),
+    );
+    fc.assert(fc.property(encoded.chain(mutated), (bytes) => void reads.hub(bytes)));
+  });
+});
+
+describe("any text in a state is short and printable, or refused", () => {
+  const whole = fc.oneof(
+    fc.nat(2 ** 32 - 1),
+    fc.constantFrom("18446744073709551615", "9007199254740992"),
+  );
+  const resource = fc.record({
+    apiVersion: oddText,
+    kind: oddText,
+    namespace: oddText,
+    name: oddText,
+    message: oddText,
+    missing: fc.boolean(),
+    state: oddText,
+  });
+  const state = fc.record(
+    {
+      name: oddText,
+      uid: oddText,
+      sequence: whole,
+      deploymentId: oddText,
+      phase: fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const, 4 as const),
+      message: oddText,
+      retryAt: oddText,
+      release: fc.record({
+        namespace: oddText,
+        name: oddText,
+        revision: fc.nat(2 ** 32 - 1),
+        chartVersion: oddText,
+        appVersion: oddText,
+      }),
+      notReady: fc.array(resource, { maxLength: wireLimits.notReady + 1 }),
+      resources: fc.array(resource, { maxLength: 5 }),
+      chartDigest: oddText,
+      code: oddText,
+    },
+    { requiredKeys: ["name", "uid", "phase"] },
+  );
+
+  test("also where a chart or its author has written it", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(state, (wire) => {
+        const message = reads.agent(connect.requestSerialize({ state: wire }));
+
+        if (message === undefined) return;
+        accepted += 1;
+        for (const text of textsIn(message)) {
+          assert.ok(isPrintable(text.replaceAll(/[\t\n]/g, " ")), JSON.stringify(text));
+          assert.ok(text.length <= wireLimits.messageChars);
+        }
+      }),
+    );
+    assert.ok(accepted > 0, "one that refuses everything would do as well");
+  });
+
+  test("and a chart with an odd version does not cost its cluster the connection", () => {
+    fc.assert(
+      fc.property(oddText, oddText, (chartVersion, appVersion) => {
+        const release = { namespace: "a", name: "a", revision: 1, chartVersion, appVersion };
+        const wire = { name: "a", uid: "u", phase: "PHASE_DEPLOYED", release } as const;
+
+        assert.notEqual(reads.agent(connect.requestSerialize({ state: wire })), undefined);
+      }),
+    );
+  });
+});
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
