@@ -39,9 +39,9 @@ export function text(value: string, field: string): string {
   return value;
 }
 
-/** What is only ever told: a chart with an odd version must not cost its cluster the connection. */
+/** What is only ever told, on one line: a chart with an odd version must not cost its cluster the connection. */
 export function shown(value: string): string {
-  return cleanText(value, wireLimits.nameChars);
+  return cleanText(value, wireLimits.nameChars).replace(/[\t\n]/g, " ");
 }
 
 export function long(value: string, field: string): string {
