@@ -3,10 +3,10 @@
  * direction or ends a line where none was meant, and it has a known length. Pure.
  */
 
-// C0 and C1 without tab and newline, the line separators, and what changes the direction of text behind it.
+// C0 and C1 without tab and newline, and what changes the direction of text behind it.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const unprintable =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const allUnprintable = new RegExp(unprintable, "g");
 const replacement = "\ufffd";
 
