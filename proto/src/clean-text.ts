@@ -5,8 +5,7 @@
 
 // C0 and C1 without tab and newline, and what changes the direction of text behind it.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const unprintable =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const allUnprintable = new RegExp(unprintable, "g");
 const replacement = "\ufffd";
 

@@ -19,8 +19,9 @@ import type { ClusterIdentity } from "../identity/cluster-identity.ts";
 import type { LiveAuthority } from "../identity/live-authority.ts";
 import { tokenIn } from "../registration-token/token-secret.ts";
 import { claimedUid } from "../registration-token/token-value.ts";
-import { RpcError } from "../serve/errors.ts";
+import { RpcError, serveErrors } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
+import type { Refusals } from "../serve/refusals.ts";
 import { type ClusterLabels, clusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
 import { agentKeyIndex, tokenUidIndex } from "./indexes.ts";
@@ -33,6 +34,7 @@ export interface EnrollDeps extends PlaceClusterDeps {
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;
+  readonly refusals: Refusals;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +54,12 @@ interface Door {
 
 /** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
 const overall = { perSecond: 50, burst: 500 };
+/** Of one sender, so that something is left for the others. */
+const ofSender = { perSecond: 40, burst: 400 };
+/** Of one client: it enrols once, or again after a crash. */
+const ofClient = { perSecond: 1 / 5, burst: 10 };
+/** Renewals of one agent, which needs one in some hours; short-lived certificates of tests need more. */
+const renewalsOfAgent = { perSecond: 1, burst: 10 };
 /** Of failures of one sender: many agents may sit behind one address. */
 const failuresOfPeer = { perSecond: 1, burst: 50 };
 /** Names of labels in one line. */
@@ -60,14 +68,23 @@ const toldLabels = 10;
 const rememberedRefusals = 1_000;
 
 export function createEnrollment(deps: EnrollDeps): Enrollment {
-  const { rest, tokens, clusters, authority, hubId, clock, log } = deps;
+  const { rest, tokens, clusters, authority, hubId, refusals, clock, log } = deps;
   const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
   const failures = createRateLimit({ clock, ...failuresOfPeer });
+  const senders = createRateLimit({ clock, ...ofSender });
+  const clients = createRateLimit({ clock, ...ofClient });
+  const renewals = createRateLimit({ clock, ...renewalsOfAgent });
   const logged = new Set<string>();
 
   async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
     const sender = hostOf(peer);
-    if (!failures.has(sender) || !all.take("")) {
+    const isTooMany =
+      !failures.has(sender) ||
+      !clients.take(`${sender} ${request.clientId}`) ||
+      !senders.take(sender) ||
+      !all.take("");
+    if (isTooMany) {
+      refusals.counted("enrolment");
       throw new RpcError(
         status.RESOURCE_EXHAUSTED,
         enrollErrors.TOO_MANY_ENROLMENTS,
@@ -79,6 +96,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     } catch (thrown) {
       const answer = RpcError.answerTo(thrown);
       failures.take(sender);
+      refusals.counted("enrolment");
       logOnce(`${request.clientId} ${answer.code}`, () =>
         log.warn(
           { peer: sender, clientId: request.clientId, code: answer.code, err: messageFor(thrown) },
@@ -173,8 +191,15 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
   }
 
   async function renew(identity: ClusterIdentity, request: Uint8Array): Promise<IssuedCertificate> {
+    const who = keyOf({ namespace: identity.namespace, name: identity.name });
+    if (!renewals.take(who)) {
+      const fields = { cluster: who };
+      refusals.refused(who, { reason: "renewal", fields, message: "agent renews too often" });
+      const message = `the certificate of Cluster ${who} was renewed only just now; wait a moment before the next try`;
+      throw new RpcError(status.RESOURCE_EXHAUSTED, serveErrors.AGENT_TOO_BUSY, message);
+    }
     const key = await checkRequest(request);
-    const cluster = clusters.get(keyOf({ namespace: identity.namespace, name: identity.name }));
+    const cluster = clusters.get(who);
     if (cluster?.metadata.annotations?.[agentKeyAnnotation] !== key.fingerprint) {
       throw new RpcError(
         status.PERMISSION_DENIED,

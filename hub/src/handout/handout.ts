@@ -12,6 +12,7 @@ import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
+import { createRateLimit } from "../serve/rate-limit.ts";
 import { isFactsChange } from "../supply/facts-of.ts";
 import { bySupply, changedSupplies, supplyIndexers } from "../supply/named-by-deployments.ts";
 import { concernsAgent } from "./plan-handout.ts";
@@ -45,6 +46,8 @@ export function createHandout(deps: HandoutDeps): Handout {
   const byCluster = new Map<ObjectKey, Session>();
   const byNamespace = new Map<string, Session>();
   const twoAgents = createTwoAgents(clock);
+  // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
+  const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
   let isClosed = false;
 
   const stopListening = [
@@ -91,6 +94,14 @@ export function createHandout(deps: HandoutDeps): Handout {
     const loss = lossOf(agent, clusters.store.get(key));
     if (loss !== undefined) {
       stream.emit("error", statusOf(loss));
+      return;
+    }
+    if (!connects.take(key)) {
+      const busy = tooBusy(key);
+      const fields = { cluster: key, code: busy.code };
+      const message = "agent connects too often";
+      deps.refusals.refused(key, { reason: "connects", fields, message });
+      stream.emit("error", statusOf(busy));
       return;
     }
     const previous = byCluster.get(key);
@@ -162,6 +173,11 @@ function handOver(session: Session): void {
       trailers: handOverTrailers(),
     }),
   );
+}
+
+function tooBusy(key: ObjectKey): RpcError {
+  const message = `the agent of Cluster ${key} connects again and again; wait a moment before the next try`;
+  return new RpcError(status.RESOURCE_EXHAUSTED, serveErrors.AGENT_TOO_BUSY, message);
 }
 
 function replaced(key: ObjectKey): RpcError {

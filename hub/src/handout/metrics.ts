@@ -5,7 +5,6 @@ export interface HandoutMetrics {
   readonly agents: Gauge;
   readonly sent: Counter<"kind">;
   readonly reports: Counter;
-  readonly refused: Counter<"reason">;
 }
 
 export function createHandoutMetrics(registry: Registry): HandoutMetrics {
@@ -25,12 +24,6 @@ export function createHandoutMetrics(registry: Registry): HandoutMetrics {
     reports: new Counter({
       name: "flotilla_hub_reports_total",
       help: "States of deployments that agents reported.",
-      registers,
-    }),
-    refused: new Counter({
-      name: "flotilla_hub_refused_total",
-      help: "Messages of agents that were refused.",
-      labelNames: ["reason"],
       registers,
     }),
   };

@@ -3,6 +3,7 @@ import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { RefusalReason, Refusals } from "../serve/refusals.ts";
 import type { HandoutMetrics } from "./metrics.ts";
 import type { ClusterRef, ReportPlace, ReportSink } from "./report-sink.ts";
 
@@ -11,12 +12,17 @@ export interface ReportIntakeDeps {
   readonly wanted: (name: string) => BundleDeployment | undefined;
   readonly sink: ReportSink;
   readonly metrics: HandoutMetrics;
+  readonly refusals: Refusals;
   readonly log: Log;
-  readonly acknowledge: (name: string, sequence: number) => void;
+  /** The latest of a name takes the place of what was not said yet. `onSaid`: called when it is its turn. */
+  readonly acknowledge: (name: string, sequence: number, onSaid: () => void) => void;
   readonly released: (name: string, uid: string) => void;
   /** As many reports as may be are on their way to be kept: read no more. */
   readonly onFull: () => void;
   readonly onRoom: () => void;
+  /** As many answers as may be wait for the agent to read them: read no more. */
+  readonly onUnread: () => void;
+  readonly onRead: () => void;
   /** A report could not be kept. */
   readonly onFailed: (thrown: unknown) => void;
 }
@@ -26,15 +32,14 @@ export interface ReportIntake {
   withdrawn(deployment: DeploymentKey): void;
 }
 
-/** Reports of one agent on their way at the same time: as many as fifty HelmOps change at once, with room. */
+/** Reports of one agent on their way at the same time, or refused: as many as fifty HelmOps change at once, with room. */
 const mostAtATime = 256;
-/** Names whose refusal is remembered, so that it is logged once. */
-const rememberedNames = 100;
 
 export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
-  const { cluster, wanted, sink, metrics, log } = deps;
-  const logged = new Set<string>();
+  const { cluster, wanted, sink, metrics, refusals, log } = deps;
   let onTheWay = 0;
+  /** Of what is refused, names that the agent was not told of yet. */
+  const untold = new Set<string>();
 
   function keep(work: Promise<void>, then: () => void): void {
     onTheWay += 1;
@@ -50,23 +55,31 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
       });
   }
 
-  function refuse({ name, uid }: DeploymentKey, reason: string): void {
-    metrics.refused.inc({ reason });
-    if (logged.has(name) || logged.size >= rememberedNames) return;
-    logged.add(name);
-    log.warn({ deployment: name, uid, reason }, "report was refused");
+  function acknowledge(name: string, sequence: number): void {
+    deps.acknowledge(name, sequence, () => {
+      if (untold.delete(name) && untold.size === mostAtATime - 1) deps.onRead();
+    });
+  }
+
+  function refuse({ name, uid }: DeploymentKey, reason: RefusalReason): void {
+    const who = `${cluster.namespace}/${cluster.name}`;
+    const fields = { cluster: who, deployment: name, uid };
+    refusals.refused(who, { reason, fields, message: "report was refused" });
   }
 
   return {
     state(place, state) {
       if (wanted(state.name)?.metadata.uid !== state.uid) {
         refuse(state, "not a deployment of this cluster");
+        // Whoever makes up names and does not read would have the hub remember all of them.
+        untold.add(state.name);
+        if (untold.size === mostAtATime) deps.onUnread();
         // Acknowledged all the same: saying it again would not make it true.
-        deps.acknowledge(state.name, place.sequence);
+        acknowledge(state.name, place.sequence);
         return;
       }
       metrics.reports.inc();
-      keep(sink.report(cluster, place, state), () => deps.acknowledge(state.name, place.sequence));
+      keep(sink.report(cluster, place, state), () => acknowledge(state.name, place.sequence));
     },
     withdrawn(deployment) {
       const current = wanted(deployment.name);

@@ -24,11 +24,14 @@ import type { LiveAuthority } from "../identity/live-authority.ts";
 import type { Presence } from "../presence/presence.ts";
 import type { AgentCertificate } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
+import type { Refusals } from "../serve/refusals.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
 import { type AuthorityBook, createAuthorityBook } from "./authority-book.ts";
 import { checkHello, type Hello } from "./check-hello.ts";
+import { createBrake } from "./brake.ts";
 import type { HandoutMetrics } from "./metrics.ts";
+import { createPace } from "./pace.ts";
 import { planHandout } from "./plan-handout.ts";
 import { createReportIntake } from "./report-intake.ts";
 import type { ClusterRef, ReportSink } from "./report-sink.ts";
@@ -48,6 +51,7 @@ export interface SessionDeps {
   readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
   readonly presence: Presence;
   readonly metrics: HandoutMetrics;
+  readonly refusals: Refusals;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -102,20 +106,36 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     },
     onBroken: (thrown) => end(RpcError.answerTo(thrown)),
   });
+  const brake = createBrake({
+    pause: () => stream.pause(),
+    // What comes after the end is read and dropped in any case.
+    resume: () => stream.resume(),
+  });
+  const pace = createPace({
+    clock,
+    onFast: () => brake.hold("pace"),
+    onCalm: () => brake.release("pace"),
+  });
   const intake = createReportIntake({
     cluster,
     wanted,
     sink: deps.reports,
     metrics,
+    refusals: deps.refusals,
     log,
-    acknowledge: (name, sequence) =>
-      outgoing.put(`ack/${name}`, () => ({ kind: "stateReceived", name, sequence })),
+    acknowledge: (name, sequence, onSaid) =>
+      outgoing.put(`ack/${name}`, () => {
+        onSaid();
+        return { kind: "stateReceived", name, sequence };
+      }),
     released: (name, uid) => {
       assignments?.released(name, uid);
       cameOrWent(name);
     },
-    onFull: () => stream.pause(),
-    onRoom: () => stream.resume(),
+    onFull: () => brake.hold("reports"),
+    onRoom: () => brake.release("reports"),
+    onUnread: () => brake.hold("answers"),
+    onRead: () => brake.release("answers"),
     onFailed: (thrown) => end(RpcError.answerTo(thrown)),
   });
   const helloTimer = clock.setTimeout(
@@ -142,11 +162,16 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   stream.on("data", (wire: ReadAgentMessage) => {
     if (isEnded) return;
+    pace.heard();
     try {
       receive(agentMessageFromWire(wire));
     } catch (thrown) {
-      metrics.refused.inc({ reason: "broken" });
-      end(thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown));
+      const answer = thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown);
+      const who = `${cluster.namespace}/${cluster.name}`;
+      const fields = { cluster: who, err: answer.message };
+      const message = "agent broke the contract, so its stream is ended";
+      deps.refusals.refused(who, { reason: "broken", fields, message });
+      end(answer);
     }
   });
   // The agent has nothing more to say: it is going, or a newer stream of it takes over.
@@ -276,6 +301,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     isEnded = true;
     helloTimer.cancel();
     certificateTimer.cancel();
+    pace.close();
     outgoing.close();
     assignments?.close();
     say();

@@ -1,4 +1,5 @@
 /** Why the hub turns an agent away. Each is answered with a status of gRPC and a sentence that says what to do. */
+import { cleanText } from "@flotilla/proto/clean-text.ts";
 import {
   AppError,
   commonErrors,
@@ -25,6 +26,10 @@ export const serveErrors = defineErrors({
     retryable: true,
     help: "The other side sent something that the contract between hub and agent does not allow. Check that the versions of hub and agent fit together.",
   },
+  AGENT_TOO_BUSY: {
+    retryable: true,
+    help: "One agent connects, calls or renews its certificate more often than an agent does that works as it should. It waits and tries again by itself; others are served meanwhile. If it goes on, look at that agent's log, and whether somebody else has a copy of the Secret flotilla-agent/flotilla-identity.",
+  },
   PORT_UNAVAILABLE: {
     retryable: false,
     help: "The hub cannot listen on the address of its gRPC port. Another program has the port, or the address is not one of this machine: choose another with the hub's flag.",
@@ -34,6 +39,9 @@ export const serveErrors = defineErrors({
     help: "The hub has only just started and does not know the fleet yet, or it is going away. The agent connects again by itself.",
   },
 });
+
+/** Of an answer. */
+const mostChars = 2_048;
 
 /** An answer to an agent that is no success. */
 export class RpcError extends AppError {
@@ -47,7 +55,8 @@ export class RpcError extends AppError {
     message: string,
     options?: { readonly cause?: unknown; readonly trailers?: Metadata },
   ) {
-    super(kind, message, options);
+    // It travels in a header, which is short, and where half a character would be an error of the connection.
+    super(kind, cleanText(message, mostChars), options);
     this.status = grpcStatus;
     this.trailers = options?.trailers;
   }

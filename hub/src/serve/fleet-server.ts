@@ -9,6 +9,7 @@ import type { ServingIdentity } from "../identity/serving-identity.ts";
 import { identityOf } from "./agent-certificate.ts";
 import { type AuthenticateDeps, authenticateAgents } from "./authenticate.ts";
 import { RpcError, serveErrors, statusOf } from "./errors.ts";
+import { withSmallRequests } from "./small-requests.ts";
 
 export interface FleetServerDeps extends Omit<AuthenticateDeps, "enrollPath"> {
   readonly serving: ServingIdentity;
@@ -39,7 +40,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     "grpc.enable_channelz": 0,
     interceptors: [authenticateAgents({ ...deps, enrollPath: service.Enroll.path })],
   });
-  server.addService(service, {
+  server.addService(withSmallRequests(service), {
     Enroll: (call, callback) => {
       const work = async () =>
         enrollResponseToWire(

@@ -25,6 +25,7 @@ import { reconcileToken } from "../registration-token/token-controller.ts";
 import { followTokenUses } from "../registration-token/token-uses.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { createFleetServer } from "./fleet-server.ts";
+import { createRefusals } from "./refusals.ts";
 
 export interface WireDeps {
   readonly rest: KubeRest;
@@ -98,8 +99,10 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
     ...(options.keptBefore !== undefined && { keptBefore: options.keptBefore }),
     ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
   });
+  const refusals = createRefusals(deps);
   const handout = createHandout({
     ...deps,
+    refusals,
     hubId,
     hubVersion: options.version,
     authority,
@@ -112,10 +115,12 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
     tokens: tokens.store,
     authority,
     hubId,
+    refusals,
   });
   const server = createFleetServer({
     hubId,
     clusters: clusters.store,
+    refusals,
     hasSynced: () => clusters.hasSynced && deployments.hasSynced && tokens.hasSynced,
     clock,
     log,

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { createRefusals } from "./refusals.ts";
+
+test("every refusal is counted, and told once a minute for each sender and reason", async () => {
+  const lines: string[] = [];
+  const metrics = new Registry();
+  const clock = createFakeClock();
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const refusals = createRefusals({ metrics, clock, log });
+  const refuse = (who: string, reason: "broken" | "renewal") =>
+    refusals.refused(who, { reason, fields: { cluster: who }, message: "refused" });
+
+  for (let times = 0; times < 1_000; times += 1) refuse("fleet-default/paris", "broken");
+  refuse("fleet-default/paris", "renewal");
+  refuse("fleet-default/rome", "broken");
+  assert.equal(lines.length, 3);
+  await clock.advance(61_000);
+  refuse("fleet-default/paris", "broken");
+
+  assert.equal(lines.length, 4);
+  const told = await metrics.getSingleMetricAsString("flotilla_hub_refused_total");
+  assert.match(told, /reason="broken"\} 1002/);
+  assert.match(told, /reason="renewal"\} 1$/m);
+});
