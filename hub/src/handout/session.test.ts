@@ -1,0 +1,159 @@
+/** An agent that says anything, in any order, while anything happens on the hub. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { agentMessageToWire } from "@flotilla/proto/map.ts";
+import { type AgentMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
+import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
+import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { RpcError, serveErrors } from "../serve/errors.ts";
+import { aDeployment } from "../testing/objects.ts";
+import { deployed } from "../testing/reports.ts";
+import { openTestSession, type TestSession, testHubId } from "../testing/test-session.ts";
+
+const { requestSerialize, requestDeserialize } = loadFleetService().service.Connect;
+
+function wire(message: AgentMessage): ReadAgentMessage {
+  return requestDeserialize(requestSerialize(agentMessageToWire(message)));
+}
+
+const hello: AgentMessage = {
+  kind: "hello",
+  protocolVersion,
+  hubId: testHubId,
+  agentVersion: "1",
+  agentNamespace: "test",
+  holdings: [],
+  supplies: [],
+};
+
+const names = ["web", "db", "other"] as const;
+const name = fc.constantFrom(...names);
+/** Right for the name, of an earlier one, or of another cluster. */
+const key = fc
+  .tuple(name, fc.constantFrom("", "-earlier", "-elsewhere"))
+  .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
+
+/** What an agent may well say here, so that many sequences get far. */
+const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(hello) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(key, fc.nat(9))
+      .map(([key, sequence]) => ({ kind: "state", sequence, state: deployed(key) }) as const),
+  },
+  { weight: 3, arbitrary: key.map((deployment) => ({ kind: "withdrawn", deployment }) as const) },
+  { weight: 1, arbitrary: key.map((deployment) => ({ kind: "received", deployment }) as const) },
+);
+
+type Step = readonly [what: string, run: (test: TestSession) => void | Promise<void>];
+
+function step(what: string, run: Step[1]): Step {
+  return [what, run];
+}
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: likely.map((said) =>
+      step(`say ${JSON.stringify(said)}`, (test) => test.say(wire(said))),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: agentMessage.map((said) => step("say anything", (test) => test.say(wire(said)))),
+  },
+  { weight: 1, arbitrary: fc.constant(step("say nothing", (test) => test.say({}))) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(name, fc.constantFrom("", "-earlier"), fc.boolean())
+      .map(([name, more, isGoing]) =>
+        step(`want ${name}${more}${isGoing ? ", going" : ""}`, ({ wanted, session }) => {
+          const metadata = {
+            uid: `uid-${name}-paris${more}`,
+            ...(isGoing && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+          };
+          wanted.set(name, aDeployment("paris", { bundle: name, metadata }));
+          session.changed(name);
+          session.cameOrWent(name);
+        }),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: name.map((name) =>
+      step(`lose ${name}`, ({ wanted, session }) => {
+        wanted.delete(name);
+        session.cameOrWent(name);
+      }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      step("facts", ({ session }) => session.factsChanged()),
+      step("supply", ({ session }) => session.supplyChanged({ kind: "Secret", name: "a" })),
+      step("reports cannot be kept", (test) => test.failKeeping()),
+      step("arrivals cannot be written", (test) => test.failArrival()),
+      step("the connection is lost", (test) => test.lose()),
+      step("the agent has said all", (test) => test.finish()),
+      step("half an hour", ({ clock }) => clock.advance(1_800_000)),
+      step("another stream", ({ session }) =>
+        session.end(new RpcError(status.ABORTED, serveErrors.AGENT_REPLACED, "replaced")),
+      ),
+    ),
+  },
+  { weight: 4, arbitrary: fc.constant(step("a moment", () => settle())) },
+);
+
+/** Most begin as they should, or few would get anywhere. */
+const begun: readonly Step[] = [
+  step("want web", ({ wanted }) => void wanted.set("web", aDeployment("paris"))),
+  step("say hello", (test) => test.say(wire(hello))),
+  step("a moment", () => settle()),
+];
+const sequences = fc
+  .tuple(fc.constantFrom([], begun, begun, begun), fc.array(steps, { maxLength: 30 }))
+  .map((parts) => parts.flat());
+
+describe("a session", () => {
+  test("keeps only what is its cluster's, ends at most once, and leaves nothing behind", async () => {
+    const seen = { welcomed: 0, kept: 0, ended: 0 };
+    await fc.assert(
+      fc.asyncProperty(sequences, async (sequence) => {
+        const test = openTestSession();
+
+        for (const [, run] of sequence) {
+          const before = test.told.length;
+          const wasOver = test.ends.length > 0;
+          await run(test);
+          if (wasOver) assert.equal(test.told.length, before, "told after the end");
+        }
+        await settle();
+
+        for (const { kind, name, uid, place, deployment } of test.kept) {
+          assert.equal(deployment?.metadata.uid, uid, `${kind} of ${name}`);
+          if (kind === "withdrawn") assert.ok(deployment.metadata.deletionTimestamp !== undefined);
+          else assert.equal(place?.epoch, 1);
+        }
+        assert.ok(test.ends.length <= 1, test.ends.join());
+        const isWelcomed = test.presence.includes("arrived");
+        seen.welcomed += isWelcomed ? 1 : 0;
+        seen.kept += test.kept.length;
+        seen.ended += test.ends.length;
+
+        test.lose();
+        await test.session.ended;
+        assert.deepEqual(test.presence, isWelcomed ? ["arrived", "left"] : []);
+        assert.deepEqual(test.clock.waiting(), [], "timers");
+      }),
+      { numRuns: 500 },
+    );
+    // Sequences that never get anywhere would prove nothing.
+    assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
+  });
+});

@@ -1,0 +1,150 @@
+/** One agent's session with everything around it in memory, for tests that say whatever comes to their mind. */
+import { Duplex } from "node:stream";
+import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { Registry } from "prom-client";
+import { createHandoutMetrics } from "../handout/metrics.ts";
+import type { ReportPlace } from "../handout/report-sink.ts";
+import { type AgentStream, openSession, type Session } from "../handout/session.ts";
+import { createRefusals } from "../serve/refusals.ts";
+import { aDeployment } from "./objects.ts";
+
+export const testHubId = "hub";
+
+export interface Kept {
+  readonly kind: "report" | "withdrawn";
+  readonly name: string;
+  readonly uid: string;
+  readonly place?: ReportPlace;
+  /** The deployment of that name when it was kept. */
+  readonly deployment: BundleDeployment | undefined;
+}
+
+export interface TestSession {
+  readonly session: Session;
+  readonly clock: FakeClock;
+  /** By name; what it wants of the agent is changed here. */
+  readonly wanted: Map<string, BundleDeployment>;
+  readonly kept: readonly Kept[];
+  /** What the agent was told. */
+  readonly told: readonly WireHubMessage[];
+  /** How the stream was ended by this side: `error` or `end`. */
+  readonly ends: readonly string[];
+  /** `arrived` and `left`, of presence. */
+  readonly presence: readonly string[];
+  /** What the agent says next fails to be kept, or to be written. */
+  failKeeping(): void;
+  failArrival(): void;
+  /** The agent says it. */
+  say(message: ReadAgentMessage): void;
+  /** The connection is lost. */
+  lose(): void;
+  /** The agent has nothing more to say. */
+  finish(): void;
+}
+
+export function openTestSession(): TestSession {
+  const clock = createFakeClock();
+  const wanted = new Map<string, BundleDeployment>();
+  const kept: Kept[] = [];
+  const told: WireHubMessage[] = [];
+  const ends: string[] = [];
+  const presence: string[] = [];
+  let isKeepingBroken = false;
+  let isArrivalBroken = false;
+  let isFinished = false;
+  let epoch = 0;
+
+  const stream = new Duplex({
+    objectMode: true,
+    autoDestroy: false,
+    read: () => undefined,
+    write(message: WireHubMessage, _, done) {
+      told.push(message);
+      done();
+    },
+    final(done) {
+      ends.push("end");
+      done();
+    },
+  });
+  stream.on("error", () => ends.push("error"));
+
+  const keep = (entry: Kept): Promise<void> => {
+    kept.push(entry);
+    return isKeepingBroken ? Promise.reject(new Error("not kept")) : Promise.resolve();
+  };
+  const metrics = new Registry();
+  const log = silentLog();
+  const session = openSession(
+    {
+      hubId: testHubId,
+      hubVersion: "1",
+      contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
+      objects: { get: () => ({ kind: "absent" }), onChange: () => () => undefined },
+      reports: {
+        report: (_, place, { name, uid }) =>
+          keep({ kind: "report", name, uid, place, deployment: wanted.get(name) }),
+        withdrawn: (_, { name, uid }) =>
+          keep({ kind: "withdrawn", name, uid, deployment: wanted.get(name) }),
+      },
+      presence: {
+        arrived() {
+          if (isArrivalBroken) return Promise.reject(new Error("not written"));
+          presence.push("arrived");
+          epoch += 1;
+          return Promise.resolve(epoch);
+        },
+        orphansChanged: () => undefined,
+        left: () => void presence.push("left"),
+        handOver: () => undefined,
+        reconcile: () => Promise.resolve({ kind: "done" }),
+        onChange: () => () => undefined,
+        recorded: () => [],
+      },
+      metrics: createHandoutMetrics(metrics),
+      refusals: createRefusals({ metrics, clock, log }),
+      clock,
+      log,
+    },
+    {
+      // What a session uses of a stream of gRPC is what every stream has.
+      stream: stream as unknown as AgentStream,
+      cluster: {
+        namespace: "fleet-default",
+        name: "paris",
+        uid: "uid-paris",
+        deploymentsNamespace: aDeployment("paris").metadata.namespace ?? "",
+      },
+      notAfter: clock.now() + 3_600_000,
+      wanted: (name) => wanted.get(name),
+      allWanted: () => [...wanted.values()],
+      clusterNow: () => undefined,
+      previous: Promise.resolve(),
+    },
+  );
+  return {
+    session,
+    clock,
+    wanted,
+    kept,
+    told,
+    ends,
+    presence,
+    failKeeping: () => {
+      isKeepingBroken = true;
+    },
+    failArrival: () => {
+      isArrivalBroken = true;
+    },
+    // Whoever has said all says nothing more.
+    say: (message) => void (isFinished || stream.push(message)),
+    lose: () => void stream.emit("cancelled"),
+    finish() {
+      if (!isFinished) stream.push(null);
+      isFinished = true;
+    },
+  };
+}
