@@ -33,7 +33,10 @@ const names = ["web", "db", "other"] as const;
 const name = fc.constantFrom(...names);
 /** Right for the name, of an earlier one, or of another cluster. */
 const key = fc
-  .tuple(name, fc.constantFrom("", "-earlier", "-elsewhere"))
+  .tuple(
+    fc.constantFrom("web", "web", "web", ...names),
+    fc.constantFrom("", "", "", "-earlier", "-elsewhere"),
+  )
   .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
 
 /** What an agent may well say here, so that many sequences get far. */
