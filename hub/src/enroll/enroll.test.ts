@@ -1,0 +1,151 @@
+/** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isPrintable } from "@flotilla/proto/clean-text.ts";
+import type { EnrollRequest } from "@flotilla/proto/messages.ts";
+import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { createStore } from "@flotilla/shared/kube/store.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { Registry } from "prom-client";
+import { createAuthority, openAuthority } from "../identity/certificate-authority.ts";
+import { makeTokenValue } from "../registration-token/token-value.ts";
+import { RpcError } from "../serve/errors.ts";
+import { createRefusals } from "../serve/refusals.ts";
+import { aCertificateRequest } from "../testing/certificate-requests.ts";
+import { createMemoryKube } from "../testing/memory-kube.ts";
+import { workspace } from "../testing/objects.ts";
+import { createEnrollment } from "./enroll.ts";
+import { clusterIndexers, tokenIndexers } from "./indexes.ts";
+
+const tokenUid = "uid-token";
+const token = makeTokenValue(tokenUid);
+const stored = await createAuthority(Date.now());
+const [own, other] = [await aCertificateRequest(), await aCertificateRequest()];
+
+/** A hub with one token that is good. */
+async function start() {
+  const clock = createFakeClock(Date.now());
+  const log = silentLog();
+  const rest = createMemoryKube();
+  rest.put(secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: workspace, name: "token" },
+    data: { token: Buffer.from(token).toString("base64") },
+  });
+  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  tokens.set({
+    apiVersion,
+    kind: "ClusterRegistrationToken",
+    metadata: { namespace: workspace, name: "token", uid: tokenUid, resourceVersion: "1" },
+    spec: {},
+    status: { secretName: "token" },
+  });
+  const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const enrollment = createEnrollment({
+    rest,
+    clusters,
+    tokens,
+    authority: await openAuthority(stored, () => clock.now()),
+    events: { record: () => undefined, flush: () => Promise.resolve() },
+    hubId: "hub",
+    refusals: createRefusals({ metrics: new Registry(), clock, log }),
+    clock,
+    log,
+  });
+  return { clock, enrollment, clusters };
+}
+
+const request: EnrollRequest = { token, certificateRequest: own, clientId: "paris", labels: {} };
+const peer = "10.0.0.1:1234";
+
+/** What came of it: the Cluster's name, or the status of the refusal. */
+async function answer(work: Promise<{ readonly clusterName: string }>): Promise<string> {
+  try {
+    return (await work).clusterName;
+  } catch (thrown) {
+    assert.ok(thrown instanceof RpcError, String(thrown));
+    assert.ok(isPrintable(thrown.message.replaceAll(/[\t\n]/g, " ")), thrown.message);
+    return status[thrown.status];
+  }
+}
+
+describe("an enrolment", () => {
+  test("of anything makes one Cluster for each client and only with the token, or is refused in words", async () => {
+    const odd: fc.Arbitrary<EnrollRequest> = fc.record(
+      {
+        token: fc.oneof(
+          fc.constantFrom(token, token, "", `${tokenUid}.wrong`, `${token}x`),
+          oddText,
+        ),
+        certificateRequest: fc.oneof(fc.constantFrom(own, other), mutated(own)),
+        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+        labels: fc.dictionary(oddText, oddText, { maxKeys: 3 }),
+        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+      },
+      { requiredKeys: ["token", "certificateRequest", "clientId", "labels"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(odd, { maxLength: 12 }), async (requests) => {
+        const { enrollment, clusters, clock } = await start();
+
+        for (const each of requests) {
+          const before = clusters.size;
+          const came = await answer(enrollment.enroll(each, peer));
+          assert.ok(clusters.size === before || each.token === token, came);
+          await clock.advance(10_000);
+        }
+
+        const clients = clusters.list().map(({ spec }) => spec.clientID);
+        assert.equal(new Set(clients).size, clients.length, clients.join());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("of one client again and again is refused, and others are let in", async () => {
+    const { enrollment } = await start();
+    const answers = new Set<string>();
+
+    for (let times = 0; times < 50; times += 1)
+      answers.add(await answer(enrollment.enroll(request, peer)));
+
+    assert.ok(answers.has("RESOURCE_EXHAUSTED"));
+    const rome = { ...request, certificateRequest: other, clientId: "rome" };
+    assert.match(await answer(enrollment.enroll(rome, peer)), /^cluster-/);
+  });
+
+  test("of one sender with ever other clients leaves room for other senders", async () => {
+    const { enrollment } = await start();
+    const wrong = { ...request, token: "" };
+    const flood = Array.from({ length: 2_000 }, (_, at) =>
+      answer(enrollment.enroll({ ...wrong, clientId: `made-${at}` }, peer)),
+    );
+    assert.ok((await Promise.all(flood)).includes("RESOURCE_EXHAUSTED"));
+
+    assert.match(await answer(enrollment.enroll(request, "10.0.0.2:1234")), /^cluster-/);
+  });
+
+  test("that was is renewed as often as an agent needs it, and no more", async () => {
+    const { enrollment, clock } = await start();
+    const { clusterName: name, clusterUid: uid } = await enrollment.enroll(request, peer);
+    const identity = { hubId: "hub", namespace: workspace, name, uid };
+    const renew = () =>
+      answer(enrollment.renew(identity, own).then(() => ({ clusterName: "renewed" })));
+    const answers: string[] = [];
+
+    for (let times = 0; times < 100; times += 1) answers.push(await renew());
+
+    assert.ok(answers.filter((one) => one === "renewed").length < 20);
+    assert.equal(answers.at(-1), "RESOURCE_EXHAUSTED");
+    await clock.advance(60_000);
+    assert.equal(await renew(), "renewed");
+  });
+});

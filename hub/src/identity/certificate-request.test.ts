@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { mutated } from "@flotilla/proto/testing/odd.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import fc from "fast-check";
+import { aCertificateRequest } from "../testing/certificate-requests.ts";
+import { readCertificateRequest } from "./certificate-request.ts";
+
+const valid = await aCertificateRequest();
+const { fingerprint } = await readCertificateRequest(valid);
+
+/** The fingerprint of what was read; `undefined` where it was refused as it should be. */
+async function read(bytes: Uint8Array): Promise<string | undefined> {
+  try {
+    return (await readCertificateRequest(bytes)).fingerprint;
+  } catch (thrown) {
+    assert.ok(thrown instanceof AppError, String(thrown));
+    assert.equal(thrown.code, "CERTIFICATE_REQUEST_INVALID");
+    return undefined;
+  }
+}
+
+describe("a certificate request", () => {
+  test("of any bytes is refused in words", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
+        assert.equal(await read(bytes), undefined);
+      }),
+    );
+  });
+
+  test("that somebody changed is refused, or asks for the key that it is signed with", async () => {
+    await fc.assert(
+      fc.asyncProperty(mutated(valid), async (bytes) => {
+        const found = await read(bytes);
+
+        assert.ok(found === undefined || found === fingerprint);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("for another kind of key is refused", async () => {
+    const p384 = await aCertificateRequest({ name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" });
+
+    await assert.rejects(readCertificateRequest(p384), /kind secp384r1, expected is P-256/);
+  });
+});
