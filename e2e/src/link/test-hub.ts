@@ -37,6 +37,8 @@ export interface TestHub extends Watched {
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly kept: readonly KeptReport[];
   readonly events: EventRecorder;
+  /** How often something was refused for this reason. */
+  refused(reason: string): Promise<number>;
   /** Ends it as a process that is stopped in good order. */
   stop(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     return informer.run(ending.signal);
   });
   running.push(objects.run(ending.signal));
+  const metrics = new Registry();
   const kept: KeptReport[] = [];
   const reports: ReportSink = {
     report(cluster, place, state) {
@@ -112,7 +115,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       contents: { read: (id) => Promise.resolve(content(id)) },
       reports,
       events,
-      metrics: new Registry(),
+      metrics,
       clock,
       log,
     },
@@ -133,5 +136,9 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await events.flush();
   }
   after(stop);
-  return { wire, port: bound, log: logged, ...informers, kept, events, stop, ...watch };
+  async function refused(reason: string): Promise<number> {
+    const metric = await metrics.getSingleMetric("flotilla_hub_refused_total")?.get();
+    return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;
+  }
+  return { wire, port: bound, log: logged, ...informers, kept, events, refused, stop, ...watch };
 }

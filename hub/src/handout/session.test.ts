@@ -159,4 +159,30 @@ describe("a session", () => {
     // Sequences that never get anywhere would prove nothing.
     assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
   });
+
+  test("whose agent does not read for long holds one message for each deployment, and says each once", async () => {
+    const test = openTestSession();
+    const want = (name: string, change: number): void => {
+      const spec = { deploymentID: `sha256:${change}`, stagedDeploymentID: `sha256:${change}` };
+      test.wanted.set(name, aDeployment("paris", { bundle: name, spec }));
+      test.session.changed(name);
+    };
+    test.say(wire(hello));
+    await settle();
+    const before = test.told.length;
+    test.read(false);
+
+    for (let change = 1; change <= 5_000; change += 1) {
+      for (const name of names) want(name, change);
+      if (change % 100 === 0) await test.clock.advance(60_000);
+    }
+    assert.equal(test.told.length, before + 1, "the one that was under way");
+    test.read(true);
+    await settle();
+
+    const said = test.told.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
+    assert.deepEqual(said, ["sha256:5000", "sha256:5000", "sha256:5000"]);
+    test.lose();
+    await test.session.ended;
+  });
 });

@@ -166,12 +166,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     try {
       receive(agentMessageFromWire(wire));
     } catch (thrown) {
-      const answer = thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown);
-      const who = `${cluster.namespace}/${cluster.name}`;
-      const fields = { cluster: who, err: answer.message };
-      const message = "agent broke the contract, so its stream is ended";
-      deps.refusals.refused(who, { reason: "broken", fields, message });
-      end(answer);
+      refuse(thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown));
     }
   });
   // The agent has nothing more to say: it is going, or a newer stream of it takes over.
@@ -185,7 +180,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       hasHello = true;
       helloTimer.cancel();
       welcome(message).then(welcoming.resolve, (thrown: unknown) => {
-        end(RpcError.answerTo(thrown));
+        // What the hub could not do is not the agent's fault.
+        if (thrown instanceof RpcError) refuse(thrown);
+        else end(RpcError.answerTo(thrown));
         welcoming.resolve();
       });
       return;
@@ -290,6 +287,15 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   function authoritiesChanged(): void {
     if (authorityBook !== undefined) outgoing.put("authorities", () => authorityBook?.next());
+  }
+
+  /** Ends it because of what the agent said. */
+  function refuse(answer: RpcError): void {
+    const who = `${cluster.namespace}/${cluster.name}`;
+    const fields = { cluster: who, err: answer.message };
+    const message = "agent broke the contract, so its stream is ended";
+    deps.refusals.refused(who, { reason: "broken", fields, message });
+    end(answer);
   }
 
   function end(reason: RpcError): void {

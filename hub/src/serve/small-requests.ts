@@ -4,7 +4,7 @@ import type { loadFleetService } from "@flotilla/proto/service.ts";
 type FleetService = ReturnType<typeof loadFleetService>["service"];
 
 /** A token, a request for a certificate, and as many labels of the greatest length as the contract allows. */
-export const maxRequestBytes = 256 * 1024;
+const maxRequestBytes = 256 * 1024;
 
 export function withSmallRequests(service: FleetService): FleetService {
   const { Enroll, Renew } = service;
@@ -17,7 +17,7 @@ export function withSmallRequests(service: FleetService): FleetService {
 
 function bounded<T>(decode: (bytes: Buffer) => T): (bytes: Buffer) => T {
   return (bytes) => {
-    // gRPC answers with these words.
+    // Answered by gRPC as what cannot be decoded; no agent ever reads that.
     if (bytes.length > maxRequestBytes)
       throw new Error(`the request has ${bytes.length} bytes, ${maxRequestBytes} are allowed`);
     return decode(bytes);

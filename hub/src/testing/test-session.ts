@@ -37,6 +37,8 @@ export interface TestSession {
   /** What the agent says next fails to be kept, or to be written. */
   failKeeping(): void;
   failArrival(): void;
+  /** The agent reads no more, until it does again. */
+  read(isRead: boolean): void;
   /** The agent says it. */
   say(message: ReadAgentMessage): void;
   /** The connection is lost. */
@@ -55,6 +57,8 @@ export function openTestSession(): TestSession {
   let isKeepingBroken = false;
   let isArrivalBroken = false;
   let isFinished = false;
+  let isRead = true;
+  let taken = (): void => undefined;
   let epoch = 0;
 
   const stream = new Duplex({
@@ -63,7 +67,8 @@ export function openTestSession(): TestSession {
     read: () => undefined,
     write(message: WireHubMessage, _, done) {
       told.push(message);
-      done();
+      if (isRead) done();
+      else taken = done;
     },
     final(done) {
       ends.push("end");
@@ -138,6 +143,10 @@ export function openTestSession(): TestSession {
     },
     failArrival: () => {
       isArrivalBroken = true;
+    },
+    read(again) {
+      isRead = again;
+      if (again) taken();
     },
     // Whoever has said all says nothing more.
     say: (message) => void (isFinished || stream.push(message)),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import fc from "fast-check";
 import { type Push, readPush } from "./pushed-repositories.ts";
 
 const push = {
@@ -159,3 +160,36 @@ for (const [what, text, expected] of cases) {
     assert.deepEqual(readPush(text), expected);
   });
 }
+
+test("any body is read or unreadable, and what it names is short", () => {
+  const leaf = fc.oneof(
+    fc.json(),
+    fc.webUrl(),
+    fc.constantFrom("push", "PUSH_ARTIFACT", "//", "::"),
+  );
+  const target = fc.record({ repository: leaf, url: leaf }, { requiredKeys: [] });
+  const event = fc.record({ id: leaf, action: leaf, target }, { requiredKeys: [] });
+  const bodies = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.json(),
+    fc.record({ events: fc.array(event) }).map(body),
+    fc
+      .record({
+        type: leaf,
+        event_data: fc.record({
+          resources: fc.array(fc.record({ resource_url: leaf })),
+          repository: fc.record({ repo_full_name: leaf }),
+        }),
+      })
+      .map(body),
+    fc.record({ repository: leaf }).map(body),
+  );
+  fc.assert(
+    fc.property(bodies, (text) => {
+      const read = readPush(text);
+
+      if (read.kind === "named")
+        for (const { path } of read.repositories) assert.ok(path.length <= text.length);
+    }),
+  );
+});

@@ -1,0 +1,140 @@
+/** What travels below the contract: bytes as messages, and connections that break HTTP/2 itself. */
+import { once } from "node:events";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
+import { hubServerName } from "@flotilla/proto/server-name.ts";
+import { Client, credentials, type StatusObject, status } from "@grpc/grpc-js";
+
+const connectPath = "/flotilla.v1.Fleet/Connect";
+export const renewPath = "/flotilla.v1.Fleet/Renew";
+
+function grpcClient({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdentity): Client {
+  return new Client(
+    hubAddress,
+    credentials.createSsl(Buffer.from(authoritiesPem), Buffer.from(keyPem), Buffer.from(chainPem)),
+    {
+      "grpc.ssl_target_name_override": hubServerName,
+      "grpc.enable_http_proxy": 0,
+      "grpc.use_local_subchannel_pool": 1,
+      // Larger than anybody takes.
+      "grpc.max_send_message_length": -1,
+    },
+  );
+}
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+/** Says these bytes on a stream, one message each; gives `NAME: details` of how it ended. */
+export async function sayBytes(
+  identity: AgentIdentity,
+  messages: readonly Uint8Array[],
+): Promise<string> {
+  const client = grpcClient(identity);
+  const stream = client.makeBidiStreamRequest(connectPath, asItIs, asItIs);
+  stream.on("error", () => undefined);
+  stream.resume();
+  const ended = new Promise<StatusObject>((resolve) => void stream.on("status", resolve));
+  for (const message of messages) stream.write(Buffer.from(message));
+  // Where they were harmless, this is the end.
+  stream.end();
+  const { code, details } = await ended;
+  client.close();
+  return `${status[code]}: ${details}`;
+}
+
+/** One call with these bytes; `NAME: details`. */
+export async function callWithBytes(
+  identity: AgentIdentity,
+  path: string,
+  request: Uint8Array,
+): Promise<string> {
+  const client = grpcClient(identity);
+  try {
+    return await new Promise<string>((resolve) => {
+      client.makeUnaryRequest(path, asItIs, asItIs, Buffer.from(request), (error) =>
+        resolve(error === null ? "OK" : `${status[error.code]}: ${error.details}`),
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
+
+function tlsOptions({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdentity) {
+  const [host = "", port = ""] = hubAddress.split(":");
+  return {
+    host,
+    port: Number(port),
+    ca: authoritiesPem,
+    cert: chainPem,
+    key: keyPem,
+    servername: hubServerName,
+    ALPNProtocols: ["h2"],
+  };
+}
+
+/** A TLS connection on which these bytes are said instead of HTTP/2; resolves when the hub has ended it. */
+export async function sayNoHttp2(identity: AgentIdentity, bytes: Uint8Array): Promise<void> {
+  const socket: TLSSocket = connectTls(tlsOptions(identity));
+  socket.on("error", () => undefined);
+  await once(socket, "secureConnect");
+  socket.resume();
+  const closed = once(socket, "close");
+  socket.end(bytes);
+  await closed;
+}
+
+const frames = { headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7 } as const;
+const endHeaders = 4;
+const acknowledgement = 1;
+
+/** Opens calls and resets each of them at once, all on one connection; resolves when the hub has read or ended that. */
+export async function resetStreams(identity: AgentIdentity, count: number): Promise<void> {
+  const socket = connectTls(tlsOptions(identity));
+  socket.on("error", () => undefined);
+  await once(socket, "secureConnect");
+  const over = new Promise<void>((resolve) => {
+    socket.once("close", () => resolve());
+    let received = Buffer.alloc(0);
+    socket.on("data", (piece: Buffer) => {
+      received = Buffer.concat([received, piece]);
+      for (const { type, flags } of readFrames(received))
+        if (type === frames.goAway || (type === frames.ping && flags === acknowledgement))
+          resolve();
+    });
+  });
+  const literal = (text: string) => [text.length, ...Buffer.from(text)];
+  // POST, https, and the rest by its place in HTTP/2's own table.
+  const headers = Buffer.from([
+    ...[0x83, 0x87, 0x04, ...literal(connectPath)],
+    ...[0x0f, 0x10, ...literal("application/grpc+proto")],
+    ...[0x00, ...literal("te"), ...literal("trailers")],
+  ]);
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(frame(frames.settings, 0, 0, Buffer.alloc(0)));
+  for (let opened = 0; opened < count && !socket.destroyed; opened += 1) {
+    const id = opened * 2 + 1;
+    socket.write(frame(frames.headers, endHeaders, id, headers));
+    socket.write(frame(frames.resetStream, 0, id, Buffer.alloc(4)));
+  }
+  socket.write(frame(frames.ping, 0, 0, Buffer.alloc(8)));
+  await over;
+  socket.destroy();
+}
+
+function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(streamId, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Those that are whole. */
+function* readFrames(bytes: Buffer): Iterable<{ readonly type: number; readonly flags: number }> {
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    yield { type: bytes.readUInt8(at + 3), flags: bytes.readUInt8(at + 4) };
+    at += 9 + bytes.readUIntBE(at, 3);
+  }
+}
