@@ -4,8 +4,8 @@
  * `FLOTILLA_FAULTS_REPLICAS` says how many replicas the hub has.
  */
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -6,7 +6,7 @@ import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { LinkProxy } from "../testing/link-proxy.ts";
 import type { Chronicle } from "./chronicle.ts";
-import { keepUp, type Keeper } from "./keeper.ts";
+import { type Keeper, keepUp } from "./keeper.ts";
 import type { Random } from "./random.ts";
 
 export interface Faults {
@@ -102,7 +102,11 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
   }
 
   /** One at a time: the next would undo this one. */
-  function onLink(what: string, weight: number, run: (random: Random) => Promise<void>): Deed {
+  function onLink(
+    what: string,
+    weight: number,
+    run: (random: Random) => Promise<void> | void,
+  ): Deed {
     return {
       weight,
       isPossible: () => !isLinkBusy,
@@ -139,15 +143,15 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
     ...agents.map((agent) => kill(agent, 2)),
     ofPlane(kill(apiServer, 3)),
     ofPlane(kill(etcd, 3)),
-    onLink("all connections are cut", 1, async () => link.cut()),
+    onLink("all connections are cut", 1, () => link.cut()),
     onLink("cut every few hundred ms", 1, async (random) => {
       for (let left = random.between(3, 10); left > 0; left -= 1) {
         link.cut();
         await sleep(random.between(100, 500));
       }
     }),
-    onLink("what agents send has an end", 1, async () => link.halve("agent")),
-    onLink("what the hub sends has an end", 1, async () => link.halve("hub")),
+    onLink("what agents send has an end", 1, () => link.halve("agent")),
+    onLink("what the hub sends has an end", 1, () => link.halve("hub")),
     onLink("nothing goes through", 1, async (random) => {
       link.drop(["agent", "hub"]);
       await sleep(away(random));

@@ -33,12 +33,17 @@ export function keepUp(kept: Kept, chronicle: Chronicle): Keeper {
   let ends = 0;
   let waiting: (() => void)[] = [];
 
+  /** Looks again: it may have been stopped while something was awaited. */
+  function hasStopped(): boolean {
+    return isStopped;
+  }
+
   async function watch(): Promise<void> {
     while (!isStopped) {
       const { code, signal } = await kept.process().exited;
       isUp = false;
       ends += 1;
-      if (isStopped) return;
+      if (hasStopped()) return;
       chronicle.note(`${kept.name} has ended: ${signal ?? `code ${code}`}`);
       await startAgain();
     }
@@ -48,7 +53,7 @@ export function keepUp(kept: Kept, chronicle: Chronicle): Keeper {
     while (!isStopped) {
       await sleep(awayMs);
       awayMs = restartMs;
-      if (isStopped) return;
+      if (hasStopped()) return;
       try {
         await kept.start();
         isUp = true;

@@ -103,7 +103,7 @@ export async function startRollouts(options: RolloutOptions): Promise<Rollouts> 
           const giveUp = AbortSignal.any([signal, AbortSignal.timeout(3_000)]);
           await (name === passing ? pass() : change(name, random, giveUp));
         } catch (thrown) {
-          if (!signal.aborted) chronicle.note(`no change of ${name}: ${messageOf(thrown)}`);
+          if (!isAborted(signal)) chronicle.note(`no change of ${name}: ${messageOf(thrown)}`);
         }
         await sleep(random.between(100, 1_200));
       }
@@ -113,4 +113,9 @@ export async function startRollouts(options: RolloutOptions): Promise<Rollouts> 
       await hub.delete(helmOps, { namespace: workspaceNamespace, name: passing });
     },
   };
+}
+
+/** Looks again: it may have aborted while something was awaited. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
 }

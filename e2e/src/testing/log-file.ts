@@ -2,7 +2,7 @@
 import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 /** How much is in the file now: what a test does next is told behind it. */
 export async function endOfLog(file: string): Promise<number> {

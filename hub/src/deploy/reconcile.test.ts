@@ -7,6 +7,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { planBundle } from "../helm-op/plan-bundle.ts";
@@ -21,7 +22,7 @@ const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 
 /** The Bundle `web`, which goes to the cluster paris. */
-function setUp() {
+function setUp(values: Readonly<Record<string, unknown>> = {}) {
   const rest = createMemoryKube();
   const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
@@ -34,7 +35,9 @@ function setUp() {
   };
   const targets = [{ clusterSelector: {} }];
   const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);
-  stores.bundles.set(rest.put(bundles, bundle));
+  const { spec } = bundle;
+  const sized: Bundle = { ...bundle, spec: { ...spec, helm: { ...spec.helm, values } } };
+  stores.bundles.set(rest.put(bundles, sized));
   stores.clusters.set(aCluster("paris", { metadata: { uid: "uid-paris" } }));
   const outcomes = createOutcomes();
   const run = deployReconciler({
@@ -79,4 +82,14 @@ test("a deployment of its name that is another's is left alone", async () => {
   assert.deepEqual(await reconcile(), { kind: "done" });
 
   assert.deepEqual(deployed(), foreign.spec);
+});
+
+test("values that are larger than what is distributed are said to be, and nothing of them goes to an agent", async () => {
+  const { outcomes, reconcile, deployed } = setUp({ text: "x".repeat(maxContentBytes) });
+
+  await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
+
+  const said = /options for release default\/web take \d+ bytes, more than the 8388608 that are/;
+  assert.match(outcomes.bundles.get(key)?.error ?? "", said);
+  assert.equal(deployed(), undefined);
 });

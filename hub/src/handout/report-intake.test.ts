@@ -88,7 +88,7 @@ test("an agent whose reports cannot be kept as fast as it says them is read no m
   let said = 0;
 
   while (!held.has("reports") && said < 10_000)
-    intake.state({ epoch: 1, sequence: (said += 1) }, deployed());
+    intake.state({ epoch: 1, sequence: said++ }, deployed());
   assert.ok(kept.length < 300, `${kept.length} reports are on their way`);
   release();
   await settle();

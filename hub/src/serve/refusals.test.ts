@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { pino } from "pino";
+import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { createRefusals } from "./refusals.ts";
 
@@ -9,7 +9,9 @@ test("every refusal is counted, and told once a minute for each sender and reaso
   const lines: string[] = [];
   const metrics = new Registry();
   const clock = createFakeClock();
-  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const log = Object.assign(silentLog(), {
+    warn: (_: object, message: string) => void lines.push(message),
+  });
   const refusals = createRefusals({ metrics, clock, log });
   const refuse = (who: string, reason: "broken" | "renewal") =>
     refusals.refused(who, { reason, fields: { cluster: who }, message: "refused" });
