@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { startSilentServer } from "../testing/silent-server.ts";
 import { badChanges } from "./bad-changes.ts";
 import { changesAreRefused, guarded } from "./refused-changes.ts";
@@ -53,7 +54,9 @@ test("nothing that was deployed has been touched: Helm has one revision of each,
 
 test("no password that stands in an address has been shown", async () => {
   const seen: (readonly [where: string, text: string])[] = [];
-  const lists = [
+  const lists: readonly {
+    readonly items: readonly (KubeObject & { readonly status?: unknown })[];
+  }[] = [
     await fleet.hub.list(helmOps),
     await fleet.hub.list(bundles),
     await fleet.hub.list(bundleDeployments),

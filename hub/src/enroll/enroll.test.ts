@@ -6,7 +6,7 @@ import type { EnrollRequest } from "@flotilla/proto/messages.ts";
 import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
@@ -41,13 +41,15 @@ async function start() {
     data: { token: Buffer.from(token).toString("base64") },
   });
   const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
-  tokens.set({
-    apiVersion,
-    kind: "ClusterRegistrationToken",
-    metadata: { namespace: workspace, name: "token", uid: tokenUid, resourceVersion: "1" },
-    spec: {},
-    status: { secretName: "token" },
-  });
+  tokens.set(
+    rest.put(clusterRegistrationTokens, {
+      apiVersion,
+      kind: "ClusterRegistrationToken",
+      metadata: { namespace: workspace, name: "token", uid: tokenUid },
+      spec: {},
+      status: { secretName: "token" },
+    }),
+  );
   const clusters = createStore<Cluster>({ indexers: clusterIndexers });
   const enrollment = createEnrollment({
     rest,

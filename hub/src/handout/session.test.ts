@@ -151,7 +151,7 @@ describe("a session", () => {
 
         test.lose();
         await test.session.ended;
-        assert.deepEqual(test.presence, isWelcomed ? ["arrived", "left"] : []);
+        assert.deepEqual(test.presence, ["coming", ...(isWelcomed ? ["arrived"] : []), "left"]);
         assert.deepEqual(test.clock.waiting(), [], "timers");
       }),
       { numRuns: 500 },

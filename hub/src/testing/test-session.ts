@@ -2,6 +2,7 @@
 import { Duplex } from "node:stream";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
@@ -9,7 +10,8 @@ import { createHandoutMetrics } from "../handout/metrics.ts";
 import type { ReportPlace } from "../handout/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../handout/session.ts";
 import { createRefusals } from "../serve/refusals.ts";
-import { aDeployment } from "./objects.ts";
+import { createMemoryKube } from "./memory-kube.ts";
+import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";
 
@@ -32,7 +34,7 @@ export interface TestSession {
   readonly told: readonly WireHubMessage[];
   /** How the stream was ended by this side: `error` or `end`. */
   readonly ends: readonly string[];
-  /** `arrived` and `left`, of presence. */
+  /** `coming`, `arrived` and `left`, as presence heard of them. */
   readonly presence: readonly string[];
   /** What the agent says next fails to be kept, or to be written. */
   failKeeping(): void;
@@ -81,12 +83,17 @@ export function openTestSession(): TestSession {
     kept.push(entry);
     return isKeepingBroken ? Promise.reject(new Error("not kept")) : Promise.resolve();
   };
+  const rest = createMemoryKube();
+  rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } }));
+  const identity = { hubId: testHubId, namespace: workspace, name: "paris", uid: "uid-paris" };
+  const notAfter = clock.now() + 3_600_000;
   const metrics = new Registry();
   const log = silentLog();
   const session = openSession(
     {
       hubId: testHubId,
       hubVersion: "1",
+      rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
       objects: { get: () => ({ kind: "absent" }), onChange: () => () => undefined },
       reports: {
@@ -96,6 +103,8 @@ export function openTestSession(): TestSession {
           keep({ kind: "withdrawn", name, uid, deployment: wanted.get(name) }),
       },
       presence: {
+        coming: () => void presence.push("coming"),
+        clusterChanged: () => undefined,
         arrived() {
           if (isArrivalBroken) return Promise.reject(new Error("not written"));
           presence.push("arrived");
@@ -123,7 +132,7 @@ export function openTestSession(): TestSession {
         uid: "uid-paris",
         deploymentsNamespace: aDeployment("paris").metadata.namespace ?? "",
       },
-      notAfter: clock.now() + 3_600_000,
+      agent: { identity, fingerprint: "sha256:0", notAfter },
       wanted: (name) => wanted.get(name),
       allWanted: () => [...wanted.values()],
       clusterNow: () => undefined,
