@@ -1,7 +1,8 @@
 /** What can happen to a fleet, each as one deed that is undone after a while. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { leases } from "@flotilla/shared/kube/core-resources.ts";
+import { leases, namespaces } from "@flotilla/shared/kube/core-resources.ts";
 import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { LinkProxy } from "../testing/link-proxy.ts";
@@ -12,7 +13,7 @@ import type { Random } from "./random.ts";
 export interface Faults {
   /** Does one of those that are possible now, chosen at random; what it undoes later is its own business. */
   strike(random: Random): void;
-  /** Resolves when nothing is broken any more and everything is up. */
+  /** Resolves when nothing is broken any more, everything is up, and the API server answers. */
   over(): Promise<void>;
   readonly agents: readonly Keeper[];
   /** How many deeds there were. */
@@ -38,6 +39,11 @@ function away(random: Random): number {
 }
 
 const planeRestMs = 12_000;
+
+async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
+  const signal = AbortSignal.timeout(2_000);
+  return (await hub.get(namespaces, { name: hubNamespace }, { signal })) !== undefined;
+}
 
 export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chronicle): Faults {
   const { note } = chronicle;
@@ -189,7 +195,14 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
     },
     async over() {
       await Promise.all(underWay);
-      await Promise.all(kept.map((keeper) => keeper.up()));
+      do {
+        await Promise.all(kept.map((keeper) => keeper.up()));
+        // A server that was started takes a while until it answers, and meanwhile a hub may give up.
+        await waitUntil(() => apiAnswers(fleet), {
+          what: "the hub's API server",
+          timeoutMs: 60_000,
+        });
+      } while (kept.some((keeper) => !keeper.isUp));
       note("everything is up");
     },
     async stop() {
