@@ -116,6 +116,30 @@ async function agentSays(from: number, pattern: RegExp): Promise<string> {
 
 afterEach(() => link.heal());
 
+// The first of all: after many failures an agent waits longer for its next try.
+test("a hub that takes connections and never answers is left again by itself, in words", async (t) => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const from = await endOfLog(cluster.agentLog);
+  link.setBackends([(silent.address() as AddressInfo).port]);
+  link.cut();
+
+  await hubNotices(performance.now());
+  const said = await agentSays(from, /connect to the hub at /);
+  assert.match(said, /"err":"connect to the hub at 127\.0\.0\.1:\d+: \S+ /);
+  assert.match(await readiness(), /not connected to the hub: connect to the hub at/);
+  await change();
+  link.setBackends(fleet.replicas.map(({ ports }) => ports.grpc));
+
+  await arrives();
+});
+
 for (const [what, sides] of [
   ["a cable that is pulled", ["agent", "hub"]],
   ["a link on which nothing of the agent arrives", ["agent"]],
@@ -178,29 +202,6 @@ test("a link that is cut again and again during a rollout costs time, and nothin
     // That is what this fault is.
     await sleep(300);
   }
-
-  await arrives();
-});
-
-test("a hub that takes connections and never answers is left again by itself, in words", async (t) => {
-  const sockets: Socket[] = [];
-  const silent = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
-  silent.listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  });
-  const from = await endOfLog(cluster.agentLog);
-  link.setBackends([(silent.address() as AddressInfo).port]);
-  link.cut();
-
-  await hubNotices(performance.now());
-  const said = await agentSays(from, /connect to the hub at /);
-  assert.match(said, /"err":"connect to the hub at 127\.0\.0\.1:\d+: \S+ /);
-  assert.match(await readiness(), /not connected to the hub: connect to the hub at/);
-  await change();
-  link.setBackends(fleet.replicas.map(({ ports }) => ports.grpc));
 
   await arrives();
 });
