@@ -51,11 +51,17 @@ async function start() {
     }),
   );
   const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const authority = await openAuthority(stored, () => clock.now());
   const enrollment = createEnrollment({
     rest,
     clusters,
     tokens,
-    authority: await openAuthority(stored, () => clock.now()),
+    authority: {
+      async issueClient(request) {
+        const chainPem = await authority.issueClient({ ...request, lifetimeMs: 3_600_000 });
+        return { chainPem, authoritiesPem: authority.authoritiesPem };
+      },
+    },
     events: { record: () => undefined, flush: () => Promise.resolve() },
     hubId: "hub",
     refusals: createRefusals({ metrics: new Registry(), clock, log }),

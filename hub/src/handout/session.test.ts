@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { agentMessageToWire } from "@flotilla/proto/map.ts";
-import { type AgentMessage, protocolVersion } from "@flotilla/proto/messages.ts";
+import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
 import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
+import { spokenVersions } from "@flotilla/proto/versions.ts";
 import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -21,7 +22,7 @@ function wire(message: AgentMessage): ReadAgentMessage {
 
 const hello: AgentMessage = {
   kind: "hello",
-  protocolVersion,
+  versions: spokenVersions,
   hubId: testHubId,
   agentVersion: "1",
   agentNamespace: "test",

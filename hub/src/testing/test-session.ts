@@ -86,6 +86,7 @@ export function openTestSession(): TestSession {
   const rest = createMemoryKube();
   rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } }));
   const identity = { hubId: testHubId, namespace: workspace, name: "paris", uid: "uid-paris" };
+  const trusted = { pem: "", digest: "sha256:0" };
   const notAfter = clock.now() + 3_600_000;
   const metrics = new Registry();
   const log = silentLog();
@@ -101,6 +102,11 @@ export function openTestSession(): TestSession {
           keep({ kind: "report", name, uid, place, deployment: wanted.get(name) }),
         withdrawn: (_, { name, uid }) =>
           keep({ kind: "withdrawn", name, uid, deployment: wanted.get(name) }),
+      },
+      authority: {
+        trusted,
+        confirmed: () => Promise.resolve(trusted),
+        onChange: () => () => undefined,
       },
       presence: {
         coming: () => void presence.push("coming"),
