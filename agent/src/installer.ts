@@ -19,6 +19,7 @@ import type { RunHelm } from "./helm/run-helm.ts";
 import { createInputs } from "./inputs/inputs.ts";
 import type { Intake, Outbox } from "./link/ports.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
+import { createOwnSecrets } from "./storage/own-secrets.ts";
 import { createFacts } from "./supply/facts.ts";
 import { createSupplies } from "./supply/supplies.ts";
 import { createTemplateGuard } from "./templates/template-guard.ts";
@@ -59,8 +60,9 @@ export function createInstaller(deps: InstallerDeps): Installer {
     storage: createAssignmentStorage({ rest, log }),
     log,
   });
-  const supplies = createSupplies({ rest, log });
-  const facts = createFacts({ rest, log });
+  const own = createOwnSecrets(rest);
+  const supplies = createSupplies({ own, log });
+  const facts = createFacts({ own, log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const notes = createRunNotes(join(dataDir, "runs"), log);

@@ -26,6 +26,14 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "The HelmOp has spec.suspend: true, which also holds back requests to reconcile it. Set it to false.",
   },
+  OPEN_FILES_LIMIT: {
+    retryable: false,
+    help: "Each simulated agent has a connection of its own, and the operating system lets a process open only so many. `ulimit -n` shows the limit and raises it for what is started from that shell; the hub needs as many.",
+  },
+  TOKEN_SECRET_NOT_FOUND: {
+    retryable: false,
+    help: "The Secret that --token-secret names is not in the namespace. It is that of a ClusterRegistrationToken; without the flag a token is made.",
+  },
   RECONCILE_FAILED: {
     retryable: true,
     help: "The hub handled the request, and something is wrong with the HelmOp or its chart's source. The message says what, and when it is tried again.",

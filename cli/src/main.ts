@@ -5,6 +5,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { SimulateOptions } from "./commands/simulate.ts";
 import { readCliConfig } from "./config.ts";
 
 /** Runs one command line. A failure is one line on standard error and exit code 1. */
@@ -143,6 +144,26 @@ export async function run(args: readonly string[]): Promise<void> {
       await rotateAuthority(options, config);
     });
   program
+    .command("simulate")
+    .description("agents without clusters, to see what a hub does with many of them")
+    .addOption(dir)
+    .option("--agents <n>", "how many", parseWhole, 100)
+    .option("--bundles <n>", "HelmOps to make that target them and nothing else", parseWhole, 0)
+    .option("--latency <duration>", "of an installation, give or take half", parseLatency, 1_000)
+    .option("--failure-rate <rate>", "how many installations fail, 0 to 1", parseRate, 0)
+    .option("--name <name>", "of the simulation; default: one that is new")
+    .option("-n, --namespace <name>", "of the Clusters and HelmOps", workspaceNamespace)
+    .option("--token-secret <name>", "to enrol with; default: a token is made, and deleted again")
+    .option("--kubeconfig <file>", "of the hub; default: that of the local fleet")
+    .option("--context <name>", "of the kubeconfig")
+    .option("--keep", "leave Clusters, HelmOps and token on the hub at the end", false)
+    .option("--log-file <file>", "where to append what the agents log")
+    .addHelpText("after", simulateHelp)
+    .action(async (options: SimulateOptions) => {
+      const { simulate } = await import("./commands/simulate.ts");
+      await simulate(options, config);
+    });
+  program
     .command("crds")
     .description("print the CustomResourceDefinitions as YAML")
     .action(async () => {
@@ -171,11 +192,43 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
+const simulateHelp = `
+Each agent enrols with a certificate request, has a connection of its own and speaks to the hub as a real one does, with
+the same code. Only Helm and the cluster behind it are made up: an installation takes --latency and is Ready, or fails and is
+tried again later. Nothing is downloaded or installed.
+
+The Clusters are called NAME-1, NAME-2 ... and labelled simulation=NAME; HelmOps that target all clusters reach them too.
+--bundles makes HelmOps NAME-1 ... with a chart that exists nowhere, so no repository is needed. To try an upgrade on all
+of them, change the chart's address in such a HelmOp; to try your own charts, let a HelmOp target the label.
+
+Ctrl-C ends the agents in good order and deletes what was made, unless --keep is given.`;
+
 function parseDuration(text: string): number {
   const durationMs = parseGoDuration(text);
   if (durationMs === undefined || durationMs <= 0)
     throw new InvalidArgumentError("expected a duration such as 90s or 5m.");
   return durationMs;
+}
+
+function parseLatency(text: string): number {
+  const durationMs = parseGoDuration(text);
+  if (durationMs === undefined || durationMs < 0)
+    throw new InvalidArgumentError("expected a duration such as 500ms or 2s.");
+  return durationMs;
+}
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (text === "" || !(rate >= 0 && rate <= 1))
+    throw new InvalidArgumentError("expected a number from 0 to 1, such as 0.05.");
+  return rate;
+}
+
+function parseWhole(text: string): number {
+  const count = Number(text);
+  if (text === "" || !Number.isInteger(count) || count < 0)
+    throw new InvalidArgumentError("expected a whole number.");
+  return count;
 }
 
 function parseCount(text: string): number {

@@ -43,9 +43,9 @@ export interface EngineDeps {
   readonly inputs: Pick<Inputs, "onChange">;
   readonly copies: Pick<Copies, "onChange">;
   readonly assignments: Assignments;
-  readonly releases: Releases;
+  readonly releases: Pick<Releases, "onChange" | "onRemoved">;
   readonly deployer: Deployer;
-  readonly readiness: ReadinessTracker;
+  readonly readiness: Omit<ReadinessTracker, "run">;
   readonly supplies: Supplies;
   readonly facts: Facts;
   readonly outbox: Outbox;

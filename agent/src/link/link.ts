@@ -29,6 +29,8 @@ export interface Link {
   readonly isConnected: boolean;
   /** Why there is no connection; "" where nothing has gone wrong yet. */
   readonly trouble: string;
+  /** Hears that `isConnected` has changed. */
+  onChange(listener: () => void): void;
   /** How many states the hub has not acknowledged yet. */
   readonly unacknowledged: number;
   /** Connects, and again whenever the stream ends, until `signal` aborts. Never rejects. */
@@ -43,12 +45,17 @@ export function createLink(deps: LinkDeps): Link {
   const outbox = createOutbox();
   let isConnected = false;
   let trouble = "";
+  const listeners: (() => void)[] = [];
   /** Aborts when another identity has taken the place of the one that the present connection was made with. */
   let replaced = new AbortController();
   keeper.onReplaced(() => {
     replaced.abort();
     replaced = new AbortController();
   });
+
+  function changed(): void {
+    for (const listener of listeners) listener();
+  }
 
   async function run(intake: Intake, signal: AbortSignal): Promise<void> {
     await Promise.all([keeper.run(signal), stayConnected(intake, signal)]);
@@ -105,6 +112,7 @@ export function createLink(deps: LinkDeps): Link {
           signal: outdated,
           onWelcome: (epoch) => {
             isConnected = true;
+            changed();
             log.info({ hub: address, epoch }, "connected to the hub");
           },
         });
@@ -113,6 +121,7 @@ export function createLink(deps: LinkDeps): Link {
         return end.isHandOver ? end : { ...end, message: whyNotConnected(address, end) };
       } finally {
         isConnected = false;
+        changed();
         over.abort();
         client.close();
         await renewal;
@@ -130,6 +139,9 @@ export function createLink(deps: LinkDeps): Link {
     },
     get trouble() {
       return keeper.trouble === "" ? trouble : keeper.trouble;
+    },
+    onChange(listener) {
+      listeners.push(listener);
     },
     get unacknowledged() {
       return outbox.unacknowledged;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createFacts } from "./facts.ts";
 
@@ -15,7 +16,7 @@ const paris: ClusterFacts = {
 const packed = await packFacts(paris);
 
 function setUp(rest = createMemoryRest()) {
-  const facts = createFacts({ rest, log: silentLog() });
+  const facts = createFacts({ own: createOwnSecrets(rest), log: silentLog() });
   let changes = 0;
   facts.onChange(() => {
     changes += 1;

@@ -2,10 +2,9 @@
 
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { createOwnSecrets } from "../storage/own-secrets.ts";
+import type { OwnSecrets } from "../storage/own-secrets.ts";
 import { factsSecret, factsSelector, packedIn } from "./supply-secret.ts";
 
 /** Calls of `take` are made one after the other. */
@@ -22,12 +21,11 @@ export interface Facts {
 }
 
 export interface FactsDeps {
-  readonly rest: KubeRest;
+  readonly own: OwnSecrets;
   readonly log: Log;
 }
 
-export function createFacts({ rest, log }: FactsDeps): Facts {
-  const own = createOwnSecrets(rest);
+export function createFacts({ own, log }: FactsDeps): Facts {
   const listeners: (() => void)[] = [];
   let known: { readonly digest: string; readonly facts: ClusterFacts } | undefined;
   let storedDigest: string | undefined;

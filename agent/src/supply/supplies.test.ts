@@ -4,6 +4,7 @@ import type { Supply } from "@flotilla/proto/messages.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createSupplies } from "./supplies.ts";
 
@@ -18,7 +19,7 @@ async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = re
 }
 
 function setUp(rest = createMemoryRest()) {
-  const supplies = createSupplies({ rest, log: silentLog() });
+  const supplies = createSupplies({ own: createOwnSecrets(rest), log: silentLog() });
   const changes: string[] = [];
   supplies.onChange((changed) => changes.push(supplyKey(changed)));
   return { rest, supplies, changes };

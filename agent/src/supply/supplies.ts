@@ -4,7 +4,6 @@
  */
 import type { HeldSupply, Supply, SupplyRef } from "@flotilla/proto/messages.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
   packSupply,
@@ -12,7 +11,7 @@ import {
   supplyKey,
   unpackSupply,
 } from "@flotilla/shared/supply/supply.ts";
-import { createOwnSecrets } from "../storage/own-secrets.ts";
+import type { OwnSecrets } from "../storage/own-secrets.ts";
 import { createTurns } from "../storage/turns.ts";
 import {
   type StoredSupply,
@@ -46,7 +45,7 @@ export interface KnownSupply {
 }
 
 export interface SuppliesDeps {
-  readonly rest: KubeRest;
+  readonly own: OwnSecrets;
   readonly log: Log;
 }
 
@@ -57,8 +56,7 @@ interface Entry {
   isStored: boolean;
 }
 
-export function createSupplies({ rest, log }: SuppliesDeps): Supplies {
-  const own = createOwnSecrets(rest);
+export function createSupplies({ own, log }: SuppliesDeps): Supplies {
   const entries = new Map<string, Entry>();
   /** By key: what is sent anew while it is being deleted must not go with that. */
   const turns = createTurns();

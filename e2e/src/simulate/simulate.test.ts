@@ -1,0 +1,114 @@
+/** `flotilla simulate` as a person runs it, against a real hub on a real API server. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { simulationLabel } from "@flotilla/cli/simulate/plan.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import {
+  apiVersion,
+  bundleDeployments,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { commandsIn, type RunningCommand } from "../cli/command.ts";
+import { configChart } from "../testing/chart-archive.ts";
+import { startChartServer } from "../testing/chart-server.ts";
+import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import { startTestFleet } from "../testing/fleet.ts";
+
+const fleet = await startTestFleet({ clusters: [] });
+after(() => fleet.close());
+const charts = await startChartServer();
+after(() => charts.close());
+const flotilla = await commandsIn({ after });
+const { hub } = fleet;
+
+async function simulate(name: string, ...args: readonly string[]): Promise<RunningCommand> {
+  const { kubeconfig } = fleet.hubPlane;
+  const running = flotilla.start(
+    ...["simulate", "--kubeconfig", kubeconfig, "--name", name, "--latency", "20ms", ...args],
+  );
+  after(() => running.child.kill("SIGKILL"));
+  await running.printed(`The agents of ${name} are connected.`);
+  return running;
+}
+
+/** Ctrl-C. */
+async function end({ child, ended }: RunningCommand): Promise<string> {
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await ended;
+  assert.deepEqual([code, stderr], [0, ""], stdout);
+  return stdout;
+}
+
+test("simulated agents enrol, follow a constraint and an upgrade, and leave nothing behind", async () => {
+  charts.publish(await configChart("web", "1.0.3"), await configChart("web", "2.0.0"));
+  const running = await simulate("many", "--agents", "20", "--bundles", "1");
+  await hub.create(helmOps, {
+    apiVersion,
+    kind: "HelmOp",
+    metadata: { namespace: workspaceNamespace, name: "web" },
+    spec: {
+      helm: { repo: charts.url, chart: "web", version: "~1.0" },
+      pollingInterval: "1s",
+      targets: [{ clusterSelector: { matchLabels: { [simulationLabel]: "many" } } }],
+    },
+  });
+  await helmOpThat(hub, "web", "ready at 1.0.3 in 20 clusters", isReady("1.0.3", 20));
+  await helmOpThat(hub, "many-1", "ready, with a chart that is nowhere", isReady("", 20));
+  charts.publish(await configChart("web", "1.0.4"));
+  await helmOpThat(hub, "web", "ready at 1.0.4 in 20 clusters", isReady("1.0.4", 20));
+  assert.deepEqual(
+    charts.requests.filter((request) => !request.endsWith("/index.yaml")),
+    [],
+    "no agent fetched a chart",
+  );
+
+  const stdout = await end(running);
+
+  assert.match(stdout, /20 of 20 agents connected/);
+  assert.match(
+    stdout,
+    /20 agents ended\n20 clusters deleted\n1 helmops deleted\n.*many deleted\n$/,
+  );
+  assert.deepEqual((await hub.list(clusters)).items, []);
+  assert.deepEqual((await hub.list(clusterRegistrationTokens)).items, []);
+  const ref = { namespace: workspaceNamespace, name: "many-1" };
+  await objectThat(hub, helmOps, ref, "gone", (helmOp) => helmOp === undefined);
+});
+
+test("agents that always fail show it in the HelmOp, with what is tried next", async () => {
+  const running = await simulate("sad", "--agents", "3", "--bundles", "1", "--failure-rate", "1");
+
+  const helmOp = await helmOpThat(
+    hub,
+    "sad-1",
+    "failed in 3 clusters",
+    ({ status }) => status?.summary?.errApplied === 3,
+  );
+
+  const ready = findCondition(helmOp.status?.conditions, "Ready");
+  assert.equal(ready?.status, "False");
+  assert.match(ready?.message ?? "", /this agent is simulated.*it is tried again at/s);
+  await end(running);
+});
+
+test("with --keep what was made stays, and is shown as offline", async () => {
+  const running = await simulate("kept", "--agents", "2", "--bundles", "1", "--keep");
+  await helmOpThat(hub, "kept-1", "ready", isReady("", 2));
+
+  const stdout = await end(running);
+
+  assert.match(stdout, /2 agents ended\n$/);
+  const ref = { namespace: workspaceNamespace, name: "kept-1" };
+  await objectThat(
+    hub,
+    clusters,
+    ref,
+    "offline",
+    (cluster) => cluster?.status?.agent?.connected === false,
+  );
+  const { items } = await hub.list(bundleDeployments);
+  assert.equal(items.filter(({ metadata }) => metadata.name === "kept-1").length, 2);
+});
