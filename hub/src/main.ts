@@ -27,6 +27,8 @@ import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
 const closeGraceMs = 2_000;
+/** For the Lease of the leader, and that of the replica. */
+const leaseConnections = 2;
 
 await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const config = parseHubConfig(process.argv.slice(2), process.env);
@@ -38,7 +40,9 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     ...(config.context !== undefined && { context: config.context }),
     env: process.env,
   });
-  const rest = connectKube(kubeconfig, { userAgent: `flotilla-hub/${buildVersion}` });
+  const userAgent = `flotilla-hub/${buildVersion}`;
+  const rest = connectKube(kubeconfig, { userAgent });
+  const leaseRest = connectKube(kubeconfig, { userAgent, connections: leaseConnections });
   const ending = new AbortController();
   const end = AbortSignal.any([signal, ending.signal]);
 
@@ -52,7 +56,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
   const charts = createChartClient({
-    userAgent: `flotilla-hub/${buildVersion}`,
+    userAgent,
     ...(config.proxy !== undefined && { proxy: config.proxy }),
   });
   const events = createEventRecorder({
@@ -80,6 +84,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const parts = { rest, contents, objects, events, metrics, clock, log };
   const replica = createReplica({
     ...parts,
+    rest: leaseRest,
     leases: caches.replicas,
     namespace: hubNamespace,
     name: config.replica,
@@ -126,6 +131,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       await lead(
         {
           ...parts,
+          leaseRest,
           caches,
           resolver: charts,
           replica,
@@ -145,6 +151,6 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     await events.flush();
     ending.abort();
     await Promise.allSettled(running);
-    await Promise.all([charts.close(), health.close(), rest.close()]);
+    await Promise.all([charts.close(), health.close(), rest.close(), leaseRest.close()]);
   }
 });

@@ -49,7 +49,8 @@ export interface ConnectionEnd {
 
 /** Deployments and supplies being stored at the same time; each may hold a content in memory. */
 const mostStoredAtATime = 16;
-const welcomeTimeoutMs = 30_000;
+/** A hub that was started anew may have thousands of agents to welcome; whether it is there at all, pings tell. */
+const welcomeTimeoutMs = 60_000;
 /** How long the hub gets to end a stream that this side has ended. */
 const goodbyeMs = 2_000;
 
@@ -72,7 +73,7 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     onFailed: (thrown) => giveUp(AppError.from(thrown)),
   });
   const welcomeTimer = clock.setTimeout(
-    () => giveUp(protocolError("the hub did not answer Hello within 30 s")),
+    () => giveUp(protocolError("the hub did not answer Hello within 60 s")),
     welcomeTimeoutMs,
   );
 

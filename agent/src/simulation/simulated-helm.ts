@@ -4,6 +4,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { delay } from "@flotilla/shared/clock/delay.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Deployer, InSync } from "../engine/deployer.ts";
 import { agentErrors } from "../errors.ts";
@@ -17,6 +18,7 @@ export interface SimulatedHelmOptions {
 
 export interface SimulatedHelmDeps {
   readonly clock: Clock;
+  readonly log: Log;
   readonly random: () => number;
 }
 
@@ -27,7 +29,7 @@ interface Installed {
 
 export function createSimulatedHelm(
   { latencyMs, failureRate }: SimulatedHelmOptions,
-  { clock, random }: SimulatedHelmDeps,
+  { clock, log, random }: SimulatedHelmDeps,
 ): Deployer {
   /** By the deployment's UID: one that was made anew begins anew. */
   const installed = new Map<string, Installed>();
@@ -57,6 +59,7 @@ export function createSimulatedHelm(
         return { kind: "wait", untilMs: retryAtMs, why: "failed" };
       const { owner, deploymentId, content: bytes } = held;
       const content = await unpackContent({ deploymentId, bytes });
+      log.info({ deployment: owner.name, deploymentId }, "deployment has come");
       const hindrance = await hindranceOf(content);
       if (hindrance !== undefined) return { kind: "hindered", hindrance };
       const { namespace, releaseName } = content;

@@ -87,6 +87,8 @@ export interface TestFleetSpec {
   readonly replicas?: number;
   /** Has a LinkProxy stand before a single replica, too. */
   readonly proxied?: boolean;
+  /** More of the hub's environment. */
+  readonly hubEnvironment?: Readonly<Record<string, string>>;
 }
 
 const connectTimeoutMs = 60_000;
@@ -131,7 +133,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         kubeconfig: hub.plane.kubeconfig,
         ports,
         logFile,
-        environment,
+        environment: { ...environment, ...spec.hubEnvironment },
         reaper,
         replica: name,
         ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),

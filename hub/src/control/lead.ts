@@ -14,6 +14,8 @@ import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
+  /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
+  readonly leaseRest: KubeRest;
   /** Keeps registration tokens until the signal aborts. */
   readonly runTokens: (signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority until the signal aborts; the connection refuses writes once the leadership is lost. */
@@ -22,10 +24,10 @@ export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
 
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
-  const { rest, caches, replica, runTokens, runRotation, log } = options;
+  const { rest, leaseRest, caches, replica, runTokens, runRotation, log } = options;
   const { name, identity, replicas, onLeading } = replica;
   return runAsLeader({
-    rest,
+    rest: leaseRest,
     namespace: hubNamespace,
     name: "flotilla-hub",
     identity,

@@ -6,6 +6,7 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
+import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
@@ -41,6 +42,12 @@ export interface Handout {
   close(): void;
 }
 
+/**
+ * Arrivals being written at a time. All agents come at once when the hub was started anew, and each of them is a write: what
+ * else is to be written, the leader's Lease first, must not wait behind thousands of them.
+ */
+const arrivalsAtATime = 16;
+
 export function createHandout(deps: HandoutDeps): Handout {
   const { deployments, clusters, clock, log, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
@@ -48,6 +55,7 @@ export function createHandout(deps: HandoutDeps): Handout {
   const twoAgents = createTwoAgents(clock);
   // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
   const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
+  const arrivals = createSlots(arrivalsAtATime);
   let isClosed = false;
 
   const stopListening = [
@@ -121,6 +129,7 @@ export function createHandout(deps: HandoutDeps): Handout {
           .filter((deployment) => isForCluster(deployment, uid)),
       clusterNow: () => clusters.store.get(key),
       previous: previous?.ended ?? Promise.resolve(),
+      arrivals,
     });
     byCluster.set(key, session);
     byNamespace.set(deploymentsNamespace, session);

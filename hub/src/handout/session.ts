@@ -16,6 +16,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type ServerDuplexStream, status } from "@grpc/grpc-js";
@@ -67,6 +68,8 @@ export interface SessionOptions {
   readonly clusterNow: () => Cluster | undefined;
   /** The end of the stream that this one replaces; its presence must be written first. */
   readonly previous: Promise<void>;
+  /** A place among the arrivals that are being written. */
+  readonly arrivals: Slots;
 }
 
 export interface Session {
@@ -206,18 +209,16 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   async function welcome(hello: Hello): Promise<void> {
     version = checkHello(hello, deps.hubId);
     await options.previous;
+    await options.arrivals.take();
+    try {
+      // Whoever has gone while it waited costs nothing: it is back with another stream, or will be.
+      if (hasEnded()) return;
+      epoch = await arrived(hello);
+    } finally {
+      options.arrivals.release();
+    }
     if (hasEnded()) return;
-    const { holdings, agentVersion, agentNamespace } = hello;
-    const known = options.allWanted();
-    const { orphans: atFirst } = planHandout(holdings, known);
-    orphans = atFirst;
-    epoch = await presence.arrived(cluster, {
-      version: agentVersion,
-      namespace: agentNamespace,
-      orphans: atFirst,
-      reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
-    });
-    if (hasEnded()) return;
+    const { holdings, agentVersion } = hello;
     assignments = createAssignments({
       ...deps,
       holdings,
@@ -252,6 +253,18 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     setOrphans(plan.orphans);
     outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
     log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
+  }
+
+  function arrived({ holdings, agentVersion, agentNamespace }: Hello): Promise<number> {
+    const known = options.allWanted();
+    const { orphans: atFirst } = planHandout(holdings, known);
+    orphans = atFirst;
+    return presence.arrived(cluster, {
+      version: agentVersion,
+      namespace: agentNamespace,
+      orphans: atFirst,
+      reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
+    });
   }
 
   function cameOrWent(name: string): void {

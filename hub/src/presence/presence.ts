@@ -81,7 +81,8 @@ interface EndedStream {
   readonly at: number;
 }
 
-const defaultGraceMs = 30_000;
+/** Longer than agents wait at most between two tries, and long enough for thousands of them to be answered. */
+const defaultGraceMs = 60_000;
 /** A connection that was cut is made again within a second; whoever ended in good order is Offline within 5 s. */
 const settleMs = 2_500;
 

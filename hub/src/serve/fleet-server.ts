@@ -24,8 +24,14 @@ export interface FleetServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** A peer that does not answer a ping within 5 s is gone: noticed 15 s after a cable was pulled. */
-const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms": 5_000 } as const;
+/**
+ * A peer that does not answer a ping within 10 s is gone: noticed 25 s after a cable was pulled. A shorter time would take
+ * a machine that is merely busy for gone, and all agents with it at once.
+ */
+const keepAlive = {
+  "grpc.keepalive_time_ms": 15_000,
+  "grpc.keepalive_timeout_ms": 10_000,
+} as const;
 
 export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const { serving, enrollment, handout, clock } = deps;

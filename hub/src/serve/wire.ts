@@ -54,7 +54,7 @@ export interface WireOptions {
   readonly servingNames: readonly string[];
   /** How long an agent's certificate is good for; default 24 h. */
   readonly certificateLifetimeMs?: number;
-  /** How long agents get to come back after a start before they count as gone; default 30 s. */
+  /** How long agents get to come back after a start before they count as gone; default 60 s. */
   readonly presenceGraceMs?: number;
   /** Whether others count on this replica; default: always. */
   readonly isCountedOn?: () => boolean;
