@@ -15,8 +15,9 @@ import {
   type WireAgentMessage,
 } from "@flotilla/proto/service.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ClientDuplexStream, credentials, type Metadata, status } from "@grpc/grpc-js";
+import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import { linkErrors } from "./errors.ts";
+import { createHubCredentials } from "./hub-credentials.ts";
 import { whatFailed } from "./why-not-connected.ts";
 
 export interface HubEndpoint {
@@ -43,29 +44,23 @@ const callTimeoutMs = 30_000;
 /** Reads the contract once; what it gives makes a connection for each call. */
 export function createHubConnector(): ConnectHub {
   const Fleet = loadFleetService();
-  return function connectHub({ address, authoritiesPem, certificate }) {
-    const client = new Fleet(
-      address,
-      credentials.createSsl(
-        Buffer.from(authoritiesPem),
-        certificate ? Buffer.from(certificate.keyPem) : null,
-        certificate ? Buffer.from(certificate.chainPem) : null,
-      ),
-      {
-        // A hub that does not answer a ping within 10 s is gone: noticed 25 s after a cable was pulled.
-        "grpc.keepalive_time_ms": 15_000,
-        "grpc.keepalive_timeout_ms": 10_000,
-        "grpc.keepalive_permit_without_calls": 1,
-        "grpc.max_receive_message_length": maxMessageBytes,
-        "grpc.max_send_message_length": maxMessageBytes,
-        "grpc.enable_channelz": 0,
-        "grpc.enable_retries": 0,
-        // Its own connection: a shared one would wait out the backoff of an earlier one that failed.
-        "grpc.use_local_subchannel_pool": 1,
-        ...(isIP(hostOf(address)) !== 0 && { "grpc.ssl_target_name_override": hubServerName }),
-        ...(isLoopback(address) && { "grpc.enable_http_proxy": 0 }),
-      },
-    );
+  return function connectHub(endpoint) {
+    const { address } = endpoint;
+    const { credentials, revoke } = createHubCredentials(endpoint);
+    const client = new Fleet(address, credentials, {
+      // A hub that does not answer a ping within 10 s is gone: noticed 25 s after a cable was pulled.
+      "grpc.keepalive_time_ms": 15_000,
+      "grpc.keepalive_timeout_ms": 10_000,
+      "grpc.keepalive_permit_without_calls": 1,
+      "grpc.max_receive_message_length": maxMessageBytes,
+      "grpc.max_send_message_length": maxMessageBytes,
+      "grpc.enable_channelz": 0,
+      "grpc.enable_retries": 0,
+      // Its own connection: a shared one would wait out the backoff of an earlier one that failed.
+      "grpc.use_local_subchannel_pool": 1,
+      ...(isIP(hostOf(address)) !== 0 && { "grpc.ssl_target_name_override": hubServerName }),
+      ...(isLoopback(address) && { "grpc.enable_http_proxy": 0 }),
+    });
 
     function call<T>(what: string, start: (done: (error: unknown, value?: T) => void) => void) {
       return new Promise<T>((resolve, reject) => {
@@ -94,7 +89,10 @@ export function createHubConnector(): ConnectHub {
         return certificateFromWire(answer.certificate);
       },
       connect: () => client.connect(),
-      close: () => client.close(),
+      close() {
+        revoke();
+        client.close();
+      },
     };
   };
 }

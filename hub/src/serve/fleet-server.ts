@@ -42,6 +42,8 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     "grpc.max_send_message_length": maxMessageBytes,
     // An agent has one stream, and now and then a renewal beside it.
     "grpc.max_concurrent_streams": 16,
+    // Nobody uses a connection without a call: it is forgotten, or of somebody who looks for open ports.
+    "grpc.max_connection_idle_ms": 60_000,
     // Costs memory for each connection and is read by nobody.
     "grpc.enable_channelz": 0,
     interceptors: [authenticateAgents({ ...deps, enrollPath: service.Enroll.path })],
