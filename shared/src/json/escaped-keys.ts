@@ -41,13 +41,24 @@ export function shieldKeys(text: string): string {
   return shielded + text.slice(done);
 }
 
-/** What was parsed, its keys named again; a leaf stays as it is. Throws a SyntaxError for a key that is no JSON. */
+/**
+ * What was parsed, its keys named again; a leaf stays as it is. Throws a SyntaxError for a key that is no JSON. What has no
+ * such key stays the object that was parsed: what is built of entries takes more memory, and is slower to compare.
+ */
 export function nameKeys(value: unknown, isLeaf: (value: object) => boolean): unknown {
   if (typeof value !== "object" || value === null || isLeaf(value)) return value;
-  if (Array.isArray(value)) return value.map((item) => nameKeys(item, isLeaf));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [nameOf(key), nameKeys(inner, isLeaf)]),
-  );
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const named = items.map((item) => nameKeys(item, isLeaf));
+    return named.every((item, index) => item === items[index]) ? value : named;
+  }
+  const entries = Object.entries(value);
+  const named = entries.map(([key, inner]) => [nameOf(key), nameKeys(inner, isLeaf)] as const);
+  const isSame = named.every(([key, inner], index) => {
+    const [before, innerBefore] = entries[index] ?? [];
+    return key === before && inner === innerBefore;
+  });
+  return isSame ? value : Object.fromEntries(named);
 }
 
 function nameOf(key: string): string {

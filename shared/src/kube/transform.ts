@@ -9,14 +9,16 @@ import type { KubeObject } from "./object.ts";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 interface Bulky {
-  managedFields?: unknown;
-  annotations?: Record<string, string>;
+  readonly managedFields?: unknown;
 }
 
-/** Drops `managedFields` and the annotation that `kubectl apply` leaves. Changes the object in place: it is ours alone yet. */
+/** Leaves out `managedFields` and the annotation that `kubectl apply` leaves: an object without what was deleted is the larger one. */
 export function dropBulk<T extends KubeObject>(object: T): T {
-  const metadata = object.metadata as Bulky;
-  if (metadata.managedFields !== undefined) delete metadata.managedFields;
-  if (metadata.annotations?.[lastApplied] !== undefined) delete metadata.annotations[lastApplied];
-  return object;
+  const { managedFields, ...metadata }: T["metadata"] & Bulky = object.metadata;
+  const { [lastApplied]: noted, ...annotations } = metadata.annotations ?? {};
+  if (managedFields === undefined && noted === undefined) return object;
+  return {
+    ...object,
+    metadata: { ...metadata, ...(noted !== undefined && { annotations }) },
+  };
 }
