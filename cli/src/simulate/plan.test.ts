@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bootstrapsOf, helmOpsOf, simulationName } from "./plan.ts";
+
+const registration = { address: "127.0.0.1:8443", authoritiesPem: "", token: "t", labels: {} };
+
+test("the agents of a simulation have names and a label of their own, and one token", () => {
+  const bootstraps = bootstrapsOf("many", 2, registration);
+
+  assert.deepEqual(
+    bootstraps.map(({ clusterName, token, labels }) => [clusterName, token, labels]),
+    [
+      ["many-1", "t", { simulation: "many" }],
+      ["many-2", "t", { simulation: "many" }],
+    ],
+  );
+});
+
+test("HelmOps of a simulation target its clusters and no other", () => {
+  const helmOps = helmOpsOf("many", 2, "fleet-default");
+
+  assert.deepEqual(
+    helmOps.map(({ metadata }) => metadata.name),
+    ["many-1", "many-2"],
+  );
+  assert.deepEqual(helmOps[1]?.spec.targets, [
+    { clusterSelector: { matchLabels: { simulation: "many" } } },
+  ]);
+});
+
+for (const [random, name] of [
+  [0, "simulated-00000"],
+  [0.5, "simulated-i0000"],
+  [0.999999999, "simulated-zzzzz"],
+] as const) {
+  test(`a simulation is called ${name} where the die shows ${random}`, () => {
+    assert.equal(simulationName(random), name);
+  });
+}
