@@ -2,7 +2,17 @@
 
 export interface Figure {
   readonly what: string;
-  readonly unit: "ms" | "MB" | "writes" | "bytes" | "requests" | "requests/min" | "x";
+  readonly unit:
+    | "ms"
+    | "MB"
+    | "writes"
+    | "bytes"
+    | "requests"
+    | "requests/min"
+    | "KiB"
+    | "agents"
+    | "errors"
+    | "x";
   readonly value: number;
   readonly baseline?: { readonly what: string; readonly value: number };
   /** The most that is allowed, in the same unit. */

@@ -1,11 +1,13 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
- * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too.
+ * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
+ * simulated, and `--plot FILE` draws what came of them.
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { connectedAgents } from "./agents/agents.ts";
 import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures } from "./figures.ts";
@@ -15,10 +17,10 @@ import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 import { storedBytes } from "./stored-bytes.ts";
 
-const parts: readonly (readonly [
-  name: string,
-  (bench: BenchFleet) => Promise<readonly Figure[]>,
-])[] = [
+type Measure<T> = (bench: T) => Promise<readonly Figure[]>;
+
+/** Those that share one fleet. */
+const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["memory", memory],
   ["one", oneInstall],
   ["writes", writesForOne],
@@ -30,32 +32,48 @@ const parts: readonly (readonly [
   ["polling", pollingTogether],
   ["resolve", resolving],
 ];
+/** With a fleet of its own. */
+const agentsPart = "agents";
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: "string" } },
+  options: {
+    json: { type: "string" },
+    agents: { type: "string", default: "5000" },
+    plot: { type: "string" },
+  },
   allowPositionals: true,
 });
-const unknown = positionals.filter((name) => !parts.some(([part]) => part === name));
+const names = [...parts.map(([name]) => name), agentsPart];
+const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(
-    `there is no part ${unknown.join(", ")}; there are ${parts.map(([name]) => name).join(", ")}`,
-  );
+  console.error(`there is no part ${unknown.join(", ")}; there are ${names.join(", ")}`);
   process.exit(2);
 }
 
 console.log(`${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)} at the start`);
-const bench = await startBenchFleet();
+const isChosen = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
 const figures: Figure[] = [];
-try {
-  for (const [name, measure] of parts) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
-    const measured = await Promise.race([measure(bench), endOfHub(bench)]);
-    figures.push(...measured);
-    console.log(formatFigures(measured));
-  }
-} finally {
-  await bench.close();
+function keep(measured: readonly Figure[]): void {
+  figures.push(...measured);
+  console.log(formatFigures(measured));
 }
+
+if (parts.some(([name]) => isChosen(name))) {
+  const bench = await startBenchFleet();
+  try {
+    for (const [name, measure] of parts)
+      if (isChosen(name)) keep(await Promise.race([measure(bench), endOfHub(bench)]));
+  } finally {
+    await bench.close();
+  }
+}
+if (isChosen(agentsPart))
+  keep(
+    await connectedAgents({
+      agents: Number(values.agents),
+      ...(values.plot !== undefined && { plotFile: values.plot }),
+    }),
+  );
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 

@@ -61,7 +61,9 @@ export async function idleRequests(bench: BenchFleet): Promise<readonly Figure[]
 }
 
 /** How often each thing was asked of the hub's API server, Events and Leases apart. */
-export async function requests({ fleet }: BenchFleet): Promise<ReadonlyMap<string, number>> {
+export async function requests({
+  fleet,
+}: Pick<BenchFleet, "fleet">): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const [, labels = "", count = "0"] of (await fleet.hub.raw("/metrics")).matchAll(
     /^apiserver_request_total\{(.*)\} (\S+)$/gm,

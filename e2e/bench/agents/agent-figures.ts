@@ -1,0 +1,131 @@
+/** What was measured, as figures with their baselines and bars. Pure. */
+import { type Figure, median } from "../figures.ts";
+import type { BareFigures } from "./bare-grpc.ts";
+import type { Changed } from "./change-for-all.ts";
+import type { Asked } from "./idle-requests.ts";
+import type { Restarted } from "./restart-hub.ts";
+
+export interface AgentsMeasured {
+  readonly agents: number;
+  readonly bare: BareFigures;
+  /** Of the hub, for each agent. */
+  readonly kibPerAgent: number;
+  readonly connectLagMs: number;
+  /** Of the hub while all enrol and connect, seconds. */
+  readonly connectCpu: number;
+  readonly idleLagMs: number;
+  /** Share of a processor. */
+  readonly idleCpu: number;
+  readonly requestsOfOne: Asked;
+  readonly requestsOfAll: Asked;
+  readonly changed: readonly Changed[];
+  readonly restarted: Restarted;
+  readonly bareWritesMs: number;
+}
+
+const lagBarMs = 100;
+const tick = "the clock that measures it ticks every 10 ms, which are part of it";
+
+export function agentFigures(measured: AgentsMeasured): readonly Figure[] {
+  const { agents, bare, requestsOfOne, requestsOfAll } = measured;
+  return [
+    {
+      what: `memory of the hub for each of ${agents} agents, its Cluster and one BundleDeployment included`,
+      unit: "KiB",
+      value: measured.kibPerAgent,
+      baseline: { what: "grpc-js with mutual TLS alone", value: bare.kibPerClient },
+      bar: 160,
+    },
+    {
+      what: "the hub's event loop lag while all enrol and connect, 99th percentile",
+      unit: "ms",
+      value: measured.connectLagMs,
+      baseline: { what: "a bare server whose clients connect at once", value: bare.connectLagMs },
+      bar: lagBarMs,
+      detail: `${tick}; the hub's CPU for each: ${((measured.connectCpu * 1000) / agents).toFixed(1)} ms`,
+    },
+    {
+      what: "the same while they are idle",
+      unit: "ms",
+      value: measured.idleLagMs,
+      baseline: { what: "the bare server", value: bare.idleLagMs },
+      bar: lagBarMs,
+      detail: `the hub's CPU meanwhile: ${(measured.idleCpu * 100).toFixed(1)} % of a processor`,
+    },
+    {
+      what: `requests of an idle hub with ${agents} agents, renewed watches apart`,
+      unit: "requests/min",
+      value: requestsOfAll.perMinute,
+      baseline: { what: "with 1 agent", value: requestsOfOne.perMinute },
+      bar: requestsOfOne.perMinute,
+      detail: requestsOfAll.detail,
+    },
+    ...changeFigures(measured),
+    ...restartFigures(measured),
+  ];
+}
+
+function changeFigures({ agents, bare, changed, bareWritesMs }: AgentsMeasured): readonly Figure[] {
+  return [
+    {
+      what: `a change for ${agents} agents: from the last write of a BundleDeployment to the last agent`,
+      unit: "ms",
+      value: median(changed.map(({ handedOutMs }) => handedOutMs)),
+      baseline: { what: "one message to all clients of the bare server", value: bare.broadcastMs },
+      bar: 3_000,
+      detail: each(changed, ({ handedOutMs }) => handedOutMs),
+    },
+    {
+      what: "the same change until the HelmOp is Ready in all",
+      unit: "ms",
+      value: median(changed.map(({ readyMs }) => readyMs)),
+      baseline: { what: `${3 * agents} bare writes`, value: bareWritesMs },
+      bar: 2 * bareWritesMs,
+      detail: `${each(changed, ({ readyMs }) => readyMs)}; the hub's CPU: ${each(changed, ({ hubCpu }) => hubCpu * 1000)}`,
+    },
+    {
+      what: "the hub's event loop lag meanwhile, 99th percentile",
+      unit: "ms",
+      value: median(changed.map(({ lagMs }) => lagMs)),
+      bar: lagBarMs,
+      detail: each(changed, ({ lagMs }) => lagMs),
+    },
+  ];
+}
+
+function restartFigures({ agents, bare, restarted }: AgentsMeasured): readonly Figure[] {
+  const { backMs, errors, offline, lagMs, hubCpu } = restarted;
+  return [
+    {
+      what: `all ${agents} back, from the start of a hub that was killed`,
+      unit: "ms",
+      value: backMs,
+      baseline: { what: "as many bare clients connect", value: bare.connectMs },
+      bar: 60_000,
+      detail: `the hub's CPU: ${hubCpu.toFixed(1)} s`,
+    },
+    {
+      what: "errors of the agents meanwhile, that the hub was away apart",
+      unit: "errors",
+      value: errors.length,
+      bar: 0,
+      ...(errors[0] !== undefined && { detail: `the first one: ${errors[0]}` }),
+    },
+    {
+      what: "agents that were taken for offline meanwhile",
+      unit: "agents",
+      value: offline,
+      bar: 0,
+    },
+    {
+      what: "the hub's event loop lag meanwhile, 99th percentile",
+      unit: "ms",
+      value: lagMs,
+      bar: lagBarMs,
+    },
+  ];
+}
+
+function each<T>(all: readonly T[], read: (one: T) => number): string {
+  return `${all.map((one) => read(one).toFixed(0)).join(", ")} ms`;
+}

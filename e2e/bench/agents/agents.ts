@@ -1,0 +1,82 @@
+/** What thousands of connected agents cost their hub, and how fast they are there, away, back and up to date. */
+import { writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Figure } from "../figures.ts";
+import { agentFigures } from "./agent-figures.ts";
+import { startAgentsFleet } from "./agents-fleet.ts";
+import { measureBareGrpc } from "./bare-grpc.ts";
+import { bareWrites } from "./bare-writes.ts";
+import { type Changed, changeForAll } from "./change-for-all.ts";
+import { idleRequests } from "./idle-requests.ts";
+import { drawAgents } from "./plot.ts";
+import { restartHub } from "./restart-hub.ts";
+import { sampleMemory } from "./sample-memory.ts";
+
+export interface AgentsOptions {
+  readonly agents: number;
+  /** Where to draw what was measured; absent: nowhere. */
+  readonly plotFile?: string;
+}
+
+/** Of a message with a content as small as the HelmOp has. */
+const messageBytes = 700;
+const idleMs = 60_000;
+const bareIdleMs = 15_000;
+const changes = 3;
+
+export async function connectedAgents(options: AgentsOptions): Promise<readonly Figure[]> {
+  const { agents, plotFile } = options;
+  const bare = await measureBareGrpc(agents, messageBytes, () => sleep(bareIdleMs));
+  const bench = await startAgentsFleet();
+  try {
+    const one = await bench.simulate("one", 1);
+    const requestsOfOne = await idleRequests(bench, idleMs);
+    await one.end();
+
+    const beforeMb = await bench.hubMemoryMb();
+    const memory = sampleMemory(bench);
+    await bench.hubLagMs();
+    const cpuBefore = await bench.hubCpu();
+    const simulation = await bench.simulate("many", agents);
+    const connectLagMs = await bench.hubLagMs();
+    const connectCpu = (await bench.hubCpu()) - cpuBefore;
+    const memoryByAgents = await memory.end();
+
+    const idleCpuBefore = await bench.hubCpu();
+    const idleBegun = performance.now();
+    const requestsOfAll = await idleRequests(bench, idleMs);
+    const idleSeconds = (performance.now() - idleBegun) / 1_000;
+    const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
+    const idleLagMs = await bench.hubLagMs();
+    const withAllMb = await bench.hubMemoryMb();
+
+    const changed: Changed[] = [];
+    for (let round = 0; round < changes; round += 1)
+      changed.push(await changeForAll(bench, simulation, { agents, round }));
+    const restarted = await restartHub(bench, simulation, agents);
+    await simulation.end();
+    const bareWritesMs = await bareWrites(bench, agents);
+
+    if (plotFile !== undefined) {
+      const { connectedByMs } = restarted;
+      const plotted = { agents, memoryByAgents, beforeMb, bare, connectedByMs };
+      await writeFile(plotFile, drawAgents(plotted));
+    }
+    return agentFigures({
+      agents,
+      bare,
+      kibPerAgent: ((withAllMb - beforeMb) * 1024) / agents,
+      connectLagMs,
+      connectCpu,
+      idleLagMs,
+      idleCpu,
+      requestsOfOne,
+      requestsOfAll,
+      changed,
+      restarted,
+      bareWritesMs,
+    });
+  } finally {
+    await bench.close();
+  }
+}

@@ -1,0 +1,68 @@
+/** One HelmOp that all agents have gets another chart: until each has it, and until it is Ready everywhere. */
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { untilCount } from "../bench-fleet.ts";
+import type { AgentsFleet } from "./agents-fleet.ts";
+import type { Simulation } from "./simulation.ts";
+
+export interface Changed {
+  /** From the last write of a BundleDeployment, as a watch tells it, until the last agent begins to carry it out. */
+  readonly handedOutMs: number;
+  /** From the change of the HelmOp until it is Ready in all clusters. */
+  readonly readyMs: number;
+  /** Of the hub meanwhile, 99th percentile. */
+  readonly lagMs: number;
+  readonly hubCpu: number;
+}
+
+export async function changeForAll(
+  bench: AgentsFleet,
+  simulation: Simulation,
+  { agents, round }: { readonly agents: number; readonly round: number },
+): Promise<Changed> {
+  const { fleet, deployments } = bench;
+  const name = "many-1";
+  let lastWrittenAt = 0;
+  const stop = deployments.onChange(({ before: was, after: is }) => {
+    if (was?.spec.deploymentID !== is?.spec.deploymentID) lastWrittenAt = Date.now();
+  });
+  await bench.hubLagMs();
+  const cpuBefore = await bench.hubCpu();
+  const begunAt = Date.now();
+  const changed = await fleet.hub.patch(
+    helmOps,
+    { namespace: workspaceNamespace, name },
+    {
+      type: "merge",
+      body: { spec: { helm: { chart: `https://charts.example.com/web-2.0.${round}.tgz` } } },
+    },
+  );
+  await untilCount(bench.helmOps, 1, (helmOp) => isReady(helmOp, changed, agents));
+  const readyMs = Date.now() - begunAt;
+  stop();
+
+  const deploymentId = deployments.store.list().find(({ metadata }) => metadata.name === name)
+    ?.spec.deploymentID;
+  const came = (await simulation.log()).filter(
+    (line) => line.msg === "deployment has come" && line.deploymentId === deploymentId,
+  );
+  if (came.length < agents) throw new Error(`only ${came.length} agents were told of the change`);
+  return {
+    handedOutMs: Math.max(...came.map(({ at }) => at)) - lastWrittenAt,
+    readyMs,
+    lagMs: await bench.hubLagMs(),
+    hubCpu: (await bench.hubCpu()) - cpuBefore,
+  };
+}
+
+function isReady({ metadata, status }: HelmOp, changed: HelmOp, agents: number): boolean {
+  const ready = findCondition(status?.conditions, "Ready");
+  return (
+    metadata.name === changed.metadata.name &&
+    ready?.status === "True" &&
+    ready.observedGeneration === changed.metadata.generation &&
+    status?.display?.readyBundleDeployments === `${agents}/${agents}`
+  );
+}
