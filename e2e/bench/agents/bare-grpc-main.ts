@@ -15,7 +15,6 @@ import {
 import type { BareMessage, BareOrder } from "./bare-grpc.ts";
 
 const Fleet = loadFleetService();
-const [role] = process.argv.slice(2);
 const say = (message: BareMessage): void => void process.send?.(message);
 const loop = monitorEventLoopDelay({ resolution: 10 });
 loop.enable();
@@ -31,15 +30,18 @@ type Stream = Pick<ClientDuplexStream<object, object>, "write" | "on">;
 
 async function serve(order: Extract<BareOrder, { kind: "serve" }>): Promise<void> {
   const server = new Server({ ...options, "grpc.max_concurrent_streams": 16 });
+  let greeted = 0;
   const streams = new Set<ServerDuplexStream<object, object>>();
   server.addService(
     { Connect: Fleet.service.Connect },
     {
       Connect(stream: ServerDuplexStream<object, object>) {
         streams.add(stream);
-        stream.on("data", () => {
-          if (streams.size === order.clients) say({ kind: "connected" });
+        stream.once("data", () => {
+          greeted += 1;
+          if (greeted === order.clients) say({ kind: "connected" });
         });
+        stream.resume();
         stream.on("error", () => undefined);
         stream.write({ welcome: { epoch: "1" } });
       },
@@ -80,13 +82,9 @@ function connect({ address, clients, ...order }: Extract<BareOrder, { kind: "con
     const stream: Stream = client.connect();
     let isWelcomed = false;
     stream.on("data", () => {
-      if (isWelcomed) {
-        heard += 1;
-        if (heard === clients) say({ kind: "heard" });
-        return;
-      }
+      if (isWelcomed) heard += 1;
       isWelcomed = true;
-      stream.write({ hello: { protocolVersion: 1, hubId: "bare" } });
+      if (heard === clients) say({ kind: "heard" });
     });
     stream.on("error", () => undefined);
     stream.write({ hello: { protocolVersion: 1, hubId: "bare" } });
@@ -102,5 +100,4 @@ process.on("message", (order: BareOrder) => {
     loop.reset();
   }
 });
-process.title = `bare grpc-js ${role ?? ""}`;
 say({ kind: "ready" });

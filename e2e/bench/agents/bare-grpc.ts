@@ -1,7 +1,6 @@
 /** The baseline of connected agents: the same number of streams between two programs that have nothing but grpc-js. */
 import { type ChildProcess, fork } from "node:child_process";
 import { createPublicKey } from "node:crypto";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createAgentKey } from "@flotilla/agent/identity/agent-key.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
@@ -116,12 +115,33 @@ async function ask<K extends BareMessage["kind"]>(
   return await answered;
 }
 
-async function answer<K extends BareMessage["kind"]>(
+/** Rejects when the program ends instead. */
+function answer<K extends BareMessage["kind"]>(
   child: ChildProcess,
   kind: K,
 ): Promise<Extract<BareMessage, { kind: K }>> {
-  for (;;) {
-    const [message]: BareMessage[] = await once(child, "message");
-    if (message?.kind === kind) return message as Extract<BareMessage, { kind: K }>;
-  }
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      child.off("message", onMessage);
+      child.off("exit", onExit);
+    };
+    const onMessage = (message: BareMessage): void => {
+      if (!isOf(message, kind)) return;
+      stop();
+      resolve(message);
+    };
+    const onExit = (): void => {
+      stop();
+      reject(new Error(`bare grpc-js ended before it was ${kind}`));
+    };
+    child.on("message", onMessage);
+    child.on("exit", onExit);
+  });
+}
+
+function isOf<K extends BareMessage["kind"]>(
+  message: BareMessage,
+  kind: K,
+): message is Extract<BareMessage, { kind: K }> {
+  return message.kind === kind;
 }

@@ -3,6 +3,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface HandoutMetrics {
   readonly agents: Gauge;
+  readonly arriving: Gauge;
+  readonly disconnected: Counter;
   readonly sent: Counter<"kind">;
   readonly reports: Counter;
 }
@@ -13,6 +15,16 @@ export function createHandoutMetrics(registry: Registry): HandoutMetrics {
     agents: new Gauge({
       name: "flotilla_hub_agents",
       help: "Agents connected to this replica.",
+      registers,
+    }),
+    arriving: new Gauge({
+      name: "flotilla_hub_arriving",
+      help: "Agents that said Hello and are not welcomed yet: their arrival is being written, or waits for that.",
+      registers,
+    }),
+    disconnected: new Counter({
+      name: "flotilla_hub_disconnected_total",
+      help: "Streams of welcomed agents that ended, whatever the reason.",
       registers,
     }),
     sent: new Counter({

@@ -208,6 +208,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   async function welcome(hello: Hello): Promise<void> {
     version = checkHello(hello, deps.hubId);
+    metrics.arriving.inc();
     await options.previous;
     await options.arrivals.take();
     try {
@@ -216,6 +217,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       epoch = await arrived(hello);
     } finally {
       options.arrivals.release();
+      metrics.arriving.dec();
     }
     if (hasEnded()) return;
     const { holdings, agentVersion } = hello;
@@ -330,7 +332,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     welcoming.promise
       .then(() => {
         presence.left(cluster, epoch);
-        if (epoch > 0) log.info({ epoch, why }, "agent disconnected");
+        if (epoch === 0) return;
+        metrics.disconnected.inc();
+        log.info({ epoch, why }, "agent disconnected");
       })
       .then(closing.resolve, (thrown: unknown) => {
         log.error({ err: messageOf(thrown) }, "session was not ended cleanly");
