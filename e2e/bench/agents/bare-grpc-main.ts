@@ -26,23 +26,23 @@ const options = {
   "grpc.enable_channelz": 0,
 };
 
+const retryMs = 500;
+
 type Stream = Pick<ClientDuplexStream<object, object>, "write" | "on">;
 
 async function serve(order: Extract<BareOrder, { kind: "serve" }>): Promise<void> {
   const server = new Server({ ...options, "grpc.max_concurrent_streams": 16 });
-  let greeted = 0;
   const streams = new Set<ServerDuplexStream<object, object>>();
   server.addService(
     { Connect: Fleet.service.Connect },
     {
       Connect(stream: ServerDuplexStream<object, object>) {
-        streams.add(stream);
         stream.once("data", () => {
-          greeted += 1;
-          if (greeted === order.clients) say({ kind: "connected" });
+          streams.add(stream);
+          if (streams.size === order.clients) say({ kind: "connected" });
         });
-        stream.resume();
-        stream.on("error", () => undefined);
+        const gone = (): void => void streams.delete(stream);
+        stream.on("end", gone).on("cancelled", gone).on("error", gone);
         stream.write({ welcome: { epoch: "1" } });
       },
     },
@@ -79,14 +79,22 @@ function connect({ address, clients, ...order }: Extract<BareOrder, { kind: "con
         "grpc.ssl_target_name_override": hubServerName,
       },
     );
-    const stream: Stream = client.connect();
+    open(() => client.connect());
+  }
+
+  /** Again where that failed, as an agent does. */
+  function open(connectOnce: () => Stream): void {
+    const stream = connectOnce();
     let isWelcomed = false;
     stream.on("data", () => {
       if (isWelcomed) heard += 1;
       isWelcomed = true;
       if (heard === clients) say({ kind: "heard" });
     });
-    stream.on("error", () => undefined);
+    stream.on("error", (error: Error) => {
+      console.error(`    a bare client begins again: ${error.message}`);
+      setTimeout(() => open(connectOnce), retryMs);
+    });
     stream.write({ hello: { protocolVersion: 1, hubId: "bare" } });
   }
 }
