@@ -1,5 +1,4 @@
 /** A hub without clusters of its own, for simulated agents, and what is read of it. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -73,11 +72,4 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
       await fleet.close();
     },
   };
-}
-
-/** CPU time of a process so far, seconds. */
-export async function cpuOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -85,7 +85,10 @@ async function connected(child: ChildProcess): Promise<void> {
 
 function parseAgentLine(line: string): AgentLine {
   const fields: Record<string, unknown> = JSON.parse(line);
-  const text = (name: string): string => String(fields[name] ?? "");
+  const text = (name: string): string => {
+    const value = fields[name];
+    return typeof value === "string" ? value : "";
+  };
   return {
     level: text("level"),
     at: Date.parse(text("time")),
