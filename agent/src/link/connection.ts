@@ -49,7 +49,9 @@ export interface ConnectionEnd {
 
 /** Deployments and supplies being stored at the same time; each may hold a content in memory. */
 const mostStoredAtATime = 16;
-/** A hub that was started anew may have thousands of agents to welcome; whether it is there at all, pings tell. */
+/** Whatever takes connections and never answers is no hub, or one that stands still. */
+const answerTimeoutMs = 30_000;
+/** A hub that was started anew may have thousands of agents to welcome; that it is there it has said before. */
 const welcomeTimeoutMs = 60_000;
 /** How long the hub gets to end a stream that this side has ended. */
 const goodbyeMs = 2_000;
@@ -72,11 +74,19 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
     onRoom: () => stream.resume(),
     onFailed: (thrown) => giveUp(AppError.from(thrown)),
   });
-  const welcomeTimer = clock.setTimeout(
-    () => giveUp(protocolError("the hub did not answer Hello within 60 s")),
-    welcomeTimeoutMs,
+  let welcomeTimer = clock.setTimeout(
+    () => giveUp(protocolError("the hub did not answer within 30 s")),
+    answerTimeoutMs,
   );
 
+  stream.once("metadata", () => {
+    if (welcomedAt !== undefined || failure !== undefined) return;
+    welcomeTimer.cancel();
+    welcomeTimer = clock.setTimeout(
+      () => giveUp(protocolError("the hub did not answer Hello within 60 s")),
+      welcomeTimeoutMs,
+    );
+  });
   stream.on("data", (wire: ReadHubMessage) => {
     if (failure !== undefined) return;
     try {

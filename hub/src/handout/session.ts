@@ -19,7 +19,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import { type ServerDuplexStream, status } from "@grpc/grpc-js";
+import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { LiveAuthority } from "../identity/live-authority.ts";
 import type { Presence } from "../presence/presence.ts";
@@ -163,6 +163,8 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   let epoch = 0;
   let isEnded = false;
 
+  // Before the welcome, which may take a while where thousands come at once: that somebody is there.
+  stream.sendMetadata(new Metadata());
   stream.on("data", (wire: ReadAgentMessage) => {
     if (isEnded) return;
     pace.heard();

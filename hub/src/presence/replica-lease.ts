@@ -1,8 +1,8 @@
 /**
  * The Lease by which a replica of the hub says that it is there, and its agents with it. Pure.
  *
- * An agent may take 15 s to notice that its replica does not answer, and then goes to another one: nobody may be called
- * gone before that. The last renewal is at most 7 s older than a kill, so a replica is gone 18 to 25 s after it.
+ * An agent may take 18 s to notice that its replica does not answer, and then goes to another one: nobody may be called
+ * gone before that. The last renewal is at most 6 s older than a kill, so a replica is gone 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
@@ -21,7 +21,7 @@ export interface ReplicaLeaseTimes {
   readonly goneAfterMs: number;
 }
 
-export const replicaLeaseTimes: ReplicaLeaseTimes = { renewEveryMs: 7_000, goneAfterMs: 25_000 };
+export const replicaLeaseTimes: ReplicaLeaseTimes = { renewEveryMs: 6_000, goneAfterMs: 26_000 };
 
 /** A name may be any text; an object's may not. */
 export function replicaLeaseName(replica: string): string {

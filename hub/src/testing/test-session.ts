@@ -4,6 +4,7 @@ import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.t
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { createHandoutMetrics } from "../handout/metrics.ts";
@@ -63,7 +64,7 @@ export function openTestSession(): TestSession {
   let taken = (): void => undefined;
   let epoch = 0;
 
-  const stream = new Duplex({
+  const stream: Duplex & { sendMetadata?: () => void } = new Duplex({
     objectMode: true,
     autoDestroy: false,
     read: () => undefined,
@@ -77,6 +78,7 @@ export function openTestSession(): TestSession {
       done();
     },
   });
+  stream.sendMetadata = () => undefined;
   stream.on("error", () => ends.push("error"));
 
   const keep = (entry: Kept): Promise<void> => {
@@ -132,6 +134,7 @@ export function openTestSession(): TestSession {
     {
       // What a session uses of a stream of gRPC is what every stream has.
       stream: stream as unknown as AgentStream,
+      arrivals: createSlots(1),
       cluster: {
         namespace: "fleet-default",
         name: "paris",
