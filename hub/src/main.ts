@@ -142,7 +142,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           caches,
           resolver: charts,
           replica,
-          runTokens: (leading) => wire.runTokens(advertised, leading),
+          runTokens: (leading, until) => wire.runTokens(leading, advertised, until),
           runRotation: wire.runRotation,
         },
         end,

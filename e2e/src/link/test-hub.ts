@@ -124,7 +124,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
   const bound = await wire.listen("127.0.0.1", port);
   await Promise.all(Object.values(informers).map((informer) => informer.synced));
   running.push(wire.runPresence(ending.signal));
-  if (leads) running.push(wire.runTokens(`127.0.0.1:${bound}`, ending.signal));
+  if (leads) running.push(wire.runTokens(rest, `127.0.0.1:${bound}`, ending.signal));
   let isStopped = false;
 
   async function stop(): Promise<void> {

@@ -16,9 +16,9 @@ export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
-  /** Keeps registration tokens until the signal aborts. */
-  readonly runTokens: (signal: AbortSignal) => Promise<void>;
-  /** Rotates the hub's authority until the signal aborts; the connection refuses writes once the leadership is lost. */
+  /** Keeps registration tokens until the signal aborts; the connection refuses writes once the leadership is lost. */
+  readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
+  /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       try {
         await Promise.all([
           runControllers({ ...options, rest: guarded, hubId, seals }, leading),
-          runTokens(leading),
+          runTokens(guarded, leading),
           runRotation(guarded, leading),
           runLostAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },

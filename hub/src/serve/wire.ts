@@ -70,9 +70,12 @@ export interface Wire {
   listen(host: string, port: number): Promise<number>;
   /** Every replica: writes which of its agents are gone, until `signal` aborts. Begin it once the informers have synced. */
   runPresence(signal: AbortSignal): Promise<void>;
-  /** The leader alone: keeps registration tokens. `address` is `host:port` as agents reach the hub. */
-  runTokens(address: string, signal: AbortSignal): Promise<void>;
-  /** The leader alone, with a connection that refuses its writes once it no longer leads: rotates the hub's authority. */
+  /**
+   * The leader alone, with a connection that refuses its writes once it no longer leads: keeps registration tokens. `address` is
+   * `host:port` as agents reach the hub.
+   */
+  runTokens(leading: KubeRest, address: string, signal: AbortSignal): Promise<void>;
+  /** The leader alone, with such a connection: rotates the hub's authority. */
   runRotation(leading: KubeRest, signal: AbortSignal): Promise<void>;
   /** Hands the agents over and closes the port, after `graceMs` at the latest. */
   close(graceMs: number): Promise<void>;
@@ -152,7 +155,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       await controller.run(signal);
       for (const each of stop) each();
     },
-    async runTokens(address, signal) {
+    async runTokens(leading, address, signal) {
       const hub = {
         address,
         get authoritiesPem() {
@@ -161,7 +164,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       };
       const controller = createController({
         name: "registration-token",
-        reconcile: reconcileToken({ ...deps, tokens: tokens.store, hub }),
+        reconcile: reconcileToken({ ...deps, rest: leading, tokens: tokens.store, hub }),
         log,
         metrics,
         clock,
@@ -175,7 +178,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         authority.onChange(all),
       ];
       all();
-      const uses = followTokenUses({ ...deps, tokens: tokens.store });
+      const uses = followTokenUses({ ...deps, rest: leading, tokens: tokens.store });
       try {
         await controller.run(signal);
       } finally {
