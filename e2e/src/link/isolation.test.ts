@@ -147,7 +147,11 @@ suite("an agent that floods", () => {
 
     await nobodyElseNotices();
     assert.equal(answers[0], "OK");
-    assert.match(answers.at(-1) ?? "", /^RESOURCE_EXHAUSTED: .*renewed only just now/);
+    // Now and then one more is let through, as time goes by.
+    const refused = answers.filter((answer) => answer !== "OK");
+    assert.ok(refused.length > 0);
+    for (const answer of refused)
+      assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed only just now/);
     assert.equal(warnings("renewing").length, 1);
   });
 
