@@ -156,7 +156,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
         seen.push({ kind: "hidden", owned, why: sight.why });
         continue;
       }
-      // Not beside the first list: what is older than that would be laid over it, and no event would take it away.
+      // Not beside the first list, which has it.
       if (sight.kind === "open" && object.stage === "unread")
         supervise(name, tracked, read(name, tracked, object));
       isComplete &&= sight.kind === "open" && object.stage === "read";

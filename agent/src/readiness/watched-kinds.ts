@@ -54,8 +54,6 @@ interface Watched {
   /** By the key of the object that they follow. */
   readonly followers: Map<ObjectKey, Set<string>>;
   readonly stop: AbortController;
-  /** How often it was listed in full. */
-  lists: number;
   failure: AppError | undefined;
 }
 
@@ -72,7 +70,6 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       log: log.child({ cache: resource.plural }),
       transform: hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata,
       onListed(failure) {
-        if (failure === undefined) watched.lists += 1;
         watched.failure = failure;
         onChange(new Set([...watched.followers.values()].flatMap((names) => [...names])));
       },
@@ -81,7 +78,6 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       informer,
       followers: new Map(),
       stop: new AbortController(),
-      lists: 0,
       failure: undefined,
     };
     informer.onChange(({ key }) => {
@@ -126,16 +122,8 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     },
     get: ({ resource, key }) => kinds.get(kindKey(resource))?.informer.store.get(key),
     async read({ resource, key }, signal) {
-      for (;;) {
-        const watched = kinds.get(kindKey(resource));
-        const lists = watched?.lists;
-        const object = await rest.get(resource, refOf(key), { signal });
-        if (watched === undefined || object === undefined) return;
-        // Overtaken by a list: what came may be the older one, and laid over the newer it would stay.
-        if (watched.lists !== lists) continue;
-        watched.informer.store.wrote(slimObject(object));
-        return;
-      }
+      const object = await rest.get(resource, refOf(key), { signal });
+      if (object !== undefined) kinds.get(kindKey(resource))?.informer.store.wrote(object);
     },
     async end() {
       for (const { stop } of kinds.values()) stop.abort();

@@ -1,6 +1,7 @@
 /** An API server in memory: objects with resource versions, lists and watches, as far as the agent asks for them. */
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
 import type {
+  DeleteOptions,
   KubeRest,
   ListOptions,
   WatchEvent,
@@ -127,10 +128,11 @@ export function createMemoryRest(): MemoryRest {
       return put(resource, object);
     },
     patch: () => Promise.reject(status(405, "MethodNotAllowed")),
-    async delete(resource, ref) {
+    async delete(resource, ref, { uid }: DeleteOptions = {}) {
       await writing(`delete ${ref.name}`);
       const object = objectsOf(resource).get(keyOf(ref));
       if (object === undefined) return false;
+      if (uid !== undefined && uid !== object.metadata.uid) throw status(409, "Conflict");
       objectsOf(resource).delete(keyOf(ref));
       version += 1;
       const gone = { ...object, metadata: { ...object.metadata, resourceVersion: `${version}` } };
@@ -143,6 +145,10 @@ export function createMemoryRest(): MemoryRest {
         ? Promise.reject(status(404, "NotFound"))
         : Promise.resolve(answer);
     },
+    nextAnswer: (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
     close: () => Promise.resolve(),
   };
   return rest;

@@ -18,6 +18,7 @@ import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites, type Leadership } from "@flotilla/shared/kube/leadership.ts";
 import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
+import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
@@ -74,21 +75,76 @@ function change(
   });
 }
 
+/** Creates, changes and deletes, all at once; the object called `last` comes after everything else. */
+async function changeMuch(namespace: string): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 100 }, async (_, index) => {
+      const ref = { namespace, name: `n${index}` };
+      await rest.create(configMaps, { metadata: ref, data: { step: "0" } });
+      await rest.patch(configMaps, ref, { type: "merge", body: { data: { step: "1" } } });
+      if (index % 3 === 0) await rest.delete(configMaps, ref);
+    }),
+  );
+  await rest.create(configMaps, { metadata: { namespace, name: "last" } });
+}
+
+describe("a watch", () => {
+  it("tells of versions that only grow, of changes and of ends", async () => {
+    const namespace = await freshNamespace();
+    const selection = { namespace, fieldSelector: ours };
+    const { resourceVersion } = await rest.list(configMaps, selection);
+    const versions = [resourceVersion];
+    let ends = 0;
+
+    const changed = changeMuch(namespace);
+    for await (const event of rest.watch(configMaps, {
+      ...selection,
+      resourceVersion,
+      timeoutSeconds: 60,
+    })) {
+      if (event.type === "BOOKMARK") continue;
+      versions.push(event.object.metadata.resourceVersion ?? "");
+      if (event.type === "DELETED") ends++;
+      if (event.object.metadata.name === "last") break;
+    }
+    await changed;
+
+    assert.equal(versions.length, 1 + 100 + 100 + 34 + 1);
+    assert.equal(ends, 34);
+    for (const [at, version] of versions.entries())
+      assert.ok(at === 0 || isLaterVersion(version, versions[at - 1]), `${version} at ${at}`);
+  });
+});
+
 describe("an informer", () => {
+  it("shows at once that a write of ours has ended an object", async (t) => {
+    const namespace = await freshNamespace();
+    const informer = await follow(t, namespace);
+    const ref = { namespace, name: "kept-back" };
+    const key = `${namespace}/kept-back`;
+    await rest.create(configMaps, { metadata: { ...ref, finalizers: ["flotilla.dev/test"] } });
+    const deleting = change(
+      informer,
+      ({ after: seen }) => seen?.metadata.deletionTimestamp !== undefined,
+    );
+    await rest.delete(configMaps, ref);
+    await deleting;
+    const gone = change(informer, ({ after: seen }) => seen === undefined);
+
+    const body = { metadata: { finalizers: null } };
+    informer.store.wrote(await rest.patch(configMaps, ref, { type: "merge", body }));
+
+    assert.equal(informer.store.get(key), undefined);
+    await gone;
+    assert.equal(informer.store.get(key), undefined);
+  });
+
   it("is where the server is after many changes", async (t) => {
     const namespace = await freshNamespace();
     const informer = await follow(t, namespace);
     const finished = change(informer, ({ key }) => key === `${namespace}/last`);
 
-    await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
-        const ref = { namespace, name: `n${index}` };
-        await rest.create(configMaps, { metadata: ref, data: { step: "0" } });
-        await rest.patch(configMaps, ref, { type: "merge", body: { data: { step: "1" } } });
-        if (index % 3 === 0) await rest.delete(configMaps, ref);
-      }),
-    );
-    await rest.create(configMaps, { metadata: { namespace, name: "last" } });
+    await changeMuch(namespace);
     await finished;
 
     const { items } = await rest.list(configMaps, { namespace, fieldSelector: ours });

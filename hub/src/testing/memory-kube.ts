@@ -155,6 +155,10 @@ export function createMemoryKube(): MemoryKube {
       throw unsupported("watch");
     },
     raw: () => Promise.reject(unsupported("raw")),
+    nextAnswer: (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
     close: () => Promise.resolve(),
   };
 }

@@ -231,6 +231,7 @@ function restOver(sender: Sender, server: string): KubeRest {
       return answer.text;
     },
 
+    nextAnswer: (signal) => sender.nextAnswer(signal),
     close: () => sender.close(),
   };
 }

@@ -57,6 +57,15 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * Whether a run is broken off because its process or its leadership ends: what it throws then says nothing of the object, and
+ * somebody else goes on with it. False where the run took too long.
+ */
+export function isEnding({ aborted, reason }: AbortSignal): boolean {
+  const isTooLong = reason instanceof AppError && reason.code === kubeErrors.RECONCILE_TIMEOUT.code;
+  return aborted && !isTooLong;
+}
+
 const defaultTimeoutMs = 60_000;
 
 export function createController(options: ControllerOptions): Controller {

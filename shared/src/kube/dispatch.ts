@@ -40,6 +40,9 @@ export interface DispatchOptions {
   readonly answerTimeoutMs?: number;
 }
 
+/** What the pool calls a server that has taken a request and says nothing. */
+const slowness = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
 export function dispatch(
   options: DispatchOptions,
   request: Request,
@@ -116,6 +119,12 @@ export function dispatch(
     resume: () => controller?.resume(),
     abort,
   };
+}
+
+/** Whether the connection could not be made, or broke: the server is away, not only slow. */
+export function isConnectionFailure({ code, cause }: AppError): boolean {
+  if (code !== kubeErrors.KUBE_UNREACHABLE.code || !(cause instanceof Error)) return false;
+  return !("code" in cause && slowness.has(cause.code));
 }
 
 function unreachable(what: string, server: string, error: Error): AppError {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { configMaps } from "./core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "./testing/follow-informer.ts";
 import {
   answersStatus,
+  cutsConnection,
   errorLine,
   type OpenWatch,
   staysSilent,
@@ -174,6 +176,25 @@ describe("watching", () => {
 
     assert.deepEqual(namesIn(informer), ["b"]);
     assert.equal(next.request.query.get("resourceVersion"), "7");
+  });
+
+  it("waits after watches that were cut no longer than until the server answers somebody", async (t) => {
+    const { server, rest, clock } = await follow(t, {
+      prepare: (prepared) => {
+        prepared.next("watch", cutsConnection);
+        prepared.next("watch", cutsConnection);
+      },
+    });
+    await server.arrival("watch");
+    clock.advanceNow(await nextDelay(clock));
+    await server.arrival("watch");
+    // The first half of 1.6 s.
+    assert.equal(await nextDelay(clock), 800);
+
+    await rest.get(configMaps, { namespace: "default", name: "any" });
+    clock.advanceNow(800);
+
+    await server.opened();
   });
 
   it("gives a silent watch up 15 s after the server should have ended it", async (t) => {

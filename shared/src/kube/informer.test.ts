@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { silentLog } from "../log/log.ts";
 import { connectKube } from "./connect.ts";
 import { configMaps } from "./core-resources.ts";
 import { createInformer } from "./informer.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "./testing/follow-informer.ts";
-import { answersStatus, startUnrulyServer, staysSilent } from "./testing/unruly-server.ts";
+import {
+  answersStatus,
+  cutsConnection,
+  errorLine,
+  startUnrulyServer,
+  staysSilent,
+} from "./testing/unruly-server.ts";
 
 describe("listing", () => {
   it("has synced when everything is listed and told", async (t) => {
@@ -31,6 +37,34 @@ describe("listing", () => {
 
     assert.equal(informer.store.get("default/a")?.kind, "ConfigMap");
     assert.equal(informer.store.get("default/a")?.apiVersion, "v1");
+  });
+
+  it("tells of a write of ours that a list has skipped, and of its end, but not of one that is later", async (t) => {
+    const { informer, server, changes, untilChanges } = await follow(t, { objects: [] });
+    await informer.synced;
+    const watch = await server.opened();
+    const wrote = (name: string, resourceVersion: string): void => {
+      const { metadata } = configMap(name);
+      informer.store.wrote({ metadata: { ...metadata, resourceVersion } });
+    };
+
+    wrote("skipped", "450");
+    server.next("list", (response) => {
+      wrote("later", "550");
+      answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response);
+    });
+    watch.line(errorLine(410, "Expired"));
+    await untilChanges(2);
+    await server.opened();
+
+    assert.deepEqual(
+      changes.map(({ key, before, after }) => [key, before?.metadata.name, after?.metadata.name]),
+      [
+        ["default/skipped", undefined, "skipped"],
+        ["default/skipped", "skipped", undefined],
+      ],
+    );
+    assert.deepEqual(namesIn(informer), ["later"]);
   });
 
   it("comes in pages", async (t) => {
@@ -86,6 +120,97 @@ describe("listing", () => {
 
     assert.deepEqual(delays, [800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
   });
+
+  /** An informer whose list has failed three times, which is to wait for 3.2 s now. */
+  async function followAway(t: TestContext) {
+    const followed = await follow(t, {
+      objects: ["a"],
+      prepare: (server) => {
+        // A request that is cut is made once more before it has failed.
+        for (let count = 0; count < 6; count++) server.next("list", cutsConnection);
+      },
+    });
+    const { clock } = followed;
+    const delays: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      const delayMs = await nextDelay(clock);
+      delays.push(delayMs);
+      clock.advanceNow(delayMs);
+    }
+    assert.deepEqual(delays, [800, 800, 800]);
+    assert.equal(await nextDelay(clock), 800);
+    return followed;
+  }
+
+  it("waits for a server that is away no longer than until it answers somebody, then as after a first failure", async (t) => {
+    const { rest, server, clock, informer } = await followAway(t);
+    server.next("list", cutsConnection);
+    server.next("list", cutsConnection);
+
+    await rest.get(configMaps, { namespace: "default", name: "any" });
+    clock.advanceNow(800);
+    await clock.timer((delayMs) => delayMs === 800);
+    clock.advanceNow(800);
+
+    await informer.synced;
+  });
+
+  it("waits no longer either once the server lets somebody watch", async (t) => {
+    const { rest, server, clock, informer } = await followAway(t);
+    const watch = { namespace: "default", resourceVersion: "1", timeoutSeconds: 300 };
+
+    const other = rest.watch(configMaps, watch)[Symbol.asyncIterator]();
+    void other.next();
+    await server.opened();
+    clock.advanceNow(800);
+
+    await informer.synced;
+    await other.return?.();
+  });
+
+  it("waits in full for a server that takes requests and does not answer", async (t) => {
+    const { rest, server, clock } = await follow(t, {
+      prepare: (prepared) => {
+        for (let count = 0; count < 2; count++) prepared.next("list", staysSilent);
+      },
+    });
+    await server.arrival("list");
+    clock.advanceNow(10_000);
+    clock.advanceNow(await nextDelay(clock));
+    await server.arrival("list");
+    clock.advanceNow(10_000);
+    await rest.get(configMaps, { namespace: "default", name: "any" });
+
+    assert.equal(await nextDelay(clock), 1600);
+  });
+
+  for (const [code, reason] of [
+    [503, "ServiceUnavailable"],
+    [429, "TooManyRequests"],
+  ] as const) {
+    it(`goes on waiting when the server answers somebody with ${code}`, async (t) => {
+      const { rest, server, clock, informer } = await followAway(t);
+      const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
+      const ask = async (): Promise<void> => {
+        server.next("get", answersStatus(code, reason));
+        await assert.rejects(
+          rest.get(configMaps, { namespace: "default", name: "any" }),
+          /told to/,
+        );
+      };
+      const before = lists();
+
+      await ask();
+      clock.advanceNow(800);
+      assert.equal(await nextDelay(clock), 2400);
+      // In the time that this takes, a list would have arrived.
+      for (let times = 0; times < 3; times++) await ask();
+      assert.equal(lists(), before);
+      clock.advanceNow(2400);
+
+      await informer.synced;
+    });
+  }
 
   it("waits as long as a busy server asks for", async (t) => {
     const { informer, server, clock } = await follow(t, {

@@ -58,7 +58,6 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   const transform = options.transform ?? dropBulk;
   const store = createStore<T>({
     transform,
-    clock,
     ...(indexers === undefined ? {} : { indexers }),
     ...(freeze === undefined ? {} : { freeze }),
   });
@@ -110,11 +109,14 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
           clock,
           random: options.random ?? Math.random,
           sink: {
-            onList(objects) {
-              for (const change of store.replaceAll(objects)) tell(change);
-              hasSynced = true;
-              resolve();
-              guard(() => options.onListed?.());
+            onListing() {
+              const replaceAll = store.beginList();
+              return ({ objects, resourceVersion }) => {
+                for (const change of replaceAll(objects, resourceVersion)) tell(change);
+                hasSynced = true;
+                resolve();
+                guard(() => options.onListed?.());
+              };
             },
             onListFailed: (failure) => guard(() => options.onListed?.(failure)),
             onEvent: ({ type, object }) =>

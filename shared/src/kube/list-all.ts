@@ -10,6 +10,7 @@ export interface Selection {
   readonly fieldSelector?: string;
 }
 
+/** All objects, and the version that they are as of. */
 export interface Listed<T> {
   readonly objects: readonly T[];
   readonly resourceVersion: string;

@@ -2,15 +2,16 @@
  * Keeps a sink equal to what an API server has of one kind: lists in pages, then watches, for ever.
  *
  * A watch that the server ended properly is taken up again from the last version that was seen. After any failure
- * everything is listed anew: the server may have been away, and be back with another past (a restored backup). Versions,
- * being opaque, cannot tell, and a watch from a version of another past is silently a wrong one.
+ * everything is listed anew: the server may have been away, and be back with another past (a restored backup). A version
+ * does not tell which past it is of, and a watch from one of another past is silently a wrong one.
  */
 import type { Clock } from "../clock/clock.ts";
 import { delay } from "../clock/delay.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { listAll, type Selection } from "./list-all.ts";
+import { isConnectionFailure } from "./dispatch.ts";
+import { type Listed, listAll, type Selection } from "./list-all.ts";
 import type { KubeObject, Resource } from "./object.ts";
 import { describeKind } from "./request-path.ts";
 import type { KubeRest, WatchEvent } from "./rest.ts";
@@ -18,8 +19,8 @@ import { isGone, KubeStatusError } from "./status-error.ts";
 
 /** What is told of the objects, in order. */
 export interface ReflectorSink<T> {
-  /** Everything there is. */
-  onList(objects: readonly T[]): void;
+  /** Everything is about to be listed; gives what takes the list. */
+  onListing(): (listed: Listed<T>) => void;
   /** It could not be listed, which is tried again. */
   onListFailed(failure: AppError): void;
   onEvent(event: Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>): void;
@@ -53,6 +54,8 @@ interface NextStep {
   /** Where to watch on from; `undefined` when everything is to be listed first. */
   readonly version: string | undefined;
   readonly waitMs: number;
+  /** What went wrong, if anything did. */
+  readonly error?: AppError;
 }
 
 const shortestWatchSeconds = 290;
@@ -69,34 +72,37 @@ export async function runReflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, rest, resource, selection, transform, sink } = options;
+  const { rest, resource, selection, transform, sink } = options;
   const log = options.log.child({ kind: describeKind(resource) });
   const backoff = createBackoff({ ...backoffMs, random: options.random });
   const decide = createDecision(backoff, log);
+  const pause = createPause(options, backoff, signal);
   let version: string | undefined;
 
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     let waitMs: number;
+    let error: AppError | undefined;
     try {
       if (version === undefined) {
+        const onList = sink.onListing();
         const listed = await listAll({ rest, resource, selection, transform, signal });
-        sink.onList(listed.objects);
+        onList(listed);
         version = listed.resourceVersion;
       }
       const end = await watchOnce(options, version, signal);
       // Neither a failure nor a reason to look any further: we were told to end.
       if (isOver()) return;
-      ({ version, waitMs } = decide(end));
+      ({ version, waitMs, error } = decide(end));
     } catch (thrown) {
       if (isOver()) return;
-      const error = AppError.from(thrown);
+      error = AppError.from(thrown);
       version = undefined;
       waitMs = waitAfter(error, backoff);
       log.warn({ err: error, waitMs: Math.round(waitMs) }, "list failed");
       sink.onListFailed(error);
     }
-    if (waitMs > 0) await delay(clock, waitMs, signal);
+    if (waitMs > 0) await pause(waitMs, error);
   }
 }
 
@@ -164,7 +170,30 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
     }
     const waitMs = waitAfter(error, backoff);
     log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed");
-    return { version: undefined, waitMs };
+    return { version: undefined, waitMs, error };
+  };
+}
+
+/** Waits, but beyond the first delay no longer than until a server that was away answers somebody. */
+function createPause<T extends KubeObject>(
+  { clock, rest }: ReflectorOptions<T>,
+  backoff: Backoff,
+  signal: AbortSignal,
+): (waitMs: number, error: AppError | undefined) => Promise<void> {
+  return async function pause(waitMs, error) {
+    const firstMs = Math.min(waitMs, backoffMs.firstMs);
+    if (error === undefined || !isConnectionFailure(error) || waitMs === firstMs) {
+      await delay(clock, waitMs, signal);
+      return;
+    }
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const isBack = rest.nextAnswer(either).then(() => {
+      if (!either.aborted) backoff.reset();
+    });
+    await delay(clock, firstMs, signal);
+    await Promise.race([isBack, delay(clock, waitMs - firstMs, either)]);
+    over.abort();
   };
 }
 

@@ -105,6 +105,11 @@ export interface KubeRest {
   ): Promise<boolean>;
   /** Any other path, such as `/version`; the answer's text. */
   raw(path: string, options?: CallOptions): Promise<string>;
+  /**
+   * Resolves when the server next answers any request over these connections as one that can take requests, or when
+   * `signal` aborts. What comes within 30 s of the last such news is none.
+   */
+  nextAnswer(signal: AbortSignal): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { type CredentialSource, createCredentialSource, type Identity } from "./
 import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, Impersonation, KubeConfig } from "./kubeconfig.ts";
+import { createNextAnswer, type NextAnswer } from "./next-answer.ts";
 import type { CallOptions } from "./rest.ts";
 import { type Answer, createTransport, type Transport } from "./transport.ts";
 
@@ -31,6 +32,8 @@ export interface Sender {
   send(call: Call): Promise<Answer>;
   /** Opens an answer without end. */
   stream(call: Call, sink: StreamSink): Promise<StreamControl>;
+  /** See KubeRest. */
+  nextAnswer(signal: AbortSignal): Promise<void>;
   /** The same, over the same connections, as somebody else. */
   as(who: Impersonation): Sender;
   close(): Promise<void>;
@@ -52,6 +55,7 @@ export function createSender(options: SenderOptions): Sender {
   const basePath = new URL(config.server).pathname.replace(/\/+$/, "");
   const credentials = createCredentialSource(config, clock);
   const transports = rotateTransports(options);
+  const answers = createNextAnswer(clock);
   return senderAs(config.impersonate);
 
   function senderAs(who: Impersonation | undefined): Sender {
@@ -60,7 +64,8 @@ export function createSender(options: SenderOptions): Sender {
       "user-agent": options.userAgent,
       ...impersonationHeaders(who),
     };
-    return createSenderOver({ basePath, credentials, transports, clock, headers, as: senderAs });
+    const as = senderAs;
+    return createSenderOver({ basePath, credentials, transports, answers, clock, headers, as });
   }
 }
 
@@ -69,13 +74,14 @@ interface SenderParts {
   readonly basePath: string;
   readonly credentials: CredentialSource;
   readonly transports: RotatingTransport;
+  readonly answers: NextAnswer;
   readonly clock: Clock;
   readonly headers: Request["headers"];
   readonly as: (who: Impersonation) => Sender;
 }
 
 function createSenderOver(parts: SenderParts): Sender {
-  const { basePath, credentials, transports, clock } = parts;
+  const { basePath, credentials, transports, answers, clock } = parts;
 
   function requestOf(call: Call, identity: Identity, timeoutMs: number | undefined): Request {
     const { signal } = call.options;
@@ -105,6 +111,7 @@ function createSenderOver(parts: SenderParts): Sender {
       const request = requestOf(call, identity, leftMs());
       const answer = await exchange(transports.for(identity), request, attempt);
       if (answer === undefined) continue;
+      if (isWell(answer.status)) answers.tell();
       if (answer.status === 401 && attempt === 1 && credentials.refused(identity)) continue;
       if (answer.status !== 429 || !call.idempotent || attempt === maxAttempts) return answer;
       const waitMs = Number(answer.retryAfter ?? Number.NaN) * 1000;
@@ -120,15 +127,22 @@ function createSenderOver(parts: SenderParts): Sender {
       const identity = await credentials.current();
       const onStatus = (status: number, retryAfter: string | undefined): void => {
         if (status === 401) credentials.refused(identity);
+        if (isWell(status)) answers.tell();
         sink.onStatus(status, retryAfter);
       };
       return transports
         .for(identity)
         .stream(requestOf(call, identity, call.options.timeoutMs), { ...sink, onStatus });
     },
+    nextAnswer: (signal) => answers.wait(signal),
     as: parts.as,
     close: () => transports.close(),
   };
+}
+
+/** Whether a server that answers so can take requests. */
+function isWell(status: number): boolean {
+  return status < 500 && status !== 429;
 }
 
 /** `undefined` when the request is to be made again: an idle connection may be closed at any moment. */

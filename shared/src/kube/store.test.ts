@@ -1,28 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
-import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import type { ConfigMap } from "./core-resources.ts";
-import { type Change, createStore } from "./store.ts";
-
-function object(
-  name: string,
-  version: number,
-  extra: Partial<ConfigMap["metadata"]> = {},
-): ConfigMap {
-  const metadata = {
-    name,
-    namespace: "ns",
-    uid: `${name}-1`,
-    resourceVersion: String(version),
-    ...extra,
-  };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { version: String(version) } };
-}
-
-function versionOf(found: ConfigMap | undefined): string | undefined {
-  return found?.metadata.resourceVersion;
-}
+import type { KubeObject } from "./object.ts";
+import { createStore } from "./store.ts";
+import { object, versionOf } from "./testing/versioned.ts";
 
 describe("a store", () => {
   it("gives what the watch delivered", () => {
@@ -130,14 +111,72 @@ describe("a write of ours", () => {
     const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] };
     store.set(object("a", 1, deleting));
 
-    store.wrote(object("a", 5, { ...deleting, finalizers: [] }));
+    // The API server answers with the version that was there before.
+    store.wrote(object("a", 1, { ...deleting, finalizers: [] }));
 
+    assert.equal(store.get("ns/a"), undefined);
+    store.wrote(object("a", 4, deleting));
     assert.equal(store.get("ns/a"), undefined);
     assert.deepEqual(store.remove(object("a", 6, deleting)), {
       key: "ns/a",
       before: object("a", 1, deleting),
     });
     assert.equal(store.size, 0);
+  });
+
+  for (const [what, waiting] of [
+    ["a Pod in its grace period", { metadata: { deletionGracePeriodSeconds: 30 } }],
+    ["what another finalizer keeps", { metadata: { finalizers: ["x"] } }],
+    ["a Namespace that is being emptied", { metadata: {}, spec: { finalizers: ["kubernetes"] } }],
+  ] as const) {
+    it(`to ${what} leaves it there`, () => {
+      const store = createStore<KubeObject>();
+      const { metadata, ...rest } = object("a", 5, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+
+      store.wrote({ ...rest, ...waiting, metadata: { ...metadata, ...waiting.metadata } });
+
+      assert.equal(store.size, 1);
+    });
+  }
+
+  it("that ended a new object hides it when its namesake of before goes, and when it comes itself", () => {
+    const store = createStore<ConfigMap>();
+    const fresh = { uid: "new", deletionTimestamp: "2026-01-01T00:00:00Z" };
+    store.set(object("a", 1, { uid: "old" }));
+    store.wrote(object("a", 5, { uid: "new" }));
+
+    store.wrote(object("a", 5, fresh));
+    store.remove(object("a", 4, { uid: "old" }));
+    store.set(object("a", 5, { uid: "new" }));
+
+    assert.equal(store.size, 0);
+    assert.deepEqual(store.remove(object("a", 6, fresh)), {
+      key: "ns/a",
+      before: object("a", 5, { uid: "new" }),
+    });
+  });
+
+  it("that takes the object out of what is watched is over when the watch says so", () => {
+    const store = createStore<ConfigMap>();
+    store.set(object("a", 1));
+
+    store.wrote(object("a", 5));
+    store.remove(object("a", 5));
+
+    assert.equal(store.size, 0);
+  });
+
+  it("that took the last finalizer does not hide a new object of the same name", () => {
+    const store = createStore<ConfigMap>();
+    const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", uid: "old" };
+    store.set(object("a", 1, deleting));
+    store.wrote(object("a", 1, deleting));
+
+    store.wrote(object("a", 7, { uid: "new" }));
+    store.wrote(object("a", 1, deleting));
+    store.remove(object("a", 6, deleting));
+
+    assert.equal(store.get("ns/a")?.metadata.uid, "new");
   });
 
   it("survives the news that its namesake was deleted", () => {
@@ -154,29 +193,131 @@ describe("a write of ours", () => {
     });
   });
 
-  it("is forgotten when everything is listed anew", () => {
+  it("that a list has skipped is told as what came and went", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
     store.wrote(object("a", 5));
     store.wrote(object("b", 6));
 
-    const changes = store.replaceAll([object("a", 7)]);
+    const changes = store.beginList()([object("a", 7)], "8");
 
-    assert.deepEqual(changes, [{ key: "ns/a", before: object("a", 1), after: object("a", 7) }]);
     assert.equal(versionOf(store.get("ns/a")), "7");
     assert.equal(store.get("ns/b"), undefined);
+    // Whoever looked meanwhile has acted on it.
+    assert.deepEqual(changes, [
+      { key: "ns/a", before: object("a", 1), after: object("a", 5) },
+      { key: "ns/b", after: object("b", 6) },
+      { key: "ns/a", before: object("a", 5), after: object("a", 7) },
+      { key: "ns/b", before: object("b", 6) },
+    ]);
   });
 
-  it("is given up after 10 s, should the watch never deliver it", () => {
-    const clock = createFakeClock();
-    const store = createStore<ConfigMap>({ clock });
-    store.set(object("a", 6));
+  it("is told once when it is what is listed anew", () => {
+    const store = createStore<ConfigMap>();
     store.wrote(object("a", 5));
-    clock.advanceNow(10_000);
 
-    store.set(object("other", 7));
+    assert.deepEqual(store.beginList()([object("a", 5), object("b", 4)], "5"), [
+      { key: "ns/a", after: object("a", 5) },
+      { key: "ns/b", after: object("b", 4), listed: true },
+    ]);
+  });
+
+  it("that is answered after a list was cut lies over it when it comes", () => {
+    const store = createStore<ConfigMap>();
+    store.set(object("a", 1));
+    store.set(object("c", 2, { uid: "old" }));
+
+    const replaceAll = store.beginList();
+    store.wrote(object("a", 5));
+    store.wrote(object("b", 6));
+    store.wrote(object("c", 7, { uid: "new" }));
+    const changes = replaceAll([object("a", 3)], "4");
+
+    assert.deepEqual(store.list().map(versionOf).sort(), ["5", "6", "7"]);
+    assert.deepEqual(changes, [
+      { key: "ns/a", before: object("a", 1), after: object("a", 3) },
+      { key: "ns/c", before: object("c", 2, { uid: "old" }) },
+    ]);
+    assert.deepEqual(store.set(object("b", 6)), { key: "ns/b", after: object("b", 6) });
+  });
+
+  it("that ends an object after a list was cut hides it when the list comes", () => {
+    const store = createStore<ConfigMap>();
+    const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+    store.set(object("a", 5, { ...deleting, finalizers: ["x"] }));
+
+    const replaceAll = store.beginList();
+    store.wrote(object("a", 5, deleting));
+    const changes = replaceAll([object("a", 5, { ...deleting, finalizers: ["x"] })], "9");
+
+    assert.equal(store.size, 0);
+    assert.deepEqual(changes, []);
+  });
+
+  it("is old news when it is answered after a list that has skipped it", () => {
+    const store = createStore<ConfigMap>();
+    store.beginList()([object("a", 7)], "9");
+
+    store.wrote(object("a", 5));
+    store.wrote(object("b", 6));
+
+    assert.deepEqual(store.list(), [object("a", 7)]);
+  });
+
+  it("is old news when a later one was answered before", () => {
+    const store = createStore<ConfigMap>();
+    store.wrote(object("a", 6));
+
+    store.wrote(object("a", 5));
 
     assert.equal(versionOf(store.get("ns/a")), "6");
+  });
+
+  it("is given up when the server that is listed has lost it", () => {
+    const store = createStore<ConfigMap>();
+    store.set(object("a", 100));
+    store.wrote(object("b", 101));
+
+    // Restored from a backup, it counts from an earlier version, or from one far ahead.
+    const changes = store.beginList()([object("a", 100, { uid: "other" })], "60");
+
+    assert.deepEqual(store.list(), [object("a", 100, { uid: "other" })]);
+    assert.deepEqual(changes, [
+      { key: "ns/b", after: object("b", 101) },
+      { key: "ns/a", before: object("a", 100), after: object("a", 100, { uid: "other" }) },
+      { key: "ns/b", before: object("b", 101) },
+    ]);
+    store.wrote(object("a", 61));
+    assert.equal(versionOf(store.get("ns/a")), "61");
+  });
+
+  it("is left to the watch where versions are no integers", () => {
+    const store = createStore<ConfigMap>();
+    const odd = object("a", 1, { resourceVersion: "v2" });
+
+    store.wrote(odd);
+
+    assert.equal(store.size, 0);
+    assert.deepEqual(store.set(odd), { key: "ns/a", after: odd });
+    assert.deepEqual(store.list(), [odd]);
+  });
+
+  it("that took the last finalizer is seen before the transform, which may drop finalizers", () => {
+    const store = createStore<ConfigMap>({
+      transform: ({ metadata: { finalizers: _, ...metadata }, ...rest }) => ({ ...rest, metadata }),
+    });
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+
+    store.wrote(object("a", 5, { deletionTimestamp, finalizers: ["x"] }));
+
+    assert.equal(store.size, 1);
+  });
+
+  it("is frozen as what the watch delivers is", () => {
+    const store = createStore<ConfigMap>({ freeze: true });
+    store.wrote(object("a", 1));
+
+    assert.ok(Object.isFrozen(store.get("ns/a")?.data));
   });
 
   it("goes through the transform as what the watch delivers did", () => {
@@ -187,159 +328,3 @@ describe("a write of ours", () => {
     assert.equal(store.get("ns/a")?.data, undefined);
   });
 });
-
-/** A server that a store follows with a delay, and that is written to by us and by others. */
-type Step =
-  | { readonly kind: "ours" | "theirs" | "delete"; readonly name: string }
-  | { readonly kind: "deliver"; readonly count: number }
-  | { readonly kind: "answer" }
-  | { readonly kind: "relist" };
-
-type Delivery = { readonly type: "set" | "remove"; readonly object: ConfigMap };
-
-describe("a store that lags behind its server", () => {
-  const name = fc.constantFrom("a", "b");
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({
-      kind: fc.constantFrom("ours" as const, "theirs" as const, "delete" as const),
-      name,
-    }),
-    fc.record({ kind: fc.constant("deliver" as const), count: fc.integer({ min: 1, max: 3 }) }),
-    fc.constant({ kind: "answer" as const }),
-    fc.constant({ kind: "relist" as const }),
-  );
-
-  it("never goes back behind our own writes, and ends where the server is", () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        runSteps(steps);
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  it("tells each object's changes as one unbroken chain", () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const last = new Map<string, ConfigMap>();
-
-        for (const { key, before, after } of runSteps(steps)) {
-          assert.equal(before, last.get(key));
-          if (after === undefined) last.delete(key);
-          else last.set(key, after);
-        }
-      }),
-      { numRuns: 1000 },
-    );
-  });
-});
-
-/** Runs the steps, then delivers everything; gives all changes that were told. */
-function runSteps(steps: readonly Step[]): readonly Change<ConfigMap>[] {
-  const clock = createFakeClock();
-  const store = createStore<ConfigMap>({
-    clock,
-    freeze: true,
-    indexers: { name: (one) => [one.metadata.name] },
-  });
-  const server = new Map<string, ConfigMap>();
-  const undelivered: Delivery[] = [];
-  const unanswered: { readonly written: ConfigMap; readonly listsBefore: number }[] = [];
-  let lists = 0;
-  const changes: Change<ConfigMap>[] = [];
-  /** The version that each object of the store must have at least, by its uid. */
-  const atLeast = new Map<string, number>();
-  let version = 0;
-  let incarnation = 0;
-
-  function write(name: string): ConfigMap {
-    version++;
-    const uid = server.get(name)?.metadata.uid ?? `${name}-${++incarnation}`;
-    const written = object(name, version, { uid });
-    server.set(name, written);
-    undelivered.push({ type: "set", object: written });
-    return structuredClone(written);
-  }
-
-  function deliver(count: number): void {
-    for (const { type, object: delivered } of undelivered.splice(0, count)) {
-      const change =
-        type === "set"
-          ? store.set(structuredClone(delivered))
-          : store.remove(structuredClone(delivered));
-      if (change !== undefined) changes.push(change);
-    }
-  }
-
-  function answer(): void {
-    const next = unanswered.shift();
-    if (next === undefined) return;
-    const { written, listsBefore } = next;
-    const uid = written.metadata.uid ?? "";
-    // A list between a write and its answer may have skipped the write, which nobody can know.
-    if (lists === listsBefore) {
-      atLeast.set(uid, Math.max(atLeast.get(uid) ?? 0, Number(written.metadata.resourceVersion)));
-    }
-    store.wrote(written);
-  }
-
-  function relist(): void {
-    lists++;
-    undelivered.length = 0;
-    changes.push(...store.replaceAll([...server.values()].map((one) => structuredClone(one))));
-  }
-
-  for (const step of steps) {
-    switch (step.kind) {
-      case "ours":
-        unanswered.push({ written: write(step.name), listsBefore: lists });
-        break;
-      case "theirs":
-        write(step.name);
-        break;
-      case "delete": {
-        const deleted = server.get(step.name);
-        if (deleted === undefined) break;
-        server.delete(step.name);
-        undelivered.push({
-          type: "remove",
-          object: object(step.name, ++version, { uid: deleted.metadata.uid ?? "" }),
-        });
-        break;
-      }
-      case "deliver":
-        deliver(step.count);
-        break;
-      case "answer":
-        answer();
-        break;
-      case "relist":
-        relist();
-        break;
-    }
-    for (const shown of store.list()) {
-      const { uid = "", resourceVersion } = shown.metadata;
-      assert.ok(
-        Number(resourceVersion) >= (atLeast.get(uid) ?? 0),
-        `${uid} went back to ${resourceVersion}`,
-      );
-      assert.deepEqual(store.byIndex("name", shown.metadata.name), [shown]);
-    }
-  }
-
-  while (unanswered.length > 0) answer();
-  deliver(undelivered.length);
-  // Such a write is held on to for this long.
-  clock.advanceNow(10_001);
-  store.wrote(object("unrelated", ++version));
-  const shown = store.list().filter((one) => one.metadata.name !== "unrelated");
-  assert.deepEqual(
-    shown.map(versionAndName).sort(),
-    [...server.values()].map(versionAndName).sort(),
-  );
-  return changes;
-}
-
-function versionAndName(one: ConfigMap): string {
-  return `${one.metadata.name} ${one.metadata.resourceVersion}`;
-}

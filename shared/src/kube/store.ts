@@ -2,13 +2,12 @@
  * The objects of one kind in memory: as the watch delivers them, with our own writes laid over.
  *
  * A write of ours is answered before the watch tells of it. Until it does, `get` gives what the API server answered, so
- * that a loop never acts on the state before its own write. Resource versions are opaque, so "before" cannot be
- * compared; instead the store knows which versions the watch has delivered.
+ * that a loop never acts on the state before its own write. Resource versions only grow (resource-version.ts), and a watch
+ * delivers them in order: an answer that is not later than its last one is old news.
  */
-import { type Clock, systemClock } from "../clock/clock.ts";
 import { type KubeObject, keyOf, type ObjectKey } from "./object.ts";
 import { createObjectIndex, type ObjectIndex } from "./object-index.ts";
-import { createSeenVersions, type SeenVersions } from "./seen-versions.ts";
+import { isLaterVersion } from "./resource-version.ts";
 
 /** For each index its name and the values under which an object is found there. */
 export type Indexers<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
@@ -20,7 +19,11 @@ export interface Store<T extends KubeObject> {
   list(): readonly T[];
   /** Throws for an index that was not declared. */
   byIndex(index: string, value: string): readonly T[];
-  /** Tells of a write that succeeded, with the object that the API server answered, which becomes the store's. */
+  /**
+   * Tells of a write that succeeded, with the object that the API server answered, which becomes the store's. It is one
+   * that the watch selects, before and after: what it never tells of is shown until the next list. What a single object
+   * was read as may be told as well.
+   */
   wrote(object: T): void;
 }
 
@@ -33,13 +36,19 @@ export interface Change<T> {
   readonly listed?: boolean;
 }
 
-/** The writing side, for the reflector. Changes speak of what the watch delivered, whatever is laid over it. */
+/**
+ * The writing side, for the reflector. Changes speak of what the watch delivered, whatever is laid over it, but for a write
+ * of ours that a list has skipped: whoever looked meanwhile has acted on it, so its coming and going are told as well.
+ */
 export interface WatchedStore<T extends KubeObject> extends Store<T> {
   /** An object that was added or has changed. */
   set(object: T): Change<T> | undefined;
   remove(object: T): Change<T> | undefined;
-  /** Everything there is, from a new list. */
-  replaceAll(objects: readonly T[]): readonly Change<T>[];
+  /**
+   * To be called before everything is listed: the list has every write that was answered by then, unless the server has
+   * lost it. Gives the function that takes the list, which is as of `version`.
+   */
+  beginList(): (listed: readonly T[], version: string) => readonly Change<T>[];
 }
 
 export interface StoreOptions<T extends KubeObject> {
@@ -48,30 +57,24 @@ export interface StoreOptions<T extends KubeObject> {
   readonly transform?: (object: T) => T;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;
-  readonly clock?: Clock;
 }
 
 /** A write of ours that the watch has not delivered yet. */
 interface Pending<T> {
-  readonly version: string | undefined;
   readonly uid: string | undefined;
-  readonly since: number;
+  /** Absent when the write took the object away: the API server answers with the version of before. */
+  readonly version: string | undefined;
   /** What the watch delivered last. */
   watched: T | undefined;
 }
 
-/**
- * The watch is behind by milliseconds. What it has not delivered after this long, it never will: a list has skipped it,
- * because the object changed again before and the answer to our write came late.
- */
-const longestPendingMs = 10_000;
-
 export function createStore<T extends KubeObject>(options: StoreOptions<T> = {}): WatchedStore<T> {
-  const { transform, freeze = false, clock = systemClock } = options;
+  const { transform, freeze = false } = options;
   const objects = new Map<ObjectKey, T>();
   const index: ObjectIndex<T> = createObjectIndex(options.indexers ?? {});
   const pending = new Map<ObjectKey, Pending<T>>();
-  const seen: SeenVersions = createSeenVersions();
+  /** The watch has delivered everything up to this version. */
+  let delivered: string | undefined;
 
   function enter(object: T): T {
     return freeze ? deepFreeze(object) : object;
@@ -86,14 +89,11 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     index.update(key, shown, object);
   }
 
-  function dropOldPending(): void {
-    const tooOld = clock.monotonic() - longestPendingMs;
-    for (const [key, write] of pending) {
-      // In the order of insertion, which is that of time.
-      if (write.since > tooOld) return;
-      pending.delete(key);
-      show(key, write.watched);
-    }
+  /** Sets what the watch has delivered, which readers get unless a write of ours lies over it. */
+  function deliver(key: ObjectKey, object: T | undefined): void {
+    const write = pending.get(key);
+    if (write === undefined) show(key, object);
+    else write.watched = object;
   }
 
   function watchedOf(key: ObjectKey): T | undefined {
@@ -112,81 +112,103 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     wrote(object) {
       const key = keyOf(object);
       const { resourceVersion, uid } = object.metadata;
-      dropOldPending();
-      if (seen.has(key, uid, resourceVersion)) return;
       const watched = watchedOf(key);
-      pending.delete(key);
-      pending.set(key, { version: resourceVersion, uid, since: clock.monotonic(), watched });
-      show(
-        key,
-        isGone(object) ? undefined : enter(transform === undefined ? object : transform(object)),
-      );
+      if (isGone(object)) {
+        if (objects.get(key)?.metadata.uid !== uid) return;
+        pending.set(key, { uid, version: undefined, watched });
+        show(key, undefined);
+        return;
+      }
+      const write = pending.get(key);
+      if (!isLaterVersion(resourceVersion, delivered) || (write && isAhead(write, object))) return;
+      pending.set(key, { uid, version: resourceVersion, watched });
+      show(key, enter(transform === undefined ? object : transform(object)));
     },
 
     set(object) {
       const key = keyOf(object);
-      const { resourceVersion, uid } = object.metadata;
-      dropOldPending();
       const before = watchedOf(key);
-      if (before?.metadata.resourceVersion === resourceVersion && before?.metadata.uid === uid)
-        return undefined;
+      if (before !== undefined && isSame(before, object)) return undefined;
       const after = enter(object);
-      seen.add(key, uid, resourceVersion);
+      delivered = object.metadata.resourceVersion;
       const write = pending.get(key);
-      if (write !== undefined && write.version !== resourceVersion) {
-        write.watched = after;
-      } else {
-        pending.delete(key);
-        show(key, after);
-      }
-      return { key, after, ...(before === undefined ? {} : { before }) };
+      if (write !== undefined && !isAhead(write, object)) pending.delete(key);
+      deliver(key, after);
+      return changeOf(key, before, after);
     },
 
     remove(object) {
       const key = keyOf(object);
-      const { uid } = object.metadata;
-      dropOldPending();
       const before = watchedOf(key);
-      seen.addGone(key, uid);
+      delivered = object.metadata.resourceVersion;
       const write = pending.get(key);
-      if (write !== undefined && write.uid !== uid) {
-        // What we wrote is a new object of the same name.
-        write.watched = undefined;
-      } else {
-        pending.delete(key);
-        show(key, undefined);
-      }
-      return before === undefined ? undefined : { key, before };
+      if (write !== undefined && isSettledByEnd(write, object)) pending.delete(key);
+      deliver(key, undefined);
+      return before && changeOf(key, before, undefined);
     },
 
-    replaceAll(listed) {
-      const changes: Change<T>[] = [];
-      const missing = new Map<ObjectKey, T>();
-      for (const [key, object] of objects) if (!pending.has(key)) missing.set(key, object);
-      for (const [key, { watched }] of pending)
-        if (watched !== undefined) missing.set(key, watched);
-      for (const key of pending.keys()) if (!missing.has(key)) show(key, undefined);
-      pending.clear();
-      for (const object of listed) {
-        const key = keyOf(object);
-        const before = missing.get(key);
-        missing.delete(key);
-        seen.add(key, object.metadata.uid, object.metadata.resourceVersion);
-        if (before !== undefined && isSame(before, object)) {
-          show(key, before);
-          continue;
+    beginList() {
+      const answered = new Set(pending.values());
+      return (listed, version) => {
+        const changes: Change<T>[] = [];
+        const found = new Map(listed.map((object) => [keyOf(object), object]));
+        for (const [key, write] of pending) {
+          if (!answered.has(write) && isLaterThanList(write, found.get(key), version)) continue;
+          pending.delete(key);
+          const shown = objects.get(key);
+          if (shown !== write.watched) changes.push(changeOf(key, write.watched, shown));
         }
-        const after = enter(object);
-        show(key, after);
-        changes.push(before === undefined ? { key, after, listed: true } : { key, before, after });
-      }
-      for (const [key, before] of missing) {
-        seen.addGone(key, before.metadata.uid);
-        show(key, undefined);
-        changes.push({ key, before });
-      }
-      return changes;
+        delivered = version;
+        const missing = [...objects.keys()].filter((key) => !found.has(key));
+        for (const [key, object] of found) {
+          const before = watchedOf(key);
+          if (before !== undefined && isSame(before, object)) continue;
+          const after = enter(object);
+          deliver(key, after);
+          const change = changeOf(key, before, after);
+          changes.push(before === undefined ? { ...change, listed: true } : change);
+        }
+        for (const key of missing) {
+          const before = watchedOf(key);
+          deliver(key, undefined);
+          if (before !== undefined) changes.push({ key, before });
+        }
+        return changes;
+      };
     },
+  };
+}
+
+/** Whether the write is later than what the watch tells of here. */
+function isAhead({ uid, version }: Pending<unknown>, { metadata }: KubeObject): boolean {
+  return version === undefined
+    ? uid === metadata.uid
+    : isLaterVersion(version, metadata.resourceVersion);
+}
+
+/** Whether what the watch tells of is the end of what was written: a new object of the same name outlives it. */
+function isSettledByEnd({ uid, version }: Pending<unknown>, { metadata }: KubeObject): boolean {
+  return version === undefined
+    ? uid === metadata.uid
+    : !isLaterVersion(version, metadata.resourceVersion);
+}
+
+/** Whether a write that was answered while a list was on its way is later than the list. */
+function isLaterThanList(
+  { uid, version }: Pending<unknown>,
+  listed: KubeObject | undefined,
+  listVersion: string,
+): boolean {
+  return version === undefined
+    ? listed !== undefined && uid === listed.metadata.uid
+    : isLaterVersion(version, listVersion);
+}
+
+function changeOf<T>(key: ObjectKey, before: T | undefined, after: T | undefined): Change<T> {
+  return {
+    key,
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
   };
 }
 
@@ -199,18 +221,20 @@ function isSame(one: KubeObject, other: KubeObject): boolean {
 
 /** The answer to a write that removed the last finalizer of an object that was being deleted: it is gone with it. */
 function isGone(object: KubeObject): boolean {
-  const { deletionTimestamp, finalizers } = object.metadata;
-  return (
-    deletionTimestamp !== undefined &&
-    (finalizers === undefined || finalizers.length === 0) &&
-    !hasGrace(object)
-  );
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  return deletionTimestamp !== undefined && finalizers.length === 0 && !endsLater(object);
 }
 
-/** Pods are deleted in their own time, without finalizers. */
-function hasGrace(object: KubeObject): boolean {
-  const seconds: unknown = Reflect.get(object.metadata, "deletionGracePeriodSeconds");
-  return typeof seconds === "number" && seconds > 0;
+/** Pods are deleted in their own time, and namespaces once they are empty, without finalizers in their metadata. */
+function endsLater({ metadata, ...object }: KubeObject): boolean {
+  const seconds: unknown = Reflect.get(metadata, "deletionGracePeriodSeconds");
+  const spec: unknown = Reflect.get(object, "spec");
+  const emptiedBy: unknown =
+    typeof spec === "object" && spec !== null ? Reflect.get(spec, "finalizers") : undefined;
+  return (
+    (typeof seconds === "number" && seconds > 0) ||
+    (Array.isArray(emptiedBy) && emptiedBy.length > 0)
+  );
 }
 
 function deepFreeze<V>(value: V): V {

@@ -5,6 +5,7 @@ import { silentLog } from "../../log/log.ts";
 import { connectKube } from "../connect.ts";
 import { type ConfigMap, configMaps } from "../core-resources.ts";
 import { createInformer, type Informer } from "../informer.ts";
+import type { KubeRest } from "../rest.ts";
 import type { Change } from "../store.ts";
 import { type Misbehaviour, startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
 
@@ -13,6 +14,8 @@ const requestTimeoutMs = 10_000;
 
 export interface Followed {
   readonly server: UnrulyServer;
+  /** The informer's own connections. */
+  readonly rest: KubeRest;
   readonly clock: FakeClock;
   readonly informer: Informer<ConfigMap>;
   readonly changes: readonly Change<ConfigMap>[];
@@ -65,6 +68,7 @@ export async function follow(t: TestContext, options: FollowOptions = {}): Promi
   });
   return {
     server,
+    rest,
     clock,
     informer,
     changes,
