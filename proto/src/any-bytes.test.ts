@@ -26,7 +26,7 @@ function read<W>(decode: (bytes: Buffer) => W, map: (wire: W) => unknown) {
     try {
       wire = decode(Buffer.from(bytes));
     } catch {
-      // Answered by gRPC itself, which ends the stream.
+      // The hub refuses it with why (serve/incoming.ts); for an agent gRPC itself ends the stream.
       return undefined;
     }
     try {

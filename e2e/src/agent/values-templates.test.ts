@@ -17,6 +17,7 @@ import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
+import { seed } from "@flotilla/shared/testing/seed.ts";
 import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
 import {
   type Answers,
@@ -166,7 +167,6 @@ suite("values with templates", () => {
   test("are what Go makes of them, at random", { timeout: 60_000 }, async (t) => {
     await using oracle = await buildOracle();
     if (oracle.kind === "missing") return t.skip(oracle.why);
-    const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
     t.diagnostic(`FLOTILLA_SEED=${seed}`);
     const asked = fc
       .sample(templateText, { seed, numRuns: 600 })

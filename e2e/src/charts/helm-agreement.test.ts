@@ -1,6 +1,6 @@
 /**
  * The same index or registry and the same constraint, given at random to the real Helm and to us: the same version, or
- * both refuse. `FLOTILLA_SEED` repeats a run, `FLOTILLA_PAIRS` makes it longer.
+ * both refuse. `FLOTILLA_SEED` asks others, `FLOTILLA_PAIRS` more of them.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -14,13 +14,13 @@ import { accessTo } from "@flotilla/shared/charts/access.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { seed } from "@flotilla/shared/testing/seed.ts";
 import { parseVersion } from "@flotilla/shared/version/version.ts";
 import fc from "fast-check";
 import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agreement.ts";
 import { helmAnswers, refused } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
 
-const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 /** Of both kinds together. */
 const pairs = Number(process.env["FLOTILLA_PAIRS"] ?? 2_100);
 const lanes = 2;

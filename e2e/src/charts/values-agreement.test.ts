@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
+import { seed } from "@flotilla/shared/testing/seed.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
@@ -18,7 +19,6 @@ const run = promisify(execFile);
 const { helm } = await ensureBinaries(["helm"]);
 const dir = await testDir({ after });
 const pairs = 400;
-const seed = Number(process.env["FLOTILLA_SEED"] ?? Date.now() % 2 ** 31);
 
 const leaf = fc.oneof(
   fc.string({ maxLength: 6 }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../testing/seed.ts";
 import { versionDisagreements } from "./testing/disagreements.ts";
 import { readGolden } from "./testing/golden-file.ts";
 import { buildOracle } from "./testing/oracle.ts";
@@ -19,7 +20,6 @@ test("versions, constraints and choices are what Go says to new ones", {
 }, async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
-  const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`FLOTILLA_SEED=${seed}`);
 
   const questions = randomVersionQuestions(seed, 4000);

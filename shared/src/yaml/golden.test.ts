@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../testing/seed.ts";
 import { readGolden } from "../version/testing/golden-file.ts";
 import { buildOracle } from "../version/testing/oracle.ts";
 import { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
@@ -23,7 +24,6 @@ test("YAML is read as Go reads it, and so is the JSON we make of it", {
 }, async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
-  const seed = Number(process.env["FLOTILLA_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`FLOTILLA_SEED=${seed}`);
   const message = `with FLOTILLA_SEED=${seed}`;
   const { right, damaged } = randomYaml(seed, 1500);

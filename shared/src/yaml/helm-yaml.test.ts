@@ -160,7 +160,7 @@ test("any text is read, or refused with its own error", () => {
         assert.ok(thrown instanceof AppError && thrown.code === "YAML_INVALID", String(thrown));
       }
     }),
-    { seed: 1, numRuns: 2000 },
+    { numRuns: 2000 },
   );
 });
 
@@ -170,7 +170,7 @@ test("the JSON of a document means the same as the document", () => {
       const json = toHelmJson(read(text));
       assert.equal(toHelmJson(read(json)), json);
     }),
-    { seed: 1, numRuns: 500 },
+    { numRuns: 500 },
   );
 });
 
@@ -181,7 +181,7 @@ test("any string survives as a value and as a key", () => {
     fc.property(anyString, anyString, (key, text) => {
       assert.deepEqual(read(toHelmJson({ [key]: text })), Object.fromEntries([[key, text]]));
     }),
-    { seed: 1, numRuns: 2000 },
+    { numRuns: 2000 },
   );
 });
 
