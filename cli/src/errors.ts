@@ -34,6 +34,14 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "The Secret that --token-secret names is not in the namespace. It is that of a ClusterRegistrationToken; without the flag a token is made.",
   },
+  SIMULATION_NAME_TAKEN: {
+    retryable: false,
+    help: "There are objects of the simulation's name that no simulation made. They are left as they are and nothing was made; choose another --name.",
+  },
+  SIMULATION_THERE: {
+    retryable: false,
+    help: "A simulation of this name runs, or it has ended and what it made is still there. End it, remove what it made with `flotilla simulate --remove NAME`, or choose another --name.",
+  },
   RECONCILE_FAILED: {
     retryable: true,
     help: "The hub handled the request, and something is wrong with the HelmOp or its chart's source. The message says what, and when it is tried again.",

@@ -149,7 +149,11 @@ export async function run(args: readonly string[]): Promise<void> {
     .addOption(dir)
     .option("--agents <n>", "how many", parseWhole, 100)
     .option("--bundles <n>", "HelmOps to make that target them and nothing else", parseWhole, 0)
-    .option("--latency <duration>", "of an installation, give or take half", parseLatency, 1_000)
+    .addOption(
+      new Option("--latency <duration>", "of an installation, give or take half")
+        .argParser(parseLatency)
+        .default(1_000, "1s"),
+    )
     .option("--failure-rate <rate>", "how many installations fail, 0 to 1", parseRate, 0)
     .option("--name <name>", "of the simulation; default: one that is new")
     .option("-n, --namespace <name>", "of the Clusters and HelmOps", workspaceNamespace)
@@ -157,6 +161,7 @@ export async function run(args: readonly string[]): Promise<void> {
     .option("--kubeconfig <file>", "of the hub; default: that of the local fleet")
     .option("--context <name>", "of the kubeconfig")
     .option("--keep", "leave Clusters, HelmOps and token on the hub at the end", false)
+    .option("--remove <name>", "delete what a simulation of this name left, and do nothing else")
     .option("--log-file <file>", "where to append what the agents log")
     .addHelpText("after", simulateHelp)
     .action(async (options: SimulateOptions) => {
@@ -201,7 +206,10 @@ The Clusters are called NAME-1, NAME-2 ... and labelled simulation=NAME; HelmOps
 --bundles makes HelmOps NAME-1 ... with a chart that exists nowhere, so no repository is needed. To try an upgrade on all
 of them, change the chart's address in such a HelmOp; to try your own charts, let a HelmOp target the label.
 
-Ctrl-C ends the agents in good order and deletes what was made, unless --keep is given.`;
+Ctrl-C ends the agents in good order and deletes what this simulation made, unless --keep is given; nothing else, whatever its
+name or labels. With --token-secret no token is made and none deleted. A name that is taken is refused before anything is made.
+What --keep left is not gone on with, since its agents' keys are gone: remove it with --remove NAME before that name is used
+again.`;
 
 function parseDuration(text: string): number {
   const durationMs = parseGoDuration(text);

@@ -1,4 +1,5 @@
 /** `flotilla simulate`: agents without clusters, as many as a hub is to be tried with. */
+import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { createSimulatedFleet } from "@flotilla/agent/simulation/simulated-fleet.ts";
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
@@ -8,10 +9,12 @@ import { lineLog } from "@flotilla/shared/log/log.ts";
 import type { CliConfig } from "../config.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
 import {
+  checkName,
   createHelmOps,
   registrationOf,
+  removeKept,
   removeSimulation,
-  type SimulationPlace,
+  type Simulation,
 } from "../simulate/hub-objects.ts";
 import { checkOpenFiles, openFilesLimit } from "../simulate/open-files.ts";
 import { bootstrapsOf, simulationName } from "../simulate/plan.ts";
@@ -30,40 +33,49 @@ export interface SimulateOptions extends HubOptions {
   /** What it made on the hub stays. */
   readonly keep: boolean;
   readonly logFile?: string;
+  /** The name of a simulation that was kept: what it made is deleted, and nothing else is done. */
+  readonly remove?: string;
 }
 
 const progressEveryMs = 5_000;
 
 /** Resolves after Ctrl-C, when all streams have ended and what was made is gone again. */
 export async function simulate(options: SimulateOptions, config: CliConfig): Promise<void> {
-  const { agents, namespace } = options;
-  checkOpenFiles(agents, openFilesLimit());
-  const stop = stopOnSignals();
+  const { namespace, remove } = options;
+  if (remove === undefined) checkOpenFiles(options.agents, openFilesLimit());
   const hub = connectKube(await hubKubeconfig(options, config));
-  const place: SimulationPlace = {
-    hub,
-    name: options.name ?? simulationName(Math.random()),
-    namespace,
-    tell: (line) => process.stdout.write(`${line}\n`),
-  };
+  const place = { hub, namespace, tell: (line: string) => process.stdout.write(`${line}\n`) };
   try {
-    const registration = await registrationOf(place, options.tokenSecret);
-    try {
-      await createHelmOps(place, options.bundles);
-      await runAgents(place, options, {
-        bootstraps: bootstrapsOf(place.name, agents, registration),
-        stop,
-      });
-    } finally {
-      if (!options.keep) await removeSimulation(place);
-    }
+    if (remove !== undefined) return await removeKept(place, remove);
+    await runSimulation(
+      {
+        ...place,
+        name: options.name ?? simulationName(Math.random()),
+        id: randomUUID(),
+        made: { tokens: [], helmOps: [] },
+      },
+      options,
+    );
   } finally {
     await hub.close();
   }
 }
 
+async function runSimulation(simulation: Simulation, options: SimulateOptions): Promise<void> {
+  const stop = stopOnSignals();
+  await checkName(simulation, options);
+  try {
+    const registration = await registrationOf(simulation, options.tokenSecret);
+    await createHelmOps(simulation, options.bundles);
+    const bootstraps = bootstrapsOf(simulation, options.agents, registration);
+    await runAgents(simulation, options, { bootstraps, stop });
+  } finally {
+    if (!options.keep) await removeSimulation(simulation);
+  }
+}
+
 async function runAgents(
-  { name, tell }: SimulationPlace,
+  { name, tell }: Simulation,
   options: SimulateOptions,
   { bootstraps, stop }: { bootstraps: ReturnType<typeof bootstrapsOf>; stop: AbortSignal },
 ): Promise<void> {

@@ -14,42 +14,54 @@ const bootstrapSecret = "flotilla-bootstrap";
 
 const waitMs = 30_000;
 
-/** The data of a registration token's Secret, base64: the hub's address, its CA, the token. */
+/** The data of a registration token's Secret; the token is made where there is none of that name. */
 export async function registrationData(
   hub: KubeRest,
   workspace: string,
   name: string,
 ): Promise<Readonly<Record<string, string>>> {
+  await workspaceMade(hub, workspace);
   const token: ClusterRegistrationToken = {
     apiVersion,
     kind: "ClusterRegistrationToken",
     metadata: { namespace: workspace, name },
     spec: {},
   };
-  // The replica that leads makes the workspaces, some moments after the hub answers for its health.
+  await createUnlessThere(hub, clusterRegistrationTokens, token);
+  return tokenData(hub, { namespace: workspace, name });
+}
+
+/** Resolves when the workspace is there: the replica that leads makes it, some moments after the hub answers for its health. */
+export async function workspaceMade(hub: KubeRest, workspace: string): Promise<void> {
   await waitForObject(namespaces, { name: workspace }, (seen) => seen !== undefined, {
     rest: hub,
     timeoutMs: waitMs,
     onTimeout: () => `the hub has not made the namespace ${workspace} within ${waitMs / 1000} s`,
   });
-  await createUnlessThere(hub, clusterRegistrationTokens, token);
+}
+
+/** The data of the Secret that the hub makes for a registration token, base64: the hub's address, its CA, the token. */
+export async function tokenData(
+  hub: KubeRest,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<Readonly<Record<string, string>>> {
   const ready = await waitForObject(
     clusterRegistrationTokens,
-    token.metadata,
+    { namespace, name },
     (seen) => (seen?.status?.secretName ?? "") !== "",
     {
       rest: hub,
       timeoutMs: waitMs,
       onTimeout: () =>
-        `the hub has made no Secret for the registration token ${workspace}/${name} within ${waitMs / 1000} s`,
+        `the hub has made no Secret for the registration token ${namespace}/${name} within ${waitMs / 1000} s`,
     },
   );
   const secretName = ready?.status?.secretName ?? "";
-  const secret = await hub.get(secrets, { namespace: workspace, name: secretName });
+  const secret = await hub.get(secrets, { namespace, name: secretName });
   if (secret?.data === undefined) {
     throw new AppError(
       commonErrors.INTERNAL,
-      `the Secret ${workspace}/${secretName} of the registration token ${name} is not there`,
+      `the Secret ${namespace}/${secretName} of the registration token ${name} is not there`,
     );
   }
   return secret.data;

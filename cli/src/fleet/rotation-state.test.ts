@@ -6,7 +6,7 @@ suite("the hub's authority", () => {
   const lifetime = { "flotilla.dev/certificate-lifetime": "3600s" };
   const since = { "flotilla.dev/rotation-phase-since": "2026-01-01T00:00:00.000Z", ...lifetime };
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RotationState])[] = [
-    ["is steady", { ...lifetime }, { kind: "steady", lifetime: "3600s" }],
+    ["is steady", { ...lifetime }, { kind: "steady", lifetime: "1h" }],
     ["is steady where nothing is noted", {}, { kind: "steady", lifetime: "24h" }],
     [
       "is steady after a request that was answered",
@@ -23,7 +23,7 @@ suite("the hub's authority", () => {
       { "flotilla.dev/rotation-phase": "introducing", ...since },
       {
         kind: "rotating",
-        what: "a new one is trusted since 2026-01-01T00:00:00.000Z and signs after about 3600s",
+        what: "a new one is trusted since 2026-01-01T00:00:00.000Z and signs after about 1h",
       },
     ],
     [
@@ -31,7 +31,7 @@ suite("the hub's authority", () => {
       { "flotilla.dev/rotation-phase": "switched", ...since },
       {
         kind: "rotating",
-        what: "a new one signs since 2026-01-01T00:00:00.000Z, and the old one goes after about 3600s",
+        what: "a new one signs since 2026-01-01T00:00:00.000Z, and the old one goes after about 1h",
       },
     ],
   ];

@@ -6,6 +6,7 @@ import {
   rotationRequestAnnotation,
   rotationSinceAnnotation,
 } from "@flotilla/shared/api/names.ts";
+import { formatGoDuration, parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 
 export type RotationState =
@@ -16,7 +17,8 @@ export type RotationState =
 export function rotationState({ metadata }: Secret): RotationState {
   const said = metadata.annotations ?? {};
   const since = said[rotationSinceAnnotation] ?? "an unknown time";
-  const lifetime = said[certificateLifetimeAnnotation] ?? "24h";
+  const lifetimeMs = parseGoDuration(said[certificateLifetimeAnnotation] ?? "");
+  const lifetime = lifetimeMs === undefined ? "24h" : formatGoDuration(lifetimeMs);
   const phase = said[rotationPhaseAnnotation];
   if (phase === "introducing") {
     const what = `a new one is trusted since ${since} and signs after about ${lifetime}`;

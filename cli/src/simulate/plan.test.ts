@@ -1,19 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { simulatedLabel } from "@flotilla/shared/api/names.ts";
 import { bootstrapsOf, helmOpsOf, simulationName } from "./plan.ts";
 
 const registration = { address: "127.0.0.1:8443", authoritiesPem: "", token: "t", labels: {} };
 
-test("the agents of a simulation have names and a label of their own, and one token", () => {
-  const bootstraps = bootstrapsOf("many", 2, registration);
+test("the agents of a simulation have names, client ids and a label of their own, and one token", () => {
+  const bootstraps = bootstrapsOf({ name: "many", id: "run" }, 2, registration);
 
   assert.deepEqual(
-    bootstraps.map(({ clusterName, token, labels }) => [clusterName, token, labels]),
+    bootstraps.map(({ clusterName, clientId, token, labels }) => [
+      clusterName,
+      clientId,
+      token,
+      labels,
+    ]),
     [
-      ["many-1", "t", { simulation: "many" }],
-      ["many-2", "t", { simulation: "many" }],
+      ["many-1", "simulation/many/run/1", "t", { simulation: "many" }],
+      ["many-2", "simulation/many/run/2", "t", { simulation: "many" }],
     ],
   );
+});
+
+test("HelmOps of a simulation say that it made them", () => {
+  const [helmOp] = helmOpsOf("many", 1, "fleet-default");
+
+  assert.equal(helmOp?.metadata.labels?.[simulatedLabel], "many");
 });
 
 test("HelmOps of a simulation target its clusters and no other", () => {

@@ -23,11 +23,11 @@ const charts = await startChartServer();
 after(() => charts.close());
 const flotilla = await commandsIn({ after });
 const { hub } = fleet;
+const ofHub = ["--kubeconfig", fleet.hubPlane.kubeconfig];
 
 async function simulate(name: string, ...args: readonly string[]): Promise<RunningCommand> {
-  const { kubeconfig } = fleet.hubPlane;
   const running = flotilla.start(
-    ...["simulate", "--kubeconfig", kubeconfig, "--name", name, "--latency", "20ms", ...args],
+    ...["simulate", ...ofHub, "--name", name, "--latency", "20ms", ...args],
   );
   after(() => running.child.kill("SIGKILL"));
   await running.printed(`The agents of ${name} are connected.`);
@@ -94,7 +94,7 @@ test("agents that always fail show it in the HelmOp, with what is tried next", a
   await end(running);
 });
 
-test("with --keep what was made stays, and is shown as offline", async () => {
+test("with --keep what was made stays, is shown as offline, and goes with --remove", async () => {
   const running = await simulate("kept", "--agents", "2", "--bundles", "1", "--keep");
   await helmOpThat(hub, "kept-1", "ready", isReady("", 2));
 
@@ -111,4 +111,27 @@ test("with --keep what was made stays, and is shown as offline", async () => {
   );
   const { items } = await hub.list(bundleDeployments);
   assert.equal(items.filter(({ metadata }) => metadata.name === "kept-1").length, 2);
+
+  const again = await flotilla.run("simulate", ...ofHub, "--name", "kept", "--agents", "2");
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /Token kept, HelmOp kept-1, Cluster kept-1 and 1 more.*--remove kept/);
+  assert.equal((await hub.list(clusters)).items.length, 2, "the kept ones are left");
+
+  const removal = await flotilla.run("simulate", ...ofHub, "--remove", "kept");
+  assert.deepEqual([removal.code, removal.stderr], [0, ""]);
+  assert.match(removal.stdout, /^2 clusters deleted\n1 helmops deleted\n.*kept deleted\n$/);
+  assert.deepEqual((await hub.list(clusters)).items, []);
+});
+
+test("a registration token that somebody else made is neither used nor deleted", async () => {
+  const ref = { namespace: workspaceNamespace, name: "factory-floor" };
+  const token = { apiVersion, kind: clusterRegistrationTokens.kind, metadata: ref, spec: {} };
+  const { metadata } = await hub.create(clusterRegistrationTokens, token);
+
+  const { code, stdout, stderr } = await flotilla.run("simulate", ...ofHub, "--name", ref.name);
+
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /ClusterRegistrationToken factory-floor.*choose another --name/);
+  const after = await hub.get(clusterRegistrationTokens, ref);
+  assert.equal(after?.metadata.uid, metadata.uid);
 });

@@ -34,5 +34,9 @@ export async function removeFleetFiles(paths: FleetPaths): Promise<void> {
   ];
   await Promise.all(own.map((path) => rm(path, { recursive: true, force: true, maxRetries: 3 })));
   const left = await readdir(paths.root).catch(() => [""]);
-  if (left.length === 0) await rmdir(paths.root);
+  // `up` in the foreground, whose processes were ended, cleans up as well.
+  if (left.length > 0) return;
+  await rmdir(paths.root).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code !== "ENOENT") throw thrown;
+  });
 }
