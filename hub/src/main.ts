@@ -15,6 +15,7 @@ import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
 import { serverNames } from "./identity/server-names.ts";
+import { createSeriesBook } from "./metrics/series-book.ts";
 import { createReplica } from "./presence/replica.ts";
 import { createCurrency } from "./report/currency.ts";
 import { createReportWriter } from "./report/report-writer.ts";
@@ -41,6 +42,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const log = createLog({ name: "hub", level: config.logLevel });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  const series = createSeriesBook();
   const kubeconfig = await loadKubeconfig({
     ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
     ...(config.context !== undefined && { context: config.context }),
@@ -58,6 +60,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
+    moreMetrics: series.text,
     notReady: () => notReady,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
@@ -87,7 +90,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   });
   const objects = createWorkspaceObjects({ rest, clock, log });
   followNamedByDeployments(caches.deployments, objects);
-  const parts = { rest, contents, objects, events, metrics, clock, log };
+  const parts = { rest, contents, objects, events, metrics, series, clock, log };
   const replica = createReplica({
     ...parts,
     rest: leaseRest,

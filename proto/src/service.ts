@@ -8,11 +8,15 @@ export type {
   AgentMessage as WireAgentMessage,
   AgentMessage__Output as ReadAgentMessage,
 } from "./generated/flotilla/v1/AgentMessage.ts";
+export type { EnrollRequest__Output as ReadEnrollRequest } from "./generated/flotilla/v1/EnrollRequest.ts";
+export type { EnrollResponse as WireEnrollResponse } from "./generated/flotilla/v1/EnrollResponse.ts";
 export type { FleetHandlers } from "./generated/flotilla/v1/Fleet.ts";
 export type {
   HubMessage as WireHubMessage,
   HubMessage__Output as ReadHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
+export type { RenewRequest__Output as ReadRenewRequest } from "./generated/flotilla/v1/RenewRequest.ts";
+export type { RenewResponse as WireRenewResponse } from "./generated/flotilla/v1/RenewResponse.ts";
 
 /**
  * Bounds of one message on the wire, both ways, in bytes. A content may be some megabytes of compressed values; an

@@ -11,6 +11,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createWaker } from "@flotilla/shared/clock/waker.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createRepeats } from "@flotilla/shared/log/repeats.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import { linkErrors, wrongHub } from "../link/errors.ts";
 import type { ConnectHub } from "../link/hub-client.ts";
@@ -52,6 +53,11 @@ export interface IdentityKeeper {
   /** The hub said that the certificate of `identity` has ended, whatever the time is here. */
   ended(identity: AgentIdentity): void;
   /**
+   * The hub took the certificate of `identity` for none, and does not say why. It stays in use, and beside that another one
+   * is asked for with the agent's key.
+   */
+  doubted(identity: AgentIdentity): void;
+  /**
    * The hub is to be trusted by these from now on, unless `identity` is of another hub than the present one. What cannot be
    * stored at once holds nevertheless, and is stored later. Never rejects.
    */
@@ -67,6 +73,7 @@ const longestWaitMs = 24 * 3_600_000;
 
 interface Current extends CertificateTimes {
   readonly identity: AgentIdentity;
+  readonly isDoubted?: boolean;
 }
 
 export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
@@ -84,13 +91,13 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   async function run(signal: AbortSignal): Promise<void> {
     const watching = store.watchBootstrap(() => waker.wake(), signal);
     let failures = 0;
-    let lastMessage = "";
+    const repeats = createRepeats(clock);
     while (!signal.aborted) {
       let waitMs: number;
       try {
         const goodUntil = await follow(signal);
         failures = 0;
-        lastMessage = "";
+        repeats.reset();
         trouble = "";
         waitMs = Math.min(longestWaitMs, goodUntil - clock.now());
       } catch (thrown) {
@@ -99,11 +106,9 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
         const retryMs = backoffMs(backoff, failures, random());
         waitMs = retryMs;
         const { code, message } = AppError.from(thrown);
-        // The same refusal again and again says nothing new.
-        const level = message === lastMessage ? "debug" : "warn";
+        const level = repeats.isNews(message) ? "warn" : "debug";
         trouble = message;
         log[level]({ code, err: message, retryMs }, whatFailed());
-        lastMessage = message;
       }
       await waker.wait(waitMs, signal);
     }
@@ -113,7 +118,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   function whatFailed(): string {
     if (!isGood()) return "agent has no identity yet, it is tried again";
     return isUnsaved
-      ? "what the hub is trusted by is used but not stored, it is tried again"
+      ? "where the hub is and what it is trusted by is used but not stored, it is tried again"
       : "not enrolled anew, the identity of before stays; it is tried again";
   }
 
@@ -126,12 +131,13 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     const { goodUntil } = times;
     try {
       const bootstrap = await store.bootstrap(signal);
-      const step = planIdentity({ known, isGood: goodUntil > clock.now(), bootstrap });
+      const isStillGood = goodUntil > clock.now() && current?.isDoubted !== true;
+      const step = planIdentity({ known, isGood: isStillGood, bootstrap });
       switch (step.kind) {
         case "keep":
-          adopt(step.identity, times);
-          await inTurn(() => moveTo(step.identity.hubAddress));
-          return goodUntil;
+          if (known !== undefined) adoptFirst(known, times);
+          await inTurn(() => moveTo(step.hubAddress));
+          return current?.goodUntil ?? goodUntil;
         case "missing":
           throw new AppError(
             agentIdentityErrors.BOOTSTRAP_MISSING,
@@ -141,7 +147,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
           return await enroll(step, stored, bootstrap, signal);
       }
     } catch (thrown) {
-      if (known !== undefined && goodUntil > clock.now()) adopt(known, times);
+      if (known !== undefined && goodUntil > clock.now()) adoptFirst(known, times);
       throw thrown;
     }
   }
@@ -234,12 +240,15 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     isUnsaved = false;
   }
 
-  /** Has the present identity stored with the hub's present address. */
+  /** Goes where the hub is now, whether that can be stored at once or not. */
   async function moveTo(hubAddress: string): Promise<void> {
     if (current === undefined) return;
-    const { identity } = current;
-    if (identity.hubAddress !== hubAddress) await keep({ ...identity, hubAddress }, current);
-    else if (isUnsaved) await save(identity);
+    const identity = { ...current.identity, hubAddress };
+    if (current.identity.hubAddress !== hubAddress) {
+      adopt(identity, current);
+      isUnsaved = true;
+    }
+    if (isUnsaved) await save(identity);
   }
 
   function adopt(identity: AgentIdentity, { renewAt, goodUntil }: CertificateTimes): void {
@@ -249,6 +258,11 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     current = { identity, renewAt, goodUntil };
     for (const look of waiting) look();
     if (before !== undefined) for (const listener of listeners) listener();
+  }
+
+  /** What was stored, after a start: by now a renewal may have taken its place. */
+  function adoptFirst(identity: AgentIdentity, times: CertificateTimes): void {
+    if (current === undefined) adopt(identity, times);
   }
 
   /** One write at a time: a renewal that comes late must not undo an enrolment. */
@@ -299,6 +313,11 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
     ended(identity) {
       if (current?.identity.chainPem !== identity.chainPem) return;
       current = { ...current, goodUntil: 0 };
+      waker.wake();
+    },
+    doubted(identity) {
+      if (current?.identity.chainPem !== identity.chainPem || current.isDoubted === true) return;
+      current = { ...current, isDoubted: true };
       waker.wake();
     },
     trust: ({ hubId }, authoritiesPem) =>

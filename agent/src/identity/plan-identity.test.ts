@@ -15,10 +15,7 @@ const known: AgentIdentity = {
   bootstrapMark: markOf(first),
   cluster: { namespace: "fleet-default", name: "one", uid: "u" },
 };
-const keep = (address: string): IdentityStep => ({
-  kind: "keep",
-  identity: { ...known, hubAddress: address },
-});
+const keep = (hubAddress: string): IdentityStep => ({ kind: "keep", hubAddress });
 function enrolWith(bootstrap: Bootstrap, clientId: string | undefined): IdentityStep {
   const { address, authoritiesPem, token } = bootstrap;
   const bootstrapMark = markOf(bootstrap);

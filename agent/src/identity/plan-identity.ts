@@ -3,7 +3,8 @@ import type { AgentIdentity } from "./agent-identity.ts";
 import { type Bootstrap, markOf } from "./bootstrap.ts";
 
 export type IdentityStep =
-  | { readonly kind: "keep"; readonly identity: AgentIdentity }
+  /** `hubAddress`: where its hub is now. */
+  | { readonly kind: "keep"; readonly hubAddress: string }
   /** There is nothing to enrol with. */
   | { readonly kind: "missing" }
   | {
@@ -46,7 +47,7 @@ export function planIdentity({ known, isGood, bootstrap }: IdentityInputs): Iden
   if (known === undefined) return { kind: "missing" };
   // A hub that moved is found at the address that the agent was given last; it is still checked to be the same hub.
   const address = bootstrap?.address ?? known.hubAddress;
-  if (isGood) return { kind: "keep", identity: { ...known, hubAddress: address } };
+  if (isGood) return { kind: "keep", hubAddress: address };
   const { authoritiesPem, clientId, hubId, bootstrapMark } = known;
   return { kind: "enroll", address, authoritiesPem, token: "", clientId, hubId, bootstrapMark };
 }

@@ -4,6 +4,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { delay } from "@flotilla/shared/clock/delay.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createRepeats } from "@flotilla/shared/log/repeats.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
 import { renewInTime } from "../identity/renewal.ts";
 import { backoffMs, linkBackoff } from "./backoff.ts";
@@ -63,7 +64,7 @@ export function createLink(deps: LinkDeps): Link {
 
   async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
     let failures = 0;
-    let lastMessage = "";
+    const repeats = createRepeats(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
       const end = await connectOnce(intake, signal, outdated);
@@ -76,8 +77,8 @@ export function createLink(deps: LinkDeps): Link {
       }
       failures = end.livedMs >= healthyMs ? 1 : failures + 1;
       const retryMs = backoffMs(linkBackoff, failures, random());
-      const level = end.message === lastMessage && end.livedMs === 0 ? "debug" : "warn";
-      lastMessage = end.message;
+      if (end.livedMs > 0) repeats.reset();
+      const level = repeats.isNews(end.message) ? "warn" : "debug";
       trouble = end.message;
       log[level](
         { code: end.code, err: end.message, retryMs },
@@ -117,7 +118,10 @@ export function createLink(deps: LinkDeps): Link {
           },
         });
         // The hub's clock decides: with a certificate that has ended it lets nobody in.
-        if (end.isHandOver && end.code === "UNAUTHENTICATED") keeper.ended(identity);
+        if (end.code === "UNAUTHENTICATED") {
+          if (end.isHandOver) keeper.ended(identity);
+          else keeper.doubted(identity);
+        }
         return end.isHandOver ? end : { ...end, message: whyNotConnected(address, end) };
       } finally {
         isConnected = false;

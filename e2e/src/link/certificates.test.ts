@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
@@ -104,6 +105,24 @@ suite("an agent's certificate", () => {
     assert.equal(agent.log.lines.filter(isEnd).length, 1);
     assert.deepEqual(warnings(agent), []);
     assert.deepEqual(gone, []);
+    await agent.stop();
+  });
+
+  test("that ended while its agent was away is had anew by its key, also where the agent's clock says that it is good", async () => {
+    const before = await startEnrolled(rest, first, token, "slow");
+    await before.stop();
+    const ref = { namespace: before.namespace, name: "flotilla-identity" };
+    const shown = new X509Certificate(textOf(await rest.get(secrets, ref), "tls.crt"));
+    await sleep(shown.validToDate.getTime() - Date.now() + 1);
+    const clock = createFakeClock(shown.validFromDate.getTime() + 1_000);
+
+    const agent = startAgent(rest, before.namespace, { clock });
+    await agent.log.until(() => agent.link.isConnected, "the welcome");
+
+    assert.equal(clusterOf(first, "slow")?.status?.agent?.epoch, 2);
+    const [warning, ...others] = warnings(agent);
+    assert.match(warning ?? "", /no certificate was shown that this hub issued and that is still/);
+    assert.deepEqual(others, []);
     await agent.stop();
   });
 });

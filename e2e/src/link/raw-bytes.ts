@@ -1,11 +1,13 @@
 /** What travels below the contract: bytes as messages, and connections that break HTTP/2 itself. */
 import { once } from "node:events";
+import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
 import { hubServerName } from "@flotilla/proto/server-name.ts";
 import { Client, credentials, type StatusObject, status } from "@grpc/grpc-js";
 
 const connectPath = "/flotilla.v1.Fleet/Connect";
+export const enrollPath = "/flotilla.v1.Fleet/Enroll";
 export const renewPath = "/flotilla.v1.Fleet/Renew";
 
 function grpcClient({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdentity): Client {
@@ -82,6 +84,38 @@ export async function sayNoHttp2(identity: AgentIdentity, bytes: Uint8Array): Pr
   const closed = once(socket, "close");
   socket.end(bytes);
   await closed;
+}
+
+/**
+ * Says, without a certificate, that a request to enrol of a megabyte comes, and sends half of it. Gives, once the hub has ended
+ * that, the status of gRPC that it ended with.
+ */
+export async function enrolHalfway(address: string, authoritiesPem: string): Promise<number> {
+  const session = connectHttp2(`https://${address}`, {
+    ca: authoritiesPem,
+    servername: hubServerName,
+  });
+  session.on("error", () => undefined);
+  const call = session.request({
+    ":method": "POST",
+    ":path": enrollPath,
+    "content-type": "application/grpc+proto",
+    te: "trailers",
+  });
+  const bytes = 1024 * 1024;
+  const message = Buffer.alloc(bytes / 2);
+  message.writeUInt32BE(bytes, 1);
+  call.on("error", () => undefined);
+  call.write(message);
+  let code = Number.NaN;
+  const read = (headers: IncomingHttpHeaders): void => {
+    if (headers["grpc-status"] !== undefined) code = Number(headers["grpc-status"]);
+  };
+  // Where nothing else was answered, it is in the first headers.
+  call.on("response", read).on("trailers", read).resume();
+  await once(call, "close");
+  session.destroy();
+  return code;
 }
 
 const frames = { headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7 } as const;

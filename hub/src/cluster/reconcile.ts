@@ -68,8 +68,8 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
   }
 
   async function inform(house: Namespace, cluster: Cluster, signal: AbortSignal): Promise<void> {
-    const { name, uid } = house.metadata;
-    const body = { metadata: { uid, annotations: enrolmentOf(cluster) } };
+    const { name, uid, resourceVersion } = house.metadata;
+    const body = { metadata: { uid, resourceVersion, annotations: enrolmentOf(cluster) } };
     const written = await deps.rest.patch(
       namespaces,
       { name },

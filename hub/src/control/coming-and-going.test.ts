@@ -118,7 +118,7 @@ test(`${many} agents that go at once cost a write for each Cluster, and a few fo
     forget: () => undefined,
   };
   const stop = reactToChanges(
-    { caches, objects: { onChange: () => () => undefined } },
+    { caches, objects: { onChange: () => () => undefined }, clock },
     {
       outcomes,
       groups,

@@ -7,6 +7,7 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import type { ContentStore } from "../content/content-store.ts";
 import type { PinSeals } from "../helm-op/pin-seals.ts";
+import type { SeriesBook } from "../metrics/series-book.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
 
@@ -24,4 +25,6 @@ export interface ControlDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
+  /** For metrics with a series for each object. */
+  readonly series: SeriesBook;
 }

@@ -3,6 +3,7 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { clusterKeyOfNamespace } from "../cluster/house.ts";
@@ -13,6 +14,7 @@ import { byNamespace } from "../deploy/reconcile.ts";
 import { isDirect } from "../direct-bundle/as-helm-op.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
+import { lookBecauseOfClusters } from "./because-of-clusters.ts";
 import type { FollowedCaches } from "./caches.ts";
 import {
   isFetchFailure,
@@ -30,10 +32,17 @@ export function reactToChanges(
   {
     caches,
     objects,
-  }: { readonly caches: FollowedCaches; readonly objects: Pick<WorkspaceObjects, "onChange"> },
+    clock,
+  }: {
+    readonly caches: FollowedCaches;
+    readonly objects: Pick<WorkspaceObjects, "onChange">;
+    readonly clock: Clock;
+  },
   { access, bundleAccess, count, doubts, groups, outcomes, statuses }: Knowledge,
   loops: Loops,
 ): () => void {
+  const becauseOfClusters = lookBecauseOfClusters(loops.bundles, clock);
+
   function enqueueBundlesOf(namespace: string): void {
     for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace))
       loops.bundles.enqueue(keyOf(bundle));
@@ -50,7 +59,7 @@ export function reactToChanges(
       const key = keyOf(bundle);
       const isMissed = outcomes.bundles.get(key)?.missing !== undefined;
       if (isMissed || sides.some((cluster) => goesTo(bundle, cluster, groups)))
-        loops.bundles.enqueue(key);
+        becauseOfClusters(key);
     }
   }
 

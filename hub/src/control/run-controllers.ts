@@ -1,4 +1,3 @@
-import { registerSeries } from "../metrics/series-metric.ts";
 import { statusMetrics } from "../metrics/status-metrics.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import { createKnowledge } from "./knowledge.ts";
@@ -11,8 +10,7 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
   const knowledge = createKnowledge(deps);
   const loops = createLoops(deps, knowledge);
   // One replica tells them, the one that writes what they count.
-  const stopMetrics = registerSeries(
-    deps.metrics,
+  const stopMetrics = deps.series.register(
     statusMetrics({
       helmOps: () => helmOps.store.list(),
       bundles: () => bundles.store.list(),

@@ -80,28 +80,39 @@ export async function place(
   const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const contents = new Map<string, PackedTarget>();
-  const placements: Placement[] = [];
-  for (const cluster of present) {
-    const target = targetFor(toTargetCluster(cluster), targets, targetGroups);
-    if (target === undefined) continue;
-    const content = await packer.pack(bundle, target);
-    contents.set(content.deploymentId, content);
-    const namespace = clusterNamespaceName(cluster.metadata.namespace ?? "", cluster.metadata.name);
+  const targetClusters = present.map(toTargetCluster);
+  const chosen = targetClusters.map((cluster) => targetFor(cluster, targets, targetGroups));
+  const packed = await packEach(bundle, new Set(chosen), packer);
+  const placements = present.flatMap((cluster, index): Placement[] => {
+    const content = packed.get(chosen[index]);
+    if (content === undefined) return [];
+    const { name, namespace: workspace = "" } = cluster.metadata;
     const { deploymentId, supplies } = content;
-    placements.push({ cluster, namespace, deploymentId, supplies });
-  }
+    return [{ cluster, namespace: clusterNamespaceName(workspace, name), deploymentId, supplies }];
+  });
+  const contents = new Map([...packed.values()].map((content) => [content.deploymentId, content]));
   return {
     placements,
     contents: [...contents.values()],
     missing: missing({
       namespace: bundle.metadata.namespace ?? "",
       targets,
-      clusters: present.map(toTargetCluster),
+      clusters: targetClusters,
       groups: targetGroups,
       matchesAny: placements.length > 0,
     }),
   };
+}
+
+async function packEach(
+  bundle: Bundle,
+  targets: ReadonlySet<BundleTarget | undefined>,
+  packer: ContentPacker,
+): Promise<ReadonlyMap<BundleTarget | undefined, PackedTarget>> {
+  const packed = new Map<BundleTarget | undefined, PackedTarget>();
+  for (const target of targets)
+    if (target !== undefined) packed.set(target, await packer.pack(bundle, target));
+  return packed;
 }
 
 async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedTarget> {

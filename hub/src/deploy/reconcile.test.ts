@@ -8,6 +8,8 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { kubeErrors } from "@flotilla/shared/kube/errors.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { planBundle } from "../helm-op/plan-bundle.ts";
@@ -56,7 +58,7 @@ function setUp(values: Readonly<Record<string, unknown>> = {}) {
   return {
     rest,
     outcomes,
-    reconcile: () => run(key, aContext()),
+    reconcile: (signal = aContext().signal) => run(key, { ...aContext(), signal }),
     deployed: () => rest.peek(bundleDeployments, aDeployment("paris").metadata)?.spec,
   };
 }
@@ -83,6 +85,28 @@ test("a deployment of its name that is another's is left alone", async () => {
 
   assert.deepEqual(deployed(), foreign.spec);
 });
+
+for (const [what, reason, isTold] of [
+  ["a leader that ends", undefined, false],
+  ["a leader that is none any more", new AppError(kubeErrors.LEADERSHIP_LOST, "lost"), false],
+  ["a run that took too long", new AppError(kubeErrors.RECONCILE_TIMEOUT, "over 60 s"), true],
+] as const) {
+  test(`what ${what} could not write is ${isTold ? "" : "not "}told of the Bundle`, async () => {
+    const { rest, outcomes, reconcile } = setUp();
+    const ending = new AbortController();
+    Object.assign(rest, {
+      create: () => {
+        ending.abort(reason);
+        return Promise.reject(new AppError(commonErrors.CANCELLED, "create it: given up"));
+      },
+    });
+
+    await assert.rejects(reconcile(ending.signal), { code: "CANCELLED" });
+
+    const error = outcomes.bundles.get(key)?.error;
+    assert.equal(error, isTold ? "create it: given up" : undefined);
+  });
+}
 
 test("values that are larger than what is distributed are said to be, and nothing of them goes to an agent", async () => {
   const { outcomes, reconcile, deployed } = setUp({ text: "x".repeat(maxContentBytes) });

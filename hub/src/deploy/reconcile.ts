@@ -6,7 +6,11 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile, ReconcileContext } from "@flotilla/shared/kube/controller.ts";
+import {
+  isEnding,
+  type Reconcile,
+  type ReconcileContext,
+} from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
@@ -66,8 +70,9 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       return await update(bundle, context);
     } catch (thrown) {
       const error = AppError.from(thrown);
-      // Somebody else was faster: it is looked at again at once, and nothing is wrong.
-      if (!isConflict(error)) tellBundle(deps, bundle, { error: error.message });
+      // Somebody else was faster, or goes on with it: nothing is wrong.
+      if (!isConflict(error) && !isEnding(context.signal))
+        tellBundle(deps, bundle, { error: error.message });
       throw error;
     } finally {
       deps.markStatus(key);
@@ -129,7 +134,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     const plan = planDeployments(
       bundle,
       placements,
-      deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOfKnownCluster),
+      deps.deployments.byIndex(byBundle, keyOf(bundle)),
     );
     let isOvertaken = false;
     await Promise.all([
@@ -143,7 +148,9 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
           written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
         ),
       ),
-      ...plan.remove.map((deployment) => limit(() => remove(deployment.metadata, signal))),
+      ...plan.remove
+        .filter(isOfKnownCluster)
+        .map(({ metadata }) => limit(() => remove(metadata, signal))),
     ]);
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],

@@ -32,7 +32,12 @@ const [own, other] = [await aCertificateRequest(), await aCertificateRequest()];
 /** A hub with one token that is good. */
 async function start() {
   const clock = createFakeClock(Date.now());
-  const log = silentLog();
+  const lines: { readonly message: string; readonly err?: unknown }[] = [];
+  const told: string[] = [];
+  const metrics = new Registry();
+  const log = Object.assign(silentLog(), {
+    warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
+  });
   const rest = createMemoryKube();
   rest.put(secrets, {
     apiVersion: "v1",
@@ -62,13 +67,17 @@ async function start() {
         return { chainPem, authoritiesPem: authority.authoritiesPem };
       },
     },
-    events: { record: () => undefined, flush: () => Promise.resolve() },
+    events: {
+      record: ({ metadata }, { reason, note }) =>
+        void told.push(`${metadata.name} ${reason}: ${note}`),
+      flush: () => Promise.resolve(),
+    },
     hubId: "hub",
-    refusals: createRefusals({ metrics: new Registry(), clock, log }),
+    refusals: createRefusals({ metrics, clock, log }),
     clock,
     log,
   });
-  return { clock, enrollment, clusters };
+  return { clock, enrollment, clusters, rest, metrics, lines, told };
 }
 
 const request: EnrollRequest = { token, certificateRequest: own, clientId: "paris", labels: {} };
@@ -94,7 +103,8 @@ describe("an enrolment", () => {
           oddText,
         ),
         certificateRequest: fc.oneof(fc.constantFrom(own, other), mutated(own)),
-        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+        // The wire has none without one.
+        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText).filter((id) => id !== ""),
         labels: fc.dictionary(oddText, oddText, { maxKeys: 3 }),
         clusterName: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
       },
@@ -128,6 +138,60 @@ describe("an enrolment", () => {
     assert.ok(answers.has("RESOURCE_EXHAUSTED"));
     const rome = { ...request, certificateRequest: other, clientId: "rome" };
     assert.match(await answer(enrollment.enroll(rome, peer)), /^cluster-/);
+  });
+
+  test("with a good token is not held up by others behind the same address whose token is not", async () => {
+    const { enrollment, clock } = await start();
+    for (let second = 0; second < 60; second += 1) {
+      for (let at = 0; at < 20; at += 1) {
+        const wrong = { ...request, token: "", certificateRequest: other, clientId: `bad-${at}` };
+        await answer(enrollment.enroll(wrong, peer));
+      }
+      await clock.advance(1_000);
+    }
+
+    assert.match(await answer(enrollment.enroll(request, peer)), /^cluster-/);
+  });
+
+  test("that is refused is counted and told once a minute, with who and why, and not what the hub could not do", async () => {
+    const { enrollment, clock, lines, rest, metrics } = await start();
+    const wrong = { ...request, token: "" };
+    await answer(enrollment.enroll(wrong, peer));
+    await clock.advance(30_000);
+    await answer(enrollment.enroll(wrong, peer));
+    await clock.advance(30_000);
+    await answer(enrollment.enroll(wrong, peer));
+    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is away")) });
+
+    assert.equal(await answer(enrollment.enroll(request, peer)), "UNAVAILABLE");
+
+    const who = { peer: "10.0.0.1", clientId: "paris" };
+    const [first, second, ...others] = lines;
+    assert.deepEqual([first?.message, second?.message], Array(2).fill("enrolment was refused"));
+    assert.match(String(first?.err), /no Cluster of this hub is enrolled with the agent's key/);
+    assert.deepEqual(others, [
+      { ...who, err: "the API server is away", message: "agent could not be enrolled" },
+    ]);
+    assert.match(
+      await metrics.getSingleMetricAsString("flotilla_hub_refused_total"),
+      /reason="enrolment"\} 3$/m,
+    );
+  });
+
+  test("that asks for a name that another Cluster has gets one of its own, and an Event says so", async () => {
+    const { enrollment, clusters, told } = await start();
+    const named = { ...request, clusterName: "paris" };
+    assert.equal(await answer(enrollment.enroll(named, peer)), "paris");
+    assert.deepEqual(told, []);
+
+    const second = { ...named, certificateRequest: other, clientId: "other" };
+    const name = await answer(enrollment.enroll(second, peer));
+
+    assert.match(name, /^cluster-/);
+    assert.equal(clusters.size, 2);
+    assert.deepEqual(told, [
+      `${name} NameTaken: the agent asked for the name paris, which another Cluster has, so this one is called ${name}`,
+    ]);
   });
 
   test("of one sender with ever other clients leaves room for other senders", async () => {

@@ -1,8 +1,9 @@
 /**
  * Answers Enroll and Renew: the only places that issue certificates.
  *
- * A wrong token costs an agent nothing but time, and the hub one line in its log: each sender has a bucket of failures,
- * and the same refusal of the same client is logged once.
+ * A wrong token costs an agent nothing but time, and the hub little: the same refusal of the same client is logged once a
+ * minute, and each client and each sender has its limit. There is none for failures of a sender: whole fleets sit behind one address, and
+ * those whose token is good must not wait for those whose token is not.
  */
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -20,10 +21,11 @@ import type { LiveAuthority } from "../identity/live-authority.ts";
 import { tokenIn } from "../registration-token/token-secret.ts";
 import { claimedUid } from "../registration-token/token-value.ts";
 import { RpcError, serveErrors } from "../serve/errors.ts";
+import { hostOf } from "../serve/peer.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 import type { Refusals } from "../serve/refusals.ts";
 import { type ClusterLabels, clusterLabels } from "./cluster-labels.ts";
-import { enrollErrors } from "./errors.ts";
+import { enrollErrors, tooManyEnrolments } from "./errors.ts";
 import { agentKeyIndex, tokenUidIndex } from "./indexes.ts";
 import { judgeToken, type TokenVerdict } from "./judge-token.ts";
 import { type PlaceClusterDeps, type PlacedCluster, placeCluster } from "./place-cluster.ts";
@@ -52,6 +54,13 @@ interface Door {
   readonly token: TokenTerms | undefined;
 }
 
+/** What an agent has asked for, and the token that it showed. */
+interface Asked {
+  readonly clusterName: string | undefined;
+  readonly labels: ClusterLabels;
+  readonly token: TokenTerms | undefined;
+}
+
 /** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
 const overall = { perSecond: 50, burst: 500 };
 /** Of one sender, so that something is left for the others. */
@@ -60,51 +69,51 @@ const ofSender = { perSecond: 40, burst: 400 };
 const ofClient = { perSecond: 1 / 5, burst: 10 };
 /** Renewals of one agent, which needs one in some hours; short-lived certificates of tests need more. */
 const renewalsOfAgent = { perSecond: 1, burst: 10 };
-/** Of failures of one sender: many agents may sit behind one address. */
-const failuresOfPeer = { perSecond: 1, burst: 50 };
 /** Names of labels in one line. */
 const toldLabels = 10;
-/** How many refusals are remembered so that they are logged once. */
-const rememberedRefusals = 1_000;
+/** Of lines about one sender, which may make up ever other clients. */
+const linesOfSender = { perSecond: 1, burst: 50 };
 
 export function createEnrollment(deps: EnrollDeps): Enrollment {
   const { rest, tokens, clusters, authority, hubId, refusals, clock, log } = deps;
   const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
-  const failures = createRateLimit({ clock, ...failuresOfPeer });
   const senders = createRateLimit({ clock, ...ofSender });
   const clients = createRateLimit({ clock, ...ofClient });
   const renewals = createRateLimit({ clock, ...renewalsOfAgent });
-  const logged = new Set<string>();
+  const toldOfSender = createRateLimit({ clock, ...linesOfSender });
 
   async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
     const sender = hostOf(peer);
     const isTooMany =
-      !failures.has(sender) ||
-      !clients.take(`${sender} ${request.clientId}`) ||
-      !senders.take(sender) ||
-      !all.take("");
+      !clients.take(`${sender} ${request.clientId}`) || !senders.take(sender) || !all.take("");
     if (isTooMany) {
       refusals.counted("enrolment");
-      throw new RpcError(
-        status.RESOURCE_EXHAUSTED,
-        enrollErrors.TOO_MANY_ENROLMENTS,
-        "too many enrolments at the moment; wait and try again",
-      );
+      throw tooManyEnrolments();
     }
     try {
       return await admit(request);
     } catch (thrown) {
-      const answer = RpcError.answerTo(thrown);
-      failures.take(sender);
-      refusals.counted("enrolment");
-      logOnce(`${request.clientId} ${answer.code}`, () =>
-        log.warn(
-          { peer: sender, clientId: request.clientId, code: answer.code, err: messageFor(thrown) },
-          "enrolment was refused",
-        ),
-      );
-      throw answer;
+      refuse(sender, request.clientId, thrown);
+      throw RpcError.answerTo(thrown);
     }
+  }
+
+  /** Counts it and tells a person, who hears of no sender more often than of one refusal a second. */
+  function refuse(sender: string, clientId: string, thrown: unknown): void {
+    const who = `${sender} ${clientId}`;
+    const fields = { peer: sender, clientId };
+    if (!(thrown instanceof RpcError)) {
+      refusals.failed(who, thrown, { fields, message: "agent could not be enrolled" });
+      return;
+    }
+    const { code, message: err } = thrown;
+    if (toldOfSender.take(sender))
+      refusals.refused(`${who} ${code}`, {
+        reason: "enrolment",
+        fields: { ...fields, code, err },
+        message: "enrolment was refused",
+      });
+    else refusals.counted("enrolment");
   }
 
   async function admit(request: EnrollRequest): Promise<EnrollResponse> {
@@ -120,7 +129,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     const identity = { hubId, namespace, name, uid };
     const certificate = await authority.issueClient({ identity, spki: key.spki });
     log.info({ cluster: keyOf(cluster), clientId, token: token?.name }, "cluster enrolled");
-    tell(placed, labels, token);
+    tell(placed, { clusterName, labels, token });
     return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
   }
 
@@ -145,11 +154,20 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
   }
 
   /** What a person who looks at the Cluster is to know of it. */
-  function tell(
-    { cluster, how }: PlacedCluster,
-    { leftOut }: ClusterLabels,
-    token: TokenTerms | undefined,
-  ): void {
+  function tell({ cluster, how }: PlacedCluster, asked: Asked): void {
+    const { clusterName, token } = asked;
+    const { leftOut } = asked.labels;
+    const { name } = cluster.metadata;
+    const isNameTaken =
+      how === "create" &&
+      token?.clusterName === undefined &&
+      clusterName !== undefined &&
+      clusterName !== name;
+    if (isNameTaken) {
+      const note = `the agent asked for the name ${clusterName}, which another Cluster has, so this one is called ${name}`;
+      log.warn({ cluster: keyOf(cluster), asked: clusterName }, "name of a cluster is taken");
+      record(cluster, "Warning", "NameTaken", note);
+    }
     if (how === "take-over")
       record(
         cluster,
@@ -207,14 +225,13 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
         `the certificate of Cluster ${identity.namespace}/${identity.name} is renewed only for the key that it is enrolled with`,
       );
     }
-    return authority.issueClient({ identity, spki: key.spki });
-  }
-
-  function logOnce(what: string, write: () => void): void {
-    if (logged.has(what)) return;
-    if (logged.size >= rememberedRefusals) logged.clear();
-    logged.add(what);
-    write();
+    try {
+      return await authority.issueClient({ identity, spki: key.spki });
+    } catch (thrown) {
+      const message = "certificate could not be renewed";
+      refusals.failed(who, thrown, { fields: { cluster: who }, message });
+      throw thrown;
+    }
   }
 
   return { enroll, renew };
@@ -247,10 +264,4 @@ function refusalOf(verdict: Exclude<TokenVerdict, { kind: "good" }>): string {
 
 function messageFor(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
-/** An address without its port, which is another one for each connection. */
-function hostOf(peer: string): string {
-  const colon = peer.lastIndexOf(":");
-  return colon < 0 ? peer : peer.slice(0, colon);
 }

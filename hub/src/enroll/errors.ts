@@ -1,5 +1,7 @@
 /** Why a cluster is not enrolled. */
 import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { status } from "@grpc/grpc-js";
+import { RpcError } from "../serve/errors.ts";
 
 export const enrollErrors = defineErrors({
   TOKEN_REFUSED: {
@@ -19,3 +21,9 @@ export const enrollErrors = defineErrors({
     help: "More agents ask to be enrolled than the hub handles at once, or one asks again and again with a wrong token. The agent waits and tries again by itself.",
   },
 });
+
+/** Whoever is sent away with it may come again in a moment. */
+export function tooManyEnrolments(): RpcError {
+  const message = "too many enrolments at the moment; wait and try again";
+  return new RpcError(status.RESOURCE_EXHAUSTED, enrollErrors.TOO_MANY_ENROLMENTS, message);
+}

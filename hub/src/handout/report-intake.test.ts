@@ -16,6 +16,7 @@ function start() {
   const clock = createFakeClock();
   const waiting = new Map<string, () => void>();
   const held = new Set<string>();
+  const known = new Set(["web"]);
   const kept: string[] = [];
   const release = Promise.withResolvers<void>();
   const intake = createReportIntake({
@@ -25,7 +26,8 @@ function start() {
       uid: "uid-paris",
       deploymentsNamespace: "cluster-paris",
     },
-    wanted: (name) => (name === "web" ? aDeployment("paris") : undefined),
+    wanted: (name) => (known.has(name) ? aDeployment("paris") : undefined),
+    isHeld: (name) => name === "held",
     sink: {
       report(_, __, { name }) {
         kept.push(name);
@@ -46,6 +48,7 @@ function start() {
   });
   return {
     intake,
+    known,
     waiting,
     held,
     kept,
@@ -94,4 +97,27 @@ test("an agent whose reports cannot be kept as fast as it says them is read no m
   await settle();
 
   assert.equal(held.size, 0);
+});
+
+test("a report on what the agent has and this replica does not know is not acknowledged, and missed once it knows", () => {
+  const { intake, known, waiting, foreign } = start();
+  const uid = aDeployment("paris").metadata.uid ?? "";
+  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "held", uid }));
+  foreign("made-up", 2);
+
+  assert.deepEqual([...waiting.keys()], ["made-up"]);
+  assert.equal(intake.hasMissed("held"), false);
+  known.add("held").add("made-up");
+
+  assert.equal(intake.hasMissed("held"), true);
+  assert.equal(intake.hasMissed("made-up"), false);
+});
+
+test("a report on an earlier deployment of the name is not missed", () => {
+  const { intake, known } = start();
+  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "held", uid: "uid-earlier" }));
+
+  known.add("held");
+
+  assert.equal(intake.hasMissed("held"), false);
 });

@@ -10,6 +10,8 @@ import type { ClusterRef, ReportPlace, ReportSink } from "./report-sink.ts";
 export interface ReportIntakeDeps {
   readonly cluster: ClusterRef;
   readonly wanted: (name: string) => BundleDeployment | undefined;
+  /** Whether the agent has a deployment of that name, by what it said itself. */
+  readonly isHeld: (name: string) => boolean;
   readonly sink: ReportSink;
   readonly metrics: HandoutMetrics;
   readonly refusals: Refusals;
@@ -30,6 +32,8 @@ export interface ReportIntakeDeps {
 export interface ReportIntake {
   state(place: ReportPlace, state: DeploymentState): void;
   withdrawn(deployment: DeploymentKey): void;
+  /** Whether a report was refused on a deployment that is the cluster's after all: the cache was behind. */
+  hasMissed(name: string): boolean;
 }
 
 /** Reports of one agent on their way at the same time, or refused: as many as fifty HelmOps change at once, with room. */
@@ -40,6 +44,8 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
   let onTheWay = 0;
   /** Of what is refused, names that the agent was not told of yet. */
   const untold = new Set<string>();
+  /** By name the UIDs of what the agent has and reports on, and is not known here. No more than it said that it has. */
+  const unknown = new Map<string, string>();
 
   function keep(work: Promise<void>, then: () => void): void {
     onTheWay += 1;
@@ -71,6 +77,11 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
     state(place, state) {
       if (wanted(state.name)?.metadata.uid !== state.uid) {
         refuse(state, "not a deployment of this cluster");
+        if (deps.isHeld(state.name)) {
+          // Left unacknowledged: should this replica only be behind, the agent is to say it once more.
+          unknown.set(state.name, state.uid);
+          return;
+        }
         // Whoever makes up names and does not read would have the hub remember all of them.
         untold.add(state.name);
         if (untold.size === mostAtATime) deps.onUnread();
@@ -91,5 +102,6 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
       }
       keep(sink.withdrawn(cluster, deployment), () => undefined);
     },
+    hasMissed: (name) => unknown.has(name) && wanted(name)?.metadata.uid === unknown.get(name),
   };
 }

@@ -10,13 +10,14 @@ import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { RpcError, serveErrors } from "../serve/errors.ts";
+import { type Incoming, withIncoming } from "../serve/incoming.ts";
 import { aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
 import { openTestSession, type TestSession, testHubId } from "../testing/test-session.ts";
 
-const { requestSerialize, requestDeserialize } = loadFleetService().service.Connect;
+const { requestSerialize, requestDeserialize } = withIncoming(loadFleetService().service).Connect;
 
-function wire(message: AgentMessage): ReadAgentMessage {
+function wire(message: AgentMessage): Incoming<ReadAgentMessage> {
   return requestDeserialize(requestSerialize(agentMessageToWire(message)));
 }
 
@@ -70,7 +71,16 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: agentMessage.map((said) => step("say anything", (test) => test.say(wire(said)))),
   },
-  { weight: 1, arbitrary: fc.constant(step("say nothing", (test) => test.say({}))) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .uint8Array({ maxLength: 20 })
+      .map((bytes) =>
+        step(`say bytes ${bytes.join()}`, (test) =>
+          test.say(requestDeserialize(Buffer.from(bytes))),
+        ),
+      ),
+  },
   {
     weight: 3,
     arbitrary: fc
@@ -160,6 +170,49 @@ describe("a session", () => {
     // Sequences that never get anywhere would prove nothing.
     assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
   });
+
+  test("whose agent reported on what its replica did not know yet is ended, for the agent to say it once more", async () => {
+    const test = openTestSession();
+    const web = { name: "web", uid: "uid-web-paris" };
+    const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
+    test.say(wire({ ...hello, holdings: [holding] }));
+    await settle();
+    test.say(wire({ kind: "state", sequence: 1, state: deployed(web) }));
+    await settle();
+    assert.ok(!test.told.some(({ stateReceived }) => stateReceived), "it is not acknowledged");
+    assert.deepEqual(test.ends, []);
+
+    test.wanted.set("web", aDeployment("paris"));
+    test.session.changed("web");
+
+    assert.deepEqual(test.ends, ["error"]);
+    await test.session.ended;
+  });
+
+  for (const [when, before] of [
+    ["as its first message", []],
+    ["once it was welcomed", [wire(hello)]],
+  ] as const) {
+    test(`whose agent says ${when} what cannot be read is ended with why, counted and told of`, async () => {
+      const test = openTestSession();
+      for (const message of before) test.say(message);
+      await settle();
+
+      test.say(requestDeserialize(Buffer.from("ffffffffffff", "hex")));
+      await settle();
+
+      const [why = ""] = test.answers;
+      assert.match(why, /^the message of 6 bytes cannot be read: /);
+      assert.equal(test.answers.length, 1);
+      assert.deepEqual(test.warnings, [
+        { cluster: "fleet-default/paris", err: why, reason: "broken" },
+      ]);
+      const counted = await test.metrics.getSingleMetricAsString("flotilla_hub_refused_total");
+      assert.match(counted, /reason="broken"\} 1$/m);
+      test.lose();
+      await test.session.ended;
+    });
+  }
 
   test("whose agent does not read for long holds one message for each deployment, and says each once", async () => {
     const test = openTestSession();

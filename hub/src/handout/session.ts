@@ -9,7 +9,11 @@ import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
-import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
+import {
+  maxMessageBytes,
+  type ReadAgentMessage,
+  type WireHubMessage,
+} from "@flotilla/proto/service.ts";
 import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -25,6 +29,7 @@ import type { LiveAuthority } from "../identity/live-authority.ts";
 import type { Presence } from "../presence/presence.ts";
 import type { AgentCertificate } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
+import { type Incoming, readable } from "../serve/incoming.ts";
 import type { Refusals } from "../serve/refusals.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
@@ -39,7 +44,7 @@ import type { ClusterRef, ReportSink } from "./report-sink.ts";
 import { createSupplyBook, type SupplyBook } from "./supply-book.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
-export type AgentStream = ServerDuplexStream<ReadAgentMessage, WireHubMessage>;
+export type AgentStream = ServerDuplexStream<Incoming<ReadAgentMessage>, WireHubMessage>;
 
 export interface SessionDeps {
   readonly hubId: string;
@@ -93,6 +98,8 @@ export interface Session {
 }
 
 const helloTimeoutMs = 30_000;
+/** Nobody says which; what is larger is refused by gRPC before anything of it gets here. */
+const cutOff = `the connection was lost or given up, or gRPC ended it over a message of more than ${maxMessageBytes} bytes`;
 
 export function openSession(deps: SessionDeps, options: SessionOptions): Session {
   const { stream, cluster, wanted } = options;
@@ -107,7 +114,8 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },
-    onBroken: (thrown) => end(RpcError.answerTo(thrown)),
+    onBroken: (thrown) =>
+      failed(thrown, "agent could not be told something, so its stream is ended"),
   });
   const brake = createBrake({
     pause: () => stream.pause(),
@@ -122,6 +130,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const intake = createReportIntake({
     cluster,
     wanted,
+    isHeld: (name) => assignments?.holds(name) === true,
     sink: deps.reports,
     metrics,
     refusals: deps.refusals,
@@ -165,18 +174,18 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   // Before the welcome, which may take a while where thousands come at once: that somebody is there.
   stream.sendMetadata(new Metadata());
-  stream.on("data", (wire: ReadAgentMessage) => {
+  stream.on("data", (incoming: Incoming<ReadAgentMessage>) => {
     if (isEnded) return;
     pace.heard();
     try {
-      receive(agentMessageFromWire(wire));
+      receive(agentMessageFromWire(readable(incoming)));
     } catch (thrown) {
       refuse(thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown));
     }
   });
   // The agent has nothing more to say: it is going, or a newer stream of it takes over.
   stream.on("end", () => finish(() => void stream.end(), "the agent ended the stream"));
-  stream.on("cancelled", () => finish(() => undefined, "the connection was lost or given up"));
+  stream.on("cancelled", () => finish(() => undefined, cutOff));
   stream.on("error", () => undefined);
 
   function receive(message: AgentMessage): void {
@@ -187,7 +196,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       welcome(message).then(welcoming.resolve, (thrown: unknown) => {
         // What the hub could not do is not the agent's fault.
         if (thrown instanceof RpcError) refuse(thrown);
-        else end(RpcError.answerTo(thrown));
+        else failed(thrown, "agent could not be welcomed, so its stream is ended");
         welcoming.resolve();
       });
       return;
@@ -278,6 +287,14 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     setOrphans(isOrphan ? [...others, name].toSorted() : others);
   }
 
+  /** Has the agent connect again where it reported on this before the hub knew of it. */
+  function endIfMissed(name: string): void {
+    if (!intake.hasMissed(name)) return;
+    const message = `the hub did not know of deployment ${name} yet when the agent reported on it; connect again, and say it once more`;
+    const trailers = handOverTrailers();
+    end(new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, { trailers }));
+  }
+
   function setOrphans(names: readonly string[]): void {
     if (isDeepStrictEqual(names, orphans)) return;
     orphans = names;
@@ -313,6 +330,14 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     const message = "agent broke the contract, so its stream is ended";
     deps.refusals.refused(who, { reason: "broken", fields, message });
     end(answer);
+  }
+
+  /** Ends it because of what the hub could not do, which the agent is not told in full. */
+  function failed(thrown: unknown, message: string): void {
+    if (isEnded) return;
+    const who = `${cluster.namespace}/${cluster.name}`;
+    deps.refusals.failed(who, thrown, { fields: { cluster: who }, message });
+    end(RpcError.answerTo(thrown));
   }
 
   function end(reason: RpcError): void {
@@ -352,7 +377,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     },
     ended: closing.promise,
     changed(name) {
-      if (assignments !== undefined) changed(name);
+      if (assignments === undefined) return;
+      endIfMissed(name);
+      changed(name);
     },
     supplyChanged,
     factsChanged,

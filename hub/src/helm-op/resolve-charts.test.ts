@@ -35,6 +35,7 @@ function resolverOf(
 }
 
 const { signal } = new AbortController();
+const ended = AbortSignal.abort();
 const settingsFor = (): AccessSettings => ({ insecureSkipVerify: true });
 const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };
@@ -194,6 +195,13 @@ describe("resolving what a HelmOp asks for", () => {
 
     assert.deepEqual(result.pins, [ownPin]);
     assert.deepEqual(result.failure, { error: unreachable, isPinned: true });
+  });
+
+  test("that the hub ends meanwhile is no failure of a chart", async () => {
+    const { resolver } = resolverOf({ "~1.2": unreachable });
+    const request = { helmOp: aHelmOp(), known: [ownPin], poll: true, settingsFor };
+
+    await assert.rejects(resolveCharts(resolver, { ...request, signal: ended }), unreachable);
   });
 
   test("of several failures, that of a chart without a pin comes first", async () => {

@@ -6,6 +6,7 @@ import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { isEnding } from "@flotilla/shared/kube/controller.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin, type Hold } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";
@@ -31,6 +32,7 @@ export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sh
    * more, and no others. Says of a pin whether no cluster runs it either.
    */
   readonly isUseless?: (pin: Pin) => boolean;
+  /** Where it says that the process or its leadership ends, what is thrown is no failure of a chart, and is thrown on. */
   readonly signal: AbortSignal;
 }
 
@@ -84,6 +86,7 @@ async function resolveOne(
     const remarks = note === undefined ? problems : [note, ...problems];
     return { pin: { ...wanted, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
   } catch (thrown) {
+    if (isEnding(signal)) throw thrown;
     return { ...unchanged, error: AppError.from(thrown) };
   }
 }

@@ -73,6 +73,11 @@ export async function openAuthority(
   now: () => number,
 ): Promise<CertificateAuthority> {
   const { issuer, signingKey } = await readAuthority(stored);
+  const issuerKey = await x509.AuthorityKeyIdentifierExtension.create(
+    issuer.publicKey,
+    false,
+    webcrypto,
+  );
 
   async function issue(what: {
     readonly subject: string;
@@ -98,7 +103,7 @@ export async function openAuthority(
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
           new x509.ExtendedKeyUsageExtension([what.usage]),
           new x509.SubjectAlternativeNameExtension([...what.names]),
-          await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, webcrypto),
+          issuerKey,
         ],
       },
       webcrypto,

@@ -13,6 +13,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type AuthorityRecord, readRecord, trustedBy } from "./authority-record.ts";
@@ -99,10 +100,13 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     return { secret, record, signing, trusted: { pem, digest: authoritiesDigest(pem) } };
   }
 
-  /** Takes into use what is known of the Secret by now. Never rejects: what is no good leaves what is in use. */
-  function take(): Promise<void> {
+  /**
+   * Takes into use what was read of the Secret, or else what is known of it by now. Never rejects: what is no good leaves
+   * what is in use.
+   */
+  function take(read?: Secret): Promise<void> {
     taking = taking.then(async () => {
-      const secret = informer.store.get(keyOf(ref));
+      const secret = read ?? informer.store.get(keyOf(ref));
       if (secret === undefined) return;
       if (secret.metadata.resourceVersion === inUse.secret.metadata.resourceVersion) return;
       try {
@@ -130,14 +134,19 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
 
   async function readNow(): Promise<void> {
     const begunAt = clock.monotonic();
+    const before = informer.store.get(keyOf(ref));
     const secret = await rest.get(secrets, ref);
     if (secret === undefined) {
       const message = `Secret ${keyOf(ref)} is gone; the leader puts it back`;
       throw new AppError(identityErrors.AUTHORITY_UNCONFIRMED, message);
     }
-    // The store knows whether the watch has told of this version already, or of a newer one.
     informer.store.wrote(secret);
-    await take();
+    const known = informer.store.get(keyOf(ref));
+    // A version from before this reading says nothing: a server that is back from a backup counts from an earlier one.
+    const isOvertaken =
+      known !== before &&
+      isLaterVersion(known?.metadata.resourceVersion, secret.metadata.resourceVersion);
+    await take(isOvertaken ? known : secret);
     confirmedAt = begunAt;
   }
 

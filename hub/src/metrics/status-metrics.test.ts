@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { Registry } from "prom-client";
 import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
-import { registerSeries } from "./series-metric.ts";
+import { piecesOf } from "../testing/pieces.ts";
+import { createSeriesBook } from "./series-book.ts";
 import { statusMetrics } from "./status-metrics.ts";
 
 const resourceCounts = {
@@ -24,10 +24,9 @@ function metricsOf(objects: {
   bundles?: readonly Bundle[];
   clusters?: readonly Cluster[];
 }) {
-  const registry = new Registry();
+  const book = createSeriesBook();
   const there = { helmOps: [], bundles: [], clusters: [], ...objects };
-  const stop = registerSeries(
-    registry,
+  const stop = book.register(
     statusMetrics({
       helmOps: () => there.helmOps,
       bundles: () => there.bundles,
@@ -35,10 +34,11 @@ function metricsOf(objects: {
     }),
   );
   const lines = async (pattern: RegExp) =>
-    (await registry.metrics())
+    (await piecesOf(book))
+      .join("")
       .split("\n")
-      .filter((line) => !line.startsWith("#") && pattern.test(line));
-  return { registry, there, lines, stop };
+      .filter((line) => line !== "" && !line.startsWith("#") && pattern.test(line));
+  return { book, there, lines, stop };
 }
 
 test("a HelmOp has Fleet's metrics with Fleet's labels", async () => {
@@ -116,11 +116,10 @@ test("Bundles and Clusters have theirs, and exactly one state", async () => {
 });
 
 test("they can be taken away, and begun anew", async () => {
-  const { registry, lines, stop } = metricsOf({ helmOps: [aHelmOp()] });
+  const { book, lines, stop } = metricsOf({ helmOps: [aHelmOp()] });
   stop();
   assert.deepEqual(await lines(/./), []);
-  registerSeries(
-    registry,
+  book.register(
     statusMetrics({ helmOps: () => [aHelmOp()], bundles: () => [], clusters: () => [] }),
   );
   assert.equal((await lines(/helmop_ready_clusters/)).length, 1);

@@ -10,7 +10,7 @@ import {
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { worstState } from "../rollup/summarize.ts";
-import type { Labels, Series, SeriesMetric } from "./series-metric.ts";
+import type { Labels, SeriesMetric } from "./series-book.ts";
 
 export interface StatusSources {
   readonly helmOps: () => readonly HelmOp[];
@@ -56,7 +56,7 @@ function helmOpMetrics(list: StatusSources["helmOps"]): readonly SeriesMetric[] 
       ],
     ),
   ];
-  return metricsOf("fleet_helmop", ["name", "namespace", "repo", "chart", "version"], {
+  return metricsOf("fleet_helmop", {
     counts,
     list,
     labelsOf: ({ metadata: { name, namespace = "" }, spec: { helm }, status }) => ({
@@ -89,7 +89,6 @@ function bundleMetrics(list: StatusSources["bundles"]): readonly SeriesMetric[] 
     ],
   );
   // Fleet's labels for what comes from Git are there, and empty, so that its dashboards find them.
-  const labelNames = ["name", "namespace", "commit", "repo", "generation", "state"];
   const labelsOf = (bundle: Bundle): Labels => ({
     ...namesOf(bundle),
     commit: "",
@@ -97,8 +96,8 @@ function bundleMetrics(list: StatusSources["bundles"]): readonly SeriesMetric[] 
     state: worstState(bundle.status?.summary ?? { ready: 0, desiredReady: 0 }) || "Ready",
   });
   return [
-    ...metricsOf("fleet_bundle", labelNames, { counts, list, labelsOf }),
-    stateMetric("fleet_bundle", labelNames, bundleStates, { list, labelsOf }),
+    ...metricsOf("fleet_bundle", { counts, list, labelsOf }),
+    stateMetric("fleet_bundle", bundleStates, { list, labelsOf }),
   ];
 }
 
@@ -110,14 +109,6 @@ function clusterMetrics(list: StatusSources["clusters"]): readonly SeriesMetric[
       (cluster) => cluster.status?.resourceCounts?.[field] ?? 0,
     ],
   );
-  const labelNames = [
-    "name",
-    "namespace",
-    "cluster_name",
-    "cluster_display_name",
-    "generation",
-    "state",
-  ];
   const labelsOf = (cluster: Cluster): Labels => ({
     ...namesOf(cluster),
     cluster_name: cluster.metadata.labels?.["management.cattle.io/cluster-name"] ?? "",
@@ -127,8 +118,8 @@ function clusterMetrics(list: StatusSources["clusters"]): readonly SeriesMetric[
   });
   const states = ["NotReady", "Ready", "WaitCheckIn", "Offline"];
   return [
-    ...metricsOf("fleet_cluster", labelNames, { counts, list, labelsOf }),
-    stateMetric("fleet_cluster", labelNames, states, { list, labelsOf }),
+    ...metricsOf("fleet_cluster", { counts, list, labelsOf }),
+    stateMetric("fleet_cluster", states, { list, labelsOf }),
   ];
 }
 
@@ -139,37 +130,33 @@ interface Listed<T> {
 
 function metricsOf<T>(
   prefix: string,
-  labelNames: readonly string[],
   { counts, list, labelsOf }: Listed<T> & { readonly counts: readonly Count<T>[] },
 ): readonly SeriesMetric[] {
   return counts.map(([name, help, count]) => ({
     name: `${prefix}_${name}`,
     help: `How many ${help}.`,
-    labelNames,
-    series: () => list().map((object) => ({ labels: labelsOf(object), value: count(object) })),
+    series: function* () {
+      for (const object of list()) yield { labels: labelsOf(object), value: count(object) };
+    },
   }));
 }
 
 /** 1 for the state that an object has, 0 for the others that there are. */
 function stateMetric<T>(
   prefix: string,
-  labelNames: readonly string[],
   states: readonly string[],
   { list, labelsOf }: Listed<T>,
 ): SeriesMetric {
   return {
     name: `${prefix}_state`,
     help: "Whether it is in this state.",
-    labelNames,
-    series: () =>
-      list().flatMap((object): Series[] => {
+    series: function* () {
+      for (const object of list()) {
         const labels = labelsOf(object);
-        const shown = new Set([...states, labels["state"] ?? ""]);
-        return [...shown].map((state) => ({
-          labels: { ...labels, state },
-          value: state === labels["state"] ? 1 : 0,
-        }));
-      }),
+        for (const state of new Set([...states, labels["state"] ?? ""]))
+          yield { labels: { ...labels, state }, value: state === labels["state"] ? 1 : 0 };
+      }
+    },
   };
 }
 

@@ -49,6 +49,23 @@ suite("a registration token", () => {
     });
   });
 
+  test("says no more when it ends once it ends no more", () => {
+    const known = token(undefined, { secretName: "first", expires: "2026-01-02T00:00:00Z" });
+
+    const plan = planToken({
+      token: known,
+      secret: tokenSecret(known, hub, "t"),
+      hub,
+      now: created,
+    });
+
+    assert.deepEqual(plan, {
+      kind: "keep",
+      secret: { kind: "none" },
+      status: { secretName: "first" },
+    });
+  });
+
   test("is deleted at its end", () => {
     const plan = planToken({
       token: token("24h"),

@@ -40,8 +40,9 @@ export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
   const endsAt = endOf(token);
   if (endsAt !== undefined && endsAt <= now) return { kind: "delete", expires: toTime(endsAt) };
   const step = secretStep(token, secret, hub);
+  const { expires: _, ...others } = token.status ?? {};
   const status: ClusterRegistrationTokenStatus = {
-    ...token.status,
+    ...others,
     // The name stands there once the Secret does, so that whoever waits for the one finds the other.
     ...(step.kind !== "taken" && { secretName: token.metadata.name }),
     ...(endsAt !== undefined && { expires: toTime(endsAt) }),

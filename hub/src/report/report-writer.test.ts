@@ -233,6 +233,65 @@ describe("a report that comes late", () => {
     end();
   });
 
+  it("is stored where the Cluster was deleted and made anew since the process was frozen", async () => {
+    const { clock, connects, saw, report, stored, end } = start();
+    saw(connects(40));
+    clock.freeze(30_000);
+    await clock.advance(2_000);
+    const metadata = { uid: "uid-anew", resourceVersion: "1000" };
+    saw(aCluster("paris", { metadata, status: { agent: { connected: true, epoch: 1 } } }));
+
+    report(1, 1);
+    await clock.advance(2_000);
+
+    assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
+    end();
+  });
+
+  it("is stored where the hub was restored to a state of before some time after the process was frozen", async () => {
+    const { clock, connects, saw, report, stored, end } = start();
+    saw(connects(39));
+    const newer = connects(40);
+    clock.freeze(30_000);
+    await clock.advance(2_000);
+    saw(newer);
+    await clock.advance(2_000);
+    saw(connects(2));
+
+    report(2, 1);
+    await clock.advance(2_000);
+
+    assert.deepEqual(stored()?.agent, { epoch: 2, sequence: 1 });
+    end();
+  });
+
+  it("is not stored after its API server was away, in which time the agent said elsewhere what is stored", async () => {
+    const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
+    saw(connects(1));
+    report(1, 1);
+    await settle();
+    const { list, replace } = kube;
+    let isAway = true;
+    Object.assign(kube, {
+      list: (...args: Parameters<typeof list>) =>
+        isAway ? Promise.reject(new Error("away")) : list(...args),
+      replace: (...args: Parameters<typeof replace>) =>
+        isAway ? Promise.reject(new Error("away")) : replace(...args),
+    });
+    report(1, 2, failed);
+    await clock.advance(2_000);
+    assert.deepEqual(acknowledged, [1]);
+
+    // The watch of this replica is not back yet when its next write gets through.
+    connects(2);
+    isAway = false;
+    await clock.advance(40_000);
+
+    assert.equal(stored()?.agent?.sequence, 1);
+    assert.deepEqual(acknowledged, [1, 2]);
+    end();
+  });
+
   it("waits while nobody can say whose agent it is", async () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));

@@ -36,7 +36,7 @@ export interface ReportWriter extends ReportSink {
 export interface ReportWriterDeps {
   readonly rest: KubeRest;
   readonly deployments: Store<BundleDeployment>;
-  readonly currency: Pick<Currency, "fresh" | "isOvertaken">;
+  readonly currency: Pick<Currency, "doubt" | "fresh" | "isOvertaken">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -95,10 +95,15 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     if (known !== true) {
       await known;
       // As after any other write that it was not decided on.
-      const message = `write ${resource.kind} ${keyOf(object)}: this process stood still, and decides again`;
+      const message = `write ${resource.kind} ${keyOf(object)}: the cache may have been behind, so that is decided again`;
       throw new KubeStatusError(message, { status: 409, reason: "Conflict" });
     }
-    return deps.rest.replace(resource, object, { ...options, timeoutMs: writeTimeoutMs });
+    try {
+      return await deps.rest.replace(resource, object, { ...options, timeoutMs: writeTimeoutMs });
+    } catch (thrown) {
+      if (!(thrown instanceof KubeStatusError)) currency.doubt();
+      throw thrown;
+    }
   }
 
   return {

@@ -54,6 +54,18 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
   });
 
+  test("no longer counts what it wrote and somebody took away before the watch told of it", () => {
+    const { store, count, states } = setUp();
+    const written = at("3", digestB);
+    store.wrote(written);
+    count(keyOf(written));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+
+    for (const { key } of store.beginList()([], "4")) count(key);
+
+    assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
+  });
+
   test("counts anew what is in a cluster that comes or goes", () => {
     const { store, count, watched, states, away, offline } = setUp();
     watched(at("1", digestA));

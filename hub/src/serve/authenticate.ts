@@ -3,10 +3,18 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
+import {
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  status,
+} from "@grpc/grpc-js";
+import { tooManyEnrolments } from "../enroll/errors.ts";
 import { type AgentCertificate, certificateOf, refusalOf } from "./agent-certificate.ts";
+import { createDoorway } from "./doorway.ts";
 import { RpcError, serveErrors } from "./errors.ts";
 import { createOpenCalls } from "./open-calls.ts";
+import { hostOf } from "./peer.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
 
@@ -15,6 +23,10 @@ import type { Refusals } from "./refusals.ts";
  * which the hub does not know yet. What a stream that nobody reads holds in memory lasts as long as its connection.
  */
 const mostCalls = 16;
+/** A request to enrol is one small message. */
+const longestRequestMs = 10_000;
+/** Before the connection is ended. */
+const toReadAnswerMs = 1_000;
 
 export interface AuthenticateDeps {
   readonly hubId: string;
@@ -23,32 +35,99 @@ export interface AuthenticateDeps {
   readonly hasSynced: () => boolean;
   /** The path of the one method that needs no certificate. */
   readonly enrollPath: string;
+  /** Ends the connection of that address (`getPeer`). */
+  readonly drop: (peer: string) => void;
   readonly refusals: Refusals;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export function authenticateAgents(deps: AuthenticateDeps): ServerInterceptor {
-  const { hubId, clusters, hasSynced, enrollPath, refusals, clock, log } = deps;
+  const { hubId, clusters, hasSynced, enrollPath, drop, refusals, clock, log } = deps;
   const openCalls = createOpenCalls(mostCalls);
+  const doorway = createDoorway();
   // An agent that is refused comes again and again; one line a minute says enough.
   const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
 
-  function judge(path: string, certificate: AgentCertificate | undefined): RpcError | undefined {
-    if (!hasSynced()) {
-      return new RpcError(
-        status.UNAVAILABLE,
-        serveErrors.HUB_NOT_READY,
-        "the hub has just started and is still reading what it knows of the fleet; try again in a moment",
-      );
-    }
-    if (path === enrollPath) return undefined;
+  function notReady(): RpcError | undefined {
+    if (hasSynced()) return undefined;
+    const message =
+      "the hub has just started and is still reading what it knows of the fleet; try again in a moment";
+    return new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message);
+  }
+
+  function judge(certificate: AgentCertificate | undefined): RpcError | undefined {
     const name = certificate && nameOf(certificate);
     const cluster = name === undefined ? undefined : clusters.get(name);
     return refusalOf({ certificate, hubId, cluster, now: clock.now() });
   }
 
-  return (method, call) => {
+  function turnAway(call: ServerInterceptingCallInterface, refusal: RpcError): void {
+    if (refusal.code !== serveErrors.HUB_NOT_READY.code) refusals.counted("certificate");
+    const peer = call.getPeer();
+    if (lines.take(`${hostOf(peer)} ${refusal.message}`))
+      log.warn({ peer, code: refusal.code, err: refusal.message }, "agent was turned away");
+    call.sendStatus({ code: refusal.status, details: refusal.message });
+  }
+
+  /** Of whoever has no certificate yet. */
+  function enrolling(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    let isOver = false;
+    let said = (): void => undefined;
+
+    async function comeIn(proceed: () => void): Promise<void> {
+      const peer = call.getPeer();
+      const leave = await doorway.enter(hostOf(peer));
+      if (leave === undefined) {
+        refusals.counted("enrolment");
+        const { status: code, message: details } = tooManyEnrolments();
+        call.sendStatus({ code, details });
+        return;
+      }
+      const timer = clock.setTimeout(() => {
+        // The place is taken for as long as there is something to keep.
+        said = () => undefined;
+        refusals.counted("enrolment");
+        const details = `the request to enrol did not come within ${longestRequestMs / 1_000} s`;
+        call.sendStatus({ code: status.DEADLINE_EXCEEDED, details });
+        // What has come is kept for as long as the caller leaves its half of the call open.
+        clock.setTimeout(() => {
+          drop(peer);
+          leave();
+        }, toReadAnswerMs);
+      }, longestRequestMs);
+      said = () => {
+        timer.cancel();
+        leave();
+      };
+      if (isOver) said();
+      else proceed();
+    }
+
+    return new ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata(metadata, proceed) {
+            const refusal = notReady();
+            if (refusal === undefined) void comeIn(() => proceed(metadata));
+            else turnAway(call, refusal);
+          },
+          onReceiveMessage(message, proceed) {
+            said();
+            proceed(message);
+          },
+          // Also at its good end.
+          onCancel() {
+            isOver = true;
+            said();
+          },
+        });
+      },
+    });
+  }
+
+  /** Of agents. */
+  function known(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     let leave = (): void => undefined;
     return new ServerInterceptingCall(call, {
       start(next) {
@@ -57,35 +136,33 @@ export function authenticateAgents(deps: AuthenticateDeps): ServerInterceptor {
           onCancel: () => leave(),
           onReceiveMetadata(metadata, proceed) {
             const certificate = certificateOf(call);
-            const refusal = judge(method.path, certificate);
-            if (refusal === undefined) {
-              const who = certificate && nameOf(certificate);
-              const entered = who === undefined ? leave : openCalls.enter(who);
-              if (entered !== undefined) {
-                leave = entered;
-                proceed(metadata);
-                return;
-              }
-              const message = `more than ${mostCalls} calls of one agent are open; end some of them first`;
-              refusals.refused(who ?? "", {
-                reason: "calls",
-                fields: { cluster: who },
-                message: "agent has too many calls open",
-              });
-              call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: message });
+            const refusal = notReady() ?? judge(certificate);
+            if (refusal !== undefined) {
+              turnAway(call, refusal);
               return;
             }
-            if (refusal.code !== serveErrors.HUB_NOT_READY.code) refusals.counted("certificate");
-            const peer = call.getPeer();
-            if (lines.take(`${peer.slice(0, peer.lastIndexOf(":"))} ${refusal.message}`)) {
-              log.warn({ peer, code: refusal.code, err: refusal.message }, "agent was turned away");
+            // Whoever has none was turned away.
+            const who = certificate === undefined ? "" : nameOf(certificate);
+            const entered = openCalls.enter(who);
+            if (entered !== undefined) {
+              leave = entered;
+              proceed(metadata);
+              return;
             }
-            call.sendStatus({ code: refusal.status, details: refusal.message });
+            const message = `more than ${mostCalls} calls of one agent are open; end some of them first`;
+            refusals.refused(who, {
+              reason: "calls",
+              fields: { cluster: who },
+              message: "agent has too many calls open",
+            });
+            call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: message });
           },
         });
       },
     });
-  };
+  }
+
+  return ({ path }, call) => (path === enrollPath ? enrolling(call) : known(call));
 }
 
 function nameOf({ identity }: AgentCertificate): string {

@@ -1,17 +1,19 @@
 /** The hub's gRPC port: TLS with the hub's own authority, client certificates asked for but not required, one service. */
 import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
-import { type FleetHandlers, loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
 import type { Enrollment } from "../enroll/enroll.ts";
 import type { Handout } from "../handout/handout.ts";
 import type { ServingIdentity } from "../identity/serving-identity.ts";
 import { identityOf } from "./agent-certificate.ts";
 import { type AuthenticateDeps, authenticateAgents } from "./authenticate.ts";
-import { RpcError, serveErrors, statusOf } from "./errors.ts";
-import { withSmallRequests } from "./small-requests.ts";
+import { RpcError, statusOf } from "./errors.ts";
+import { type IncomingHandlers, readable, withIncoming } from "./incoming.ts";
+import { createOpenPort } from "./open-port.ts";
+import { hostOf } from "./peer.ts";
 
-export interface FleetServerDeps extends Omit<AuthenticateDeps, "enrollPath"> {
+export interface FleetServerDeps extends Omit<AuthenticateDeps, "enrollPath" | "drop"> {
   readonly serving: ServingIdentity;
   readonly enrollment: Enrollment;
   readonly handout: Handout;
@@ -24,6 +26,12 @@ export interface FleetServer {
   close(graceMs: number): Promise<void>;
 }
 
+/** The Cluster or, of whoever has no certificate yet, the address; `kind` is what a log calls it. */
+interface Sender {
+  readonly kind: "cluster" | "peer";
+  readonly who: string;
+}
+
 /**
  * A peer that does not answer a ping within 8 s is gone: noticed at most 18 s after a cable was pulled. A shorter time would
  * take a machine that is merely busy for gone, and all agents with it at once; a longer one, agents to be Offline before
@@ -32,7 +40,7 @@ export interface FleetServer {
 const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms": 8_000 } as const;
 
 export function createFleetServer(deps: FleetServerDeps): FleetServer {
-  const { serving, enrollment, handout, clock } = deps;
+  const { serving, enrollment, handout, refusals, clock, log } = deps;
   const { service } = loadFleetService();
   const server = new Server({
     ...keepAlive,
@@ -44,50 +52,67 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     "grpc.max_connection_idle_ms": 60_000,
     // Costs memory for each connection and is read by nobody.
     "grpc.enable_channelz": 0,
-    interceptors: [authenticateAgents({ ...deps, enrollPath: service.Enroll.path })],
+    interceptors: [
+      authenticateAgents({
+        ...deps,
+        enrollPath: service.Enroll.path,
+        drop: (peer) => port.drop(peer),
+      }),
+    ],
   });
-  server.addService(withSmallRequests(service), {
+  server.addService(withIncoming(service), {
     Enroll: (call, callback) => {
       const work = async () =>
         enrollResponseToWire(
           await enrollment.enroll(
-            parsed(() => enrollRequestFromWire(call.request)),
+            parsed({ kind: "peer", who: hostOf(call.getPeer()) }, () =>
+              enrollRequestFromWire(readable(call.request)),
+            ),
             call.getPeer(),
           ),
         );
       answer(work, callback);
     },
     Renew: (call, callback) => {
-      const work = async () => ({
-        certificate: await enrollment.renew(
-          identityOf(call).identity,
-          call.request.certificateRequest,
-        ),
-      });
+      const work = async () => {
+        const { identity } = identityOf(call);
+        const { namespace, name } = identity;
+        const { certificateRequest } = parsed(
+          { kind: "cluster", who: keyOf({ namespace, name }) },
+          () => readable(call.request),
+        );
+        return { certificate: await enrollment.renew(identity, certificateRequest) };
+      };
       answer(work, callback);
     },
     Connect: (call) => handout.accept(call, identityOf(call)),
-  } satisfies FleetHandlers);
+  } satisfies IncomingHandlers);
   // The declared names of the two arguments are the wrong way round in grpc-js; with one object for both it is right either way.
   const credentials = experimental.createCertificateProviderServerCredentials(
     serving,
     serving,
     false,
   );
+  const connections = server.createConnectionInjector(credentials);
+  const port = createOpenPort((socket) => connections.injectConnection(socket), log);
+
+  /** What breaks the contract is the sender's fault. */
+  function parsed<T>({ kind, who }: Sender, parse: () => T): T {
+    try {
+      return parse();
+    } catch (thrown) {
+      const answer = RpcError.protocolBroken(thrown);
+      const fields = { [kind]: who, err: answer.message };
+      const message = "agent broke the contract, so its request is refused";
+      refusals.refused(who, { reason: "broken", fields, message });
+      throw answer;
+    }
+  }
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-        server.bindAsync(address, credentials, (error, bound) => {
-          if (error === null) resolve(bound);
-          else {
-            const message = `the gRPC port ${address} cannot be opened: ${messageOf(error)}`;
-            reject(new AppError(serveErrors.PORT_UNAVAILABLE, message, { cause: error }));
-          }
-        });
-      }),
+    listen: port.listen,
     close: async (graceMs) => {
+      port.close();
       handout.close();
       await new Promise<void>((resolve) => {
         const timer = clock.setTimeout(() => {
@@ -109,13 +134,4 @@ function answer<T>(work: () => Promise<T>, callback: sendUnaryData<T>): void {
     (value) => callback(null, value),
     (thrown: unknown) => callback(statusOf(RpcError.answerTo(thrown))),
   );
-}
-
-/** What breaks the contract is the sender's fault. */
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (thrown) {
-    throw RpcError.protocolBroken(thrown);
-  }
 }

@@ -1,5 +1,6 @@
 /** What is refused of agents: each time counted, and told once a minute for each of them and each reason. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { Counter, type Registry } from "prom-client";
 import { createRateLimit } from "./rate-limit.ts";
@@ -32,6 +33,8 @@ export interface Refusals {
   refused(who: string, refusal: Refusal): void;
   /** For what is told elsewhere. */
   counted(reason: RefusalReason): void;
+  /** What the hub itself could not do for an agent: no refusal, and told as seldom. */
+  failed(who: string, thrown: unknown, failure: Omit<Refusal, "reason">): void;
 }
 
 export interface RefusalsDeps {
@@ -58,6 +61,9 @@ export function createRefusals({ metrics, clock, log }: RefusalsDeps): Refusals 
     refused(who, { reason, fields, message }) {
       counted(reason);
       if (lines.take(`${who} ${reason}`)) log.warn({ ...fields, reason }, message);
+    },
+    failed(who, thrown, { fields, message }) {
+      if (lines.take(`${who} ${message}`)) log.warn({ ...fields, err: messageOf(thrown) }, message);
     },
   };
 }

@@ -46,15 +46,13 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
   const rest = createMemoryKube();
   const events: EventNote[] = [];
   const stores = {
-    helmOps: createStore<HelmOp>({ clock }),
-    bundles: createStore<Bundle>({ clock }),
+    helmOps: createStore<HelmOp>(),
+    bundles: createStore<Bundle>(),
     deployments: createStore<BundleDeployment>({
-      clock,
       indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
     }),
   };
   const policies = createStore<Policy>({
-    clock,
     indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
   });
   const doubts = createDoubts(clock);

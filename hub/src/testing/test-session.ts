@@ -10,6 +10,7 @@ import { Registry } from "prom-client";
 import { createHandoutMetrics } from "../handout/metrics.ts";
 import type { ReportPlace } from "../handout/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../handout/session.ts";
+import type { Incoming } from "../serve/incoming.ts";
 import { createRefusals } from "../serve/refusals.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
@@ -35,6 +36,11 @@ export interface TestSession {
   readonly told: readonly WireHubMessage[];
   /** How the stream was ended by this side: `error` or `end`. */
   readonly ends: readonly string[];
+  /** The sentences of those that were errors. */
+  readonly answers: readonly string[];
+  /** What was refused or failed, as a person is told of it. */
+  readonly warnings: readonly object[];
+  readonly metrics: Registry;
   /** `coming`, `arrived` and `left`, as presence heard of them. */
   readonly presence: readonly string[];
   /** What the agent says next fails to be kept, or to be written. */
@@ -43,7 +49,7 @@ export interface TestSession {
   /** The agent reads no more, until it does again. */
   read(isRead: boolean): void;
   /** The agent says it. */
-  say(message: ReadAgentMessage): void;
+  say(message: Incoming<ReadAgentMessage>): void;
   /** The connection is lost. */
   lose(): void;
   /** The agent has nothing more to say. */
@@ -56,6 +62,8 @@ export function openTestSession(): TestSession {
   const kept: Kept[] = [];
   const told: WireHubMessage[] = [];
   const ends: string[] = [];
+  const answers: string[] = [];
+  const warnings: object[] = [];
   const presence: string[] = [];
   let isKeepingBroken = false;
   let isArrivalBroken = false;
@@ -79,7 +87,10 @@ export function openTestSession(): TestSession {
     },
   });
   stream.sendMetadata = () => undefined;
-  stream.on("error", () => ends.push("error"));
+  stream.on("error", ({ message }) => {
+    ends.push("error");
+    answers.push(message);
+  });
 
   const keep = (entry: Kept): Promise<void> => {
     kept.push(entry);
@@ -92,6 +103,9 @@ export function openTestSession(): TestSession {
   const notAfter = clock.now() + 3_600_000;
   const metrics = new Registry();
   const log = silentLog();
+  const warning = Object.assign(silentLog(), {
+    warn: (fields: object) => void warnings.push(fields),
+  });
   const session = openSession(
     {
       hubId: testHubId,
@@ -127,7 +141,7 @@ export function openTestSession(): TestSession {
         recorded: () => [],
       },
       metrics: createHandoutMetrics(metrics),
-      refusals: createRefusals({ metrics, clock, log }),
+      refusals: createRefusals({ metrics, clock, log: warning }),
       clock,
       log,
     },
@@ -155,6 +169,9 @@ export function openTestSession(): TestSession {
     kept,
     told,
     ends,
+    answers,
+    warnings,
+    metrics,
     presence,
     failKeeping: () => {
       isKeepingBroken = true;

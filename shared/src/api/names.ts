@@ -26,6 +26,9 @@ export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
 /** On a HelmOp: a registry told of something new, so its poll is due. Any new value is one request. */
 export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 
+/** On a registration token and a HelmOp that `flotilla simulate` made: the name of the simulation. */
+export const simulatedLabel = "flotilla.dev/simulation";
+
 /** The Secret in the hub's namespace with its certificate authority, and what is noted on it. */
 export const authoritySecretName = "flotilla-ca";
 /** A person asks for the authority to be rotated. Any new value is one request. */
@@ -73,8 +76,22 @@ const maxLabelLength = 63;
 /** Fleet digests no more than this of a cluster's names. */
 const hashedLength = 100;
 
+/** Of so many clusters the namespace is remembered: a Bundle for all asks for each with every change of one. */
+const mostRemembered = 20_000;
+const remembered = new Map<string, string>();
+
 /** The namespace on the hub that has a cluster's BundleDeployments. Fleet makes the same one. */
 export function clusterNamespaceName(clusterNamespace: string, clusterName: string): string {
+  const cluster = `${clusterNamespace}/${clusterName}`;
+  const known = remembered.get(cluster);
+  if (known !== undefined) return known;
+  const name = makeClusterNamespaceName(clusterNamespace, clusterName);
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(cluster, name);
+  return name;
+}
+
+function makeClusterNamespaceName(clusterNamespace: string, clusterName: string): string {
   const key = hex("sha256", `${clusterNamespace}::${clusterName}`.slice(0, hashedLength)).slice(
     0,
     12,

@@ -1,6 +1,7 @@
 /** The HTTP port of a process: `/healthz` (it runs), `/readyz` (it does its work), `/metrics`, and what it has besides. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
 import type { Registry } from "prom-client";
 import { formatListenAddress, type ListenAddress } from "../config/listen-address.ts";
 
@@ -13,6 +14,8 @@ export interface HealthServer {
 export interface HealthServerOptions {
   readonly listen: ListenAddress;
   readonly metrics: Registry;
+  /** What `/metrics` says besides, in the text format of Prometheus, in pieces. */
+  readonly moreMetrics?: () => AsyncIterable<string>;
   /** Why the process is not ready, as a sentence; undefined when it is. */
   readonly notReady: () => string | undefined;
   /** What answers requests whose path begins with this. */
@@ -25,11 +28,18 @@ export type Route = (request: IncomingMessage, response: ServerResponse) => Prom
 export async function startHealthServer({
   listen,
   metrics,
+  moreMetrics,
   notReady,
   routes = {},
 }: HealthServerOptions): Promise<HealthServer> {
+  async function* textBehind(own: string): AsyncIterable<string> {
+    yield own;
+    if (moreMetrics !== undefined) yield* moreMetrics();
+  }
+
   const server = createServer((request, response) => {
-    const answer = (status: number, body: string, type = "text/plain; charset=utf-8"): void => {
+    const answer = (status: number, body: string): void => {
+      const type = "text/plain; charset=utf-8";
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(body);
     };
     const path = (request.url ?? "/").split("?", 1)[0];
@@ -42,7 +52,12 @@ export async function startHealthServer({
       answer(why === undefined ? 200 : 503, `${why ?? "ok"}\n`);
     } else if (path === "/metrics") {
       metrics.metrics().then(
-        (text) => answer(200, text, metrics.contentType),
+        (own) => {
+          const type = metrics.contentType;
+          response.writeHead(200, { "content-type": type, "cache-control": "no-store" });
+          // Whoever does not read it to its end hears no more.
+          pipeline(textBehind(own), response).catch(() => undefined);
+        },
         () => answer(500, "metrics could not be collected\n"),
       );
     } else answer(404, "there are /healthz, /readyz and /metrics\n");

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isPrintable } from "@flotilla/proto/clean-text.ts";
+import { loadFleetService } from "@flotilla/proto/service.ts";
+import { WireError } from "@flotilla/proto/wire-checks.ts";
+import fc from "fast-check";
+import { type Incoming, readable, withIncoming } from "./incoming.ts";
+
+const { service } = loadFleetService();
+const incoming = withIncoming(service);
+const decoders: Readonly<Record<string, (bytes: Buffer) => Incoming<unknown>>> = {
+  Enroll: incoming.Enroll.requestDeserialize,
+  Renew: incoming.Renew.requestDeserialize,
+  Connect: incoming.Connect.requestDeserialize,
+};
+
+describe("what agents say", () => {
+  for (const [name, decode] of Object.entries(decoders)) {
+    test(`with ${name} never ends in a decoder that throws, whatever it is`, () => {
+      const seen = new Set<string>();
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+          const came = decode(Buffer.from(bytes));
+
+          seen.add(came.kind);
+          if (came.kind === "unreadable") assert.ok(isPrintable(came.why), came.why);
+        }),
+      );
+      assert.deepEqual([...seen].toSorted(), ["message", "unreadable"]);
+    });
+
+    test(`with ${name} and cannot be read is refused with why`, () => {
+      const came = decode(Buffer.from("ffffffffffff", "hex"));
+
+      assert.throws(
+        () => readable(came),
+        (thrown) =>
+          thrown instanceof WireError &&
+          /^the message of 6 bytes cannot be read: [a-z]+/.test(thrown.message),
+      );
+    });
+  }
+
+  test("and can be read is what was said", () => {
+    const { requestSerialize } = service.Renew;
+    const said = { certificateRequest: Buffer.from("request") };
+
+    const came = incoming.Renew.requestDeserialize(requestSerialize(said));
+
+    assert.deepEqual(readable(came), said);
+  });
+
+  for (const name of ["Enroll", "Renew"] as const) {
+    test(`with ${name} in more than 256 KiB is refused with its size and what is allowed`, () => {
+      const most = 256 * 1024;
+      // Of a field that nobody knows, which is read and dropped.
+      const padded = (bytes: number): Buffer => {
+        const head = Buffer.from([0x7a, 0, 0, 0]);
+        const length = bytes - head.length;
+        head.set([(length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14], 1);
+        return Buffer.concat([head, Buffer.alloc(length)]);
+      };
+      const { requestDeserialize } = incoming[name];
+
+      assert.equal(requestDeserialize(padded(most)).kind, "message");
+      assert.deepEqual(requestDeserialize(padded(most + 1)), {
+        kind: "unreadable",
+        why: "the message of 262145 bytes cannot be read: a request may have 262144 bytes at most",
+      });
+    });
+  }
+});

@@ -1,0 +1,8 @@
+import type { SeriesBook } from "../metrics/series-book.ts";
+
+/** All that a book of series says, as it comes. */
+export async function piecesOf(book: Pick<SeriesBook, "text">): Promise<readonly string[]> {
+  const pieces: string[] = [];
+  for await (const piece of book.text()) pieces.push(piece);
+  return pieces;
+}
