@@ -53,6 +53,46 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
     ["the hook of revision 2 did not run"],
   ],
   [
+    "that is so also where Helm has superseded it",
+    {
+      revisions: [...good.revisions, cutOff, { ...again, digest: "d" }].map((one) =>
+        one.revision < 4 ? { ...one, status: "superseded" } : one,
+      ),
+      traces: [...good.traces, { revision: 4 }],
+      wanted: 4,
+    },
+    ["the hook of revision 3 did not run"],
+  ],
+  [
+    "but Helm supersedes what has failed where nothing else is deployed, as after a run that was ended at its very end",
+    {
+      revisions: [
+        { revision: 1, status: "superseded", digest: "a" },
+        { revision: 2, status: "failed", digest: "b" },
+        { revision: 3, status: "superseded", digest: "c" },
+        { revision: 4, status: "deployed", digest: "d" },
+      ],
+      traces: [{ revision: 1 }, { revision: 2 }, { revision: 4 }],
+      wanted: 4,
+    },
+    [],
+  ],
+  [
+    "but not where what came next did not succeed either",
+    {
+      revisions: [
+        { revision: 1, status: "superseded", digest: "a" },
+        { revision: 2, status: "failed", digest: "b" },
+        { revision: 3, status: "superseded", digest: "c" },
+        { revision: 4, status: "failed", digest: "d" },
+        { revision: 5, status: "deployed", digest: "e" },
+      ],
+      traces: [{ revision: 1 }, { revision: 2 }, { revision: 5 }],
+      wanted: 5,
+    },
+    ["the hook of revision 3 did not run"],
+  ],
+  [
     "a run without a record is one too many",
     { traces: [...good.traces, { revision: 3 }] },
     ["traces of revisions without a record: 3"],

@@ -36,14 +36,26 @@ export function auditRelease(history: ReleaseHistory): readonly string[] {
     wrong.push(`the revisions have gaps: ${revisions.map(({ revision }) => revision).join()}`);
   }
   const done = new Set<string>();
+  /**
+   * Whether a revision stands as deployed. Where none does, Helm calls the last one superseded once another has succeeded,
+   * also one that had failed. That is so after a run that was ended when its hook was through: it may have superseded the
+   * one before, and no longer have said that it is deployed itself.
+   */
+  let isAnyDeployed = true;
+  const hooksOf = (revision: number) =>
+    traces.filter((trace) => trace.revision === revision).length;
   for (const { revision, status, digest } of revisions) {
-    const count = traces.filter((trace) => trace.revision === revision).length;
-    const isDone = status === "deployed" || status === "superseded";
-    if (isDone && done.has(digest)) wrong.push(`revision ${revision} installed the same once more`);
-    if (isDone) done.add(digest);
+    const count = hooksOf(revision);
     if (status.startsWith("pending")) wrong.push(`revision ${revision} is still ${status}`);
     if (count > 1) wrong.push(`the hook of revision ${revision} ran ${count} times`);
-    if (isDone && count === 0) wrong.push(`the hook of revision ${revision} did not run`);
+    if (status === "failed" && count > 0) isAnyDeployed = false;
+    const hadFailed =
+      status === "superseded" && count === 0 && !isAnyDeployed && hooksOf(revision + 1) > 0;
+    if ((status !== "deployed" && status !== "superseded") || hadFailed) continue;
+    if (done.has(digest)) wrong.push(`revision ${revision} installed the same once more`);
+    if (count === 0) wrong.push(`the hook of revision ${revision} did not run`);
+    done.add(digest);
+    isAnyDeployed = true;
   }
   const unknown = traces.filter(
     (trace) => !revisions.some(({ revision }) => revision === trace.revision),

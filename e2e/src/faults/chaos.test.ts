@@ -1,7 +1,7 @@
 /**
- * Everything is killed and every link broken, in random order, while HelmOps change: at the end all is as wanted, and
- * was done once. `FLOTILLA_FAULTS_SEED` repeats the order of a run, `FLOTILLA_FAULTS_MINUTES` makes it longer, and
- * `FLOTILLA_FAULTS_REPLICAS` says how many replicas the hub has.
+ * Everything is killed and every link broken, each kind of fault in its turn and then in random order, while HelmOps
+ * change: at the end all is as wanted, and was done once. `FLOTILLA_FAULTS_SEED` repeats the order of a run,
+ * `FLOTILLA_FAULTS_MINUTES` makes it longer, and `FLOTILLA_FAULTS_REPLICAS` says how many replicas the hub has.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -26,8 +26,10 @@ const roundMs = 48_000;
 const rounds = Math.ceil((minutes * 60_000) / roundMs);
 /** An agent may wait 30 s for its next try, and a leader be elected before it. */
 const patienceMs = 75_000;
+/** How much longer the last round may be, so that also a short run has each kind of fault. */
+const untilEachMs = 90_000;
 /** A round, what is still undone at its end, and the time to converge. */
-const timeout = roundMs + 40_000 + 2 * patienceMs;
+const timeout = roundMs + untilEachMs + 40_000 + 2 * patienceMs;
 
 const random = createRandom(seed);
 const fleet = await startTestFleet({ clusters: [{}, {}], replicas, proxied: true });
@@ -65,7 +67,8 @@ for (let round = 1; round <= rounds; round += 1) {
       const ending = new AbortController();
       const changing = rollouts.run(random, ending.signal);
       const until = performance.now() + roundMs;
-      while (performance.now() < until) {
+      const isLacking = () => round === rounds && faults.tally.missing.length > 0;
+      while (performance.now() < until + (isLacking() ? untilEachMs : 0)) {
         faults.strike(random);
         await sleep(random.between(300, 4_000));
       }
@@ -92,7 +95,7 @@ for (let round = 1; round <= rounds; round += 1) {
           assert.deepEqual(
             auditRelease({ revisions, traces, wanted: changes, interruptions }),
             [],
-            `${where}: ${JSON.stringify(revisions)}`,
+            `${where}: ${JSON.stringify({ revisions, traces })}`,
           );
           const namespace = clusterNamespaceName(workspaceNamespace, cluster.name);
           const deployment = state.deployments.find(
@@ -115,5 +118,11 @@ test("no log has a secret", () =>
       .map(([, value]) => Buffer.from(value, "base64").toString());
     assert.equal(words.length, 1);
     assert.deepEqual(await linesWith(fleet, [password, "PRIVATE KEY", ...words]), []);
-    assert.ok(faults.count > rounds * 10, `${faults.count} faults`);
   }));
+
+test("each kind of fault has happened, and enough of them", (t) => {
+  for (const line of faults.tally.told().split("\n")) t.diagnostic(line);
+
+  assert.deepEqual(faults.tally.missing, []);
+  assert.ok(faults.tally.total > rounds * 10, `${faults.tally.total} faults`);
+});

@@ -2,28 +2,38 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { leases, namespaces } from "@flotilla/shared/kube/core-resources.ts";
+import { helmOps } from "@flotilla/shared/api/resources.ts";
+import { leases } from "@flotilla/shared/kube/core-resources.ts";
 import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { LinkProxy } from "../testing/link-proxy.ts";
 import type { Chronicle } from "./chronicle.ts";
+import {
+  createFaultTally,
+  type FaultKind,
+  type FaultTally,
+  nextFault,
+  type Weighted,
+} from "./fault-kinds.ts";
 import { type Keeper, keepUp } from "./keeper.ts";
 import type { Random } from "./random.ts";
 
 export interface Faults {
-  /** Does one of those that are possible now, chosen at random; what it undoes later is its own business. */
+  /**
+   * Does one of those that are possible now, chosen at random, each kind once before any comes again; what it undoes
+   * later is its own business.
+   */
   strike(random: Random): void;
   /** Resolves when nothing is broken any more, everything is up, and the API server answers. */
   over(): Promise<void>;
   readonly agents: readonly Keeper[];
-  /** How many deeds there were. */
-  readonly count: number;
+  /** What really happened. */
+  readonly tally: Pick<FaultTally, "total" | "missing" | "told">;
   /** Starts nothing any more. */
   stop(): Promise<void>;
 }
 
-interface Deed {
-  readonly weight: number;
+interface Deed extends Weighted {
   readonly isPossible: () => boolean;
   readonly run: (random: Random) => Promise<void>;
 }
@@ -40,9 +50,19 @@ function away(random: Random): number {
 
 const planeRestMs = 12_000;
 
+/** Asks for a custom resource: a server that was just started serves its own kinds some seconds before those. */
 async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
   const signal = AbortSignal.timeout(2_000);
-  return (await hub.get(namespaces, { name: hubNamespace }, { signal })) !== undefined;
+  await hub.list(helmOps, { limit: 1, signal });
+  return true;
+}
+
+/** A Lease goes on naming a replica for a while that was killed and is up again, and then leads no longer. */
+async function saysItLeads({ replicas }: TestFleet, { name }: Keeper): Promise<boolean> {
+  const port = replicas.find((replica) => replica.name === name)?.ports.http;
+  const options = { signal: AbortSignal.timeout(2_000) };
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, options).catch(() => undefined);
+  return /^flotilla_hub_leader 1$/m.test((await answer?.text().catch(() => "")) ?? "");
 }
 
 export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chronicle): Faults {
@@ -80,16 +100,17 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
   const underWay = new Set<Promise<void>>();
   let isLinkBusy = false;
   let planeIsLeftUntil = 0;
-  let count = 0;
+  const tally = createFaultTally();
 
-  function kill(keeper: Keeper, weight: number): Deed {
+  function kill(keeper: Keeper, kind: FaultKind, weight: number): Deed {
     return {
+      kind,
       weight,
       isPossible: () => keeper.isUp,
       run: (random) => {
         const forMs = away(random);
         note(`kill -9 of ${keeper.name}, away for ${forMs} ms`);
-        keeper.kill(forMs);
+        if (keeper.kill(forMs)) tally.add(kind);
         return Promise.resolve();
       },
     };
@@ -107,18 +128,16 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
     };
   }
 
-  /** One at a time: the next would undo this one. */
-  function onLink(
-    what: string,
-    weight: number,
-    run: (random: Random) => Promise<void> | void,
-  ): Deed {
+  /** One at a time: the next would undo this one. And only where there is a connection that it can happen to. */
+  function onLink(kind: FaultKind, run: (random: Random) => Promise<void> | void): Deed {
     return {
-      weight,
-      isPossible: () => !isLinkBusy,
+      kind,
+      weight: 1,
+      isPossible: () => !isLinkBusy && link.size > 0,
       async run(random) {
         isLinkBusy = true;
-        note(`link: ${what}`);
+        note(`link: ${kind}`);
+        tally.add(kind);
         await run(random);
         link.heal();
         note("link: healed");
@@ -128,6 +147,7 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
   }
 
   const killLeader: Deed = {
+    kind: "kill -9 of the leader",
     weight: 3,
     isPossible: () => apiServer.isUp && etcd.isUp,
     async run(random) {
@@ -136,41 +156,41 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
       const lease = await fleet.hub.get(leases, ref, options).catch(() => undefined);
       const name = holderOf(lease)?.split("_")[0];
       const leader = replicas.find((replica) => replica.name === name);
-      if (leader?.isUp === true) {
+      if (leader?.isUp === true && (await saysItLeads(fleet, leader))) {
         note("the leader is chosen");
-        await kill(leader, 0).run(random);
+        await kill(leader, killLeader.kind, 0).run(random);
       }
     },
   };
 
   const deeds: readonly Deed[] = [
-    ...replicas.map((replica) => kill(replica, 1)),
+    ...replicas.map((replica) => kill(replica, "kill -9 of a replica of the hub", 1)),
     killLeader,
-    ...agents.map((agent) => kill(agent, 2)),
-    ofPlane(kill(apiServer, 3)),
-    ofPlane(kill(etcd, 3)),
-    onLink("all connections are cut", 1, () => link.cut()),
-    onLink("cut every few hundred ms", 1, async (random) => {
+    ...agents.map((agent) => kill(agent, "kill -9 of an agent", 2)),
+    ofPlane(kill(apiServer, "kill -9 of the hub's API server", 3)),
+    ofPlane(kill(etcd, "kill -9 of the hub's etcd", 3)),
+    onLink("all connections are cut", () => link.cut()),
+    onLink("all connections are cut again and again", async (random) => {
       for (let left = random.between(3, 10); left > 0; left -= 1) {
         link.cut();
         await sleep(random.between(100, 500));
       }
     }),
-    onLink("what agents send has an end", 1, () => link.halve("agent")),
-    onLink("what the hub sends has an end", 1, () => link.halve("hub")),
-    onLink("nothing goes through", 1, async (random) => {
+    onLink("what agents send has an end", () => link.halve("agent")),
+    onLink("what the hub sends has an end", () => link.halve("hub")),
+    onLink("nothing goes through", async (random) => {
       link.drop(["agent", "hub"]);
       await sleep(away(random));
     }),
-    onLink("nothing of the agents goes through", 1, async (random) => {
+    onLink("nothing of the agents goes through", async (random) => {
       link.drop(["agent"]);
       await sleep(away(random));
     }),
-    onLink("nothing of the hub goes through", 1, async (random) => {
+    onLink("nothing of the hub goes through", async (random) => {
       link.drop(["hub"]);
       await sleep(away(random));
     }),
-    onLink("everything is late", 1, async (random) => {
+    onLink("everything is late", async (random) => {
       link.delay(random.between(50, 2_000));
       await sleep(away(random));
     }),
@@ -178,19 +198,12 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
 
   return {
     agents,
-    get count() {
-      return count;
-    },
+    tally,
     strike(random) {
-      const possible = deeds
-        .filter((deed) => deed.isPossible())
-        .flatMap((deed) => Array.from({ length: deed.weight }, () => deed));
-      if (possible.length === 0) return;
-      count += 1;
-      const work = random
-        .pick(possible)
-        .run(random)
-        .finally(() => underWay.delete(work));
+      const possible = deeds.filter((deed) => deed.isPossible());
+      const deed = nextFault(possible, tally.missing, random);
+      if (deed === undefined) return;
+      const work = deed.run(random).finally(() => underWay.delete(work));
       underWay.add(work);
     },
     async over() {

@@ -13,8 +13,8 @@ export interface Kept {
 export interface Keeper {
   readonly name: string;
   readonly isUp: boolean;
-  /** kill -9, and again what it is kept up with after `awayMs`. */
-  kill(awayMs: number): void;
+  /** kill -9, and again what it is kept up with after `awayMs`; false when there was nothing left to kill. */
+  kill(awayMs: number): boolean;
   /** Resolves when it is up. */
   up(): Promise<void>;
   /** How often it has ended. */
@@ -79,8 +79,8 @@ export function keepUp(kept: Kept, chronicle: Chronicle): Keeper {
     },
     kill(forMs) {
       awayMs = forMs;
-      const { pid } = kept.process().identity;
-      if (kept.process().exit() === undefined) process.kill(pid, "SIGKILL");
+      const running = kept.process();
+      return running.exit() === undefined && process.kill(running.identity.pid, "SIGKILL");
     },
     up: () => (isUp ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
     async stop() {

@@ -12,6 +12,8 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 export interface History<T extends KubeObject> {
   /** How much there is: what a test does next comes behind it. */
   readonly length: number;
+  /** The objects that were ever told of. */
+  readonly keys: readonly ObjectKey[];
   /** What an object came to be, one after the other, from a point on and with what it was there. */
   of(key: ObjectKey, from?: number): readonly T[];
   /** All objects as they came, from a point on. */
@@ -42,6 +44,9 @@ export function createRecorder(rest: KubeRest): Recorder {
       return {
         get length() {
           return entries.length;
+        },
+        get keys() {
+          return [...new Set(entries.map((object) => keyOf(object)))];
         },
         of,
         since: (from) => entries.slice(from),

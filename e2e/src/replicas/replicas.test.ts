@@ -2,11 +2,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { helmOpThat } from "../testing/expect.ts";
 import type { TestReplica } from "../testing/fleet.ts";
+import { type ConditionChange, conditionChanges } from "./condition-changes.ts";
 import { createRecorder, type History, isRising, steps } from "./history.ts";
 import { observed, openWorkbench, signal } from "./workbench.ts";
 
@@ -18,8 +21,9 @@ const [first, second] = fleet.clusters;
 assert.ok(first !== undefined && second !== undefined);
 const recorder = createRecorder(hub);
 after(() => recorder.stop());
-const [ofHelmOps, ofClusters, ofDeployments] = await Promise.all([
+const [ofHelmOps, ofBundles, ofClusters, ofDeployments] = await Promise.all([
   recorder.record(helmOps),
+  recorder.record(bundles),
   recorder.record(clusters),
   recorder.record(bundleDeployments),
 ]);
@@ -28,10 +32,14 @@ const [ofHelmOps, ofClusters, ofDeployments] = await Promise.all([
 function mark() {
   return {
     helmOps: ofHelmOps.length,
+    bundles: ofBundles.length,
     clusters: ofClusters.length,
     deployments: ofDeployments.length,
   };
 }
+
+/** Within this an agent that stays away is told to be Offline, and what is no verdict is told sooner. */
+const tellingMs = 6_000;
 
 const keyIn = (name: string) => `${workspaceNamespace}/${name}`;
 const isThere = ({ status }: Cluster) => status?.agent?.connected === true;
@@ -75,18 +83,60 @@ function assertContentsInOrder(
   }
 }
 
-test("a rolling restart loses no message, flaps no condition, and leadership is handed on at once", async () => {
-  const from = mark();
-  const before = await Promise.all(fleet.clusters.map((cluster) => bench.revisionIn(cluster)));
-  let isOver = false;
-  let changes = 0;
-  const changing = (async () => {
-    while (!isOver) {
-      changes += 1;
-      await bench.change();
-      await bench.settled();
-    }
-  })();
+interface Told extends ConditionChange {
+  /** Kind and name. */
+  readonly of: string;
+}
+
+/** Every change of every condition of all objects, from a point on. */
+function changedConditions(from: ReturnType<typeof mark>): readonly Told[] {
+  return [
+    ...changedIn("HelmOp", ofHelmOps, from.helmOps),
+    ...changedIn("Bundle", ofBundles, from.bundles),
+    ...changedIn("Cluster", ofClusters, from.clusters),
+    ...changedIn("BundleDeployment", ofDeployments, from.deployments),
+  ];
+}
+
+function changedIn(
+  kind: string,
+  history: History<
+    KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] | undefined } }
+  >,
+  from: number,
+): readonly Told[] {
+  return history.keys.flatMap((key) =>
+    conditionChanges(history.of(key, from).map(({ status }) => status?.conditions)).map(
+      (change) => ({ of: `${kind} ${key}`, ...change }),
+    ),
+  );
+}
+
+/** What the conditions may say that speak of `moving` while it is rolled out. */
+const inRollout: Readonly<Record<string, readonly string[]>> = {
+  Ready: ["True ", "True Ready", "False WaitApplied", "False NotReady"],
+  Reconciling: ["False ", "True WaitApplied", "True NotReady"],
+};
+
+/** Of `moving` and its clusters no more was told than that it was rolled out so many times, and of all else nothing. */
+function assertToldOfRollouts(told: readonly Told[], rollouts: number): void {
+  const moved = ({ of }: Told) => of.endsWith("/moving") || of.startsWith("Cluster ");
+  assert.deepEqual(
+    told.filter((change) => !(moved(change) && inRollout[change.type]?.includes(change.after))),
+    [],
+  );
+  for (const [of, changes = []] of Object.entries(Object.groupBy(told, ({ of }) => of))) {
+    const left = changes.filter(
+      ({ type, before }) => type === "Ready" && before.startsWith("True"),
+    );
+    // Each cluster is there in its own time, and HelmOp and Bundle may be Ready between the two.
+    const most = /^(HelmOp|Bundle) /.test(of) ? rollouts * fleet.clusters.length : rollouts;
+    assert.ok(left.length <= most, `${of} was ${left.length} times no longer Ready`);
+  }
+}
+
+/** Ends each replica and starts it again, one after the other; how long it took each time until another led. */
+async function restartInTurn(): Promise<readonly number[]> {
   const handedOnAfter: number[] = [];
   for (const replica of replicas) {
     const leader = await bench.leader();
@@ -100,11 +150,42 @@ test("a rolling restart loses no message, flaps no condition, and leadership is 
     assert.equal(replica.process().exit()?.code, 0);
     await replica.start();
   }
+  assert.ok(handedOnAfter.length > 0);
+  return handedOnAfter;
+}
+
+test("a rolling restart while nothing changes changes no condition of anything", async () => {
+  const from = mark();
+  await restartInTurn();
+  await lasted(performance.now(), tellingMs);
+
+  assertNothingFlapped(from);
+  assert.deepEqual(
+    [ofHelmOps, ofBundles, ofClusters, ofDeployments].map(({ keys }) => keys.length),
+    [2, 2, 2, 4],
+    "what was looked at",
+  );
+  assert.deepEqual(changedConditions(from), []);
+});
+
+test("a rolling restart while HelmOps change loses no message, flaps no condition, and leadership is handed on at once", async () => {
+  const from = mark();
+  const before = await Promise.all(fleet.clusters.map((cluster) => bench.revisionIn(cluster)));
+  let isOver = false;
+  let changes = 0;
+  const changing = (async () => {
+    while (!isOver) {
+      changes += 1;
+      await bench.change();
+      await bench.settled();
+    }
+  })();
+  const handedOnAfter = await restartInTurn();
   isOver = true;
   await changing;
 
   assertNothingFlapped(from);
-  assert.ok(handedOnAfter.length > 0);
+  assertToldOfRollouts(changedConditions(from), changes);
   for (const ms of handedOnAfter) assert.ok(ms < 2_000, `led on after ${Math.round(ms)} ms`);
   const revisions = await Promise.all(fleet.clusters.map((cluster) => bench.revisionIn(cluster)));
   assert.deepEqual(
@@ -186,7 +267,7 @@ test("a leader that was frozen and wakes overwrites nothing, and its agents were
       "with another replica",
       ({ status }) => status?.agent?.replica !== leader.name,
     );
-  await frozenFor(frozenAt, 30_000);
+  await lasted(frozenAt, 30_000);
   await bench.change();
   signal(leader, "SIGCONT");
   const { code } = await frozen.exited;
@@ -219,8 +300,8 @@ test("a replica that does not lead is frozen: its agents go elsewhere, and what 
   await assertAnswers(follower);
 });
 
-/** Freezing takes as long as it takes; what is to come after it waits for that. */
-function frozenFor(since: number, ms: number): Promise<void> {
+/** Freezing takes as long as it takes, and that nothing is told is seen only while it could be. */
+function lasted(since: number, ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, since + ms - performance.now())));
 }
 
