@@ -1,21 +1,13 @@
-/** What every measurement needs: a fleet, a repository, and the objects of the hub as a watch delivers them. */
+/** What every measurement needs: a fleet, a repository, and the objects of the hub. */
 import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import {
-  apiVersion,
-  bundleDeployments,
-  clusters,
-  helmOps,
-} from "@flotilla/shared/api/resources.ts";
+import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import type { Informer } from "@flotilla/shared/kube/informer.ts";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/object.ts";
 import {
   type ChartArchive,
   chartArchive,
@@ -24,16 +16,14 @@ import {
 } from "../src/testing/chart-archive.ts";
 import { startChartServer } from "../src/testing/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../src/testing/fleet.ts";
+import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
 /** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */
 export type BenchChart = "config" | "deployment" | "large";
 
-export interface BenchFleet {
+export interface BenchFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   readonly cluster: TestCluster;
-  readonly helmOps: Informer<HelmOp>;
-  readonly deployments: Informer<BundleDeployment>;
-  readonly clusters: Informer<Cluster>;
   createHelmOp(
     name: string,
     chart: BenchChart,
@@ -43,7 +33,6 @@ export interface BenchFleet {
   ready(...names: readonly string[]): Promise<void>;
   /** `helm upgrade --install` of the same chart from a file, as a user runs it. */
   bareHelm(name: string, chart: BenchChart): Promise<void>;
-  close(): Promise<void>;
 }
 
 export type ChartValues = Readonly<Record<string, unknown>>;
@@ -67,28 +56,12 @@ export async function startBenchFleet(): Promise<BenchFleet> {
   for (const [name, { bytes }] of Object.entries(charts))
     await writeFile(join(home, `${name}.tgz`), bytes);
 
-  const stop = new AbortController();
-  const watches: Promise<void>[] = [];
-  function watch<T extends KubeObject>(resource: Resource<T>): Informer<T> {
-    const informer = createInformer<T>({ rest: fleet.hub, resource, log: silentLog() });
-    watches.push(informer.run(stop.signal));
-    return informer;
-  }
-  const informers = {
-    helmOps: watch(helmOps),
-    deployments: watch(bundleDeployments),
-    clusters: watch(clusters),
-  };
-  await Promise.all([
-    informers.helmOps.synced,
-    informers.deployments.synced,
-    informers.clusters.synced,
-  ]);
+  const watched = await watchObjects(fleet.hub);
 
   return {
     fleet,
     cluster,
-    ...informers,
+    ...watched,
     async createHelmOp(name, chart, targets, values) {
       const helmOp: HelmOp = {
         apiVersion,
@@ -110,7 +83,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     ready: (...names) => {
       const wanted = new Set(names);
       return untilCount(
-        informers.helmOps,
+        watched.helmOps,
         wanted.size,
         ({ metadata, status }) =>
           wanted.has(metadata.name) &&
@@ -137,8 +110,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
         );
       }),
     async close() {
-      stop.abort();
-      await Promise.all(watches);
+      await watched.close();
       await server.close();
       await fleet.close();
     },

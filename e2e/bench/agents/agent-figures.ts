@@ -60,6 +60,13 @@ export function agentFigures(measured: AgentsMeasured): readonly Figure[] {
       bar: requestsOfOne.perMinute,
       detail: requestsOfAll.detail,
     },
+    {
+      what: "renewals of its Leases meanwhile",
+      unit: "requests/min",
+      value: requestsOfAll.renewalsPerMinute,
+      baseline: { what: "with 1 agent", value: requestsOfOne.renewalsPerMinute },
+      bar: 30,
+    },
     ...changeFigures(measured),
     ...restartFigures(measured),
   ];

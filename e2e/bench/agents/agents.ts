@@ -34,6 +34,7 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
     await one.end();
 
     const beforeMb = await bench.hubMemoryMb();
+    await bench.startHubAnew();
     const memory = sampleMemory(bench);
     await bench.hubLagMs();
     const cpuBefore = await bench.hubCpu();
@@ -48,11 +49,11 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
     const idleSeconds = (performance.now() - idleBegun) / 1_000;
     const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
     const idleLagMs = await bench.hubLagMs();
-    const withAllMb = await bench.hubMemoryMb();
 
     const changed: Changed[] = [];
     for (let round = 0; round < changes; round += 1)
       changed.push(await changeForAll(bench, simulation, { agents, round }));
+    const withAllMb = await bench.hubMemoryMb();
     const restarted = await restartHub(bench, simulation, agents);
     await simulation.end();
     const bareWritesMs = await bareWrites(bench, agents);

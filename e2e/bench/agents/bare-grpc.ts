@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createAgentKey } from "@flotilla/agent/identity/agent-key.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
 import { memoryMb, timed } from "../bench-fleet.ts";
+import { giveWay } from "./give-way.ts";
 
 interface Certificate {
   readonly authorityPem: string;
@@ -47,6 +48,7 @@ export async function measureBareGrpc(
   const { ofServer, ofClients } = await issueCertificates();
   const server = await start("server");
   const client = await start("clients");
+  if (client.pid !== undefined) giveWay(client.pid);
   try {
     const { port } = await ask(server, { kind: "serve", clients, ...ofServer }, "serving");
     await ask(server, { kind: "settle" }, "settled");

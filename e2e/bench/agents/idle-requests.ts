@@ -1,26 +1,56 @@
 /** What an idle fleet asks of the hub's API server. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import { leases } from "@flotilla/shared/kube/core-resources.ts";
+import { createInformer } from "@flotilla/shared/kube/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
 import { requests, since } from "../standing-costs.ts";
 import type { AgentsFleet } from "./agents-fleet.ts";
 
 export interface Asked {
   readonly perMinute: number;
   readonly detail: string;
+  /** Of the Leases of the leader and of the replica; `perMinute` is without them. */
+  readonly renewalsPerMinute: number;
 }
 
 /** Before, everything that is still to be written has its time. */
 const settleMs = 5_000;
 
-/** Watches that begin anew when their time is over are no part of it, nor are Leases, Events and the control plane's own. */
+/** Watches that begin anew when their time is over are no part of it, nor are Events and the control plane's own. */
 export async function idleRequests({ fleet }: AgentsFleet, idleMs: number): Promise<Asked> {
   await sleep(settleMs);
   const before = await requests({ fleet });
-  await sleep(idleMs);
+  const renewals = await renewalsDuring(fleet.hub, idleMs);
   const made = since(before, await requests({ fleet })).filter(
     ([what]) => what.includes("fleet.cattle.io") && !what.startsWith("WATCH"),
   );
+  const perMinute = (count: number): number => (count * 60_000) / idleMs;
   return {
-    perMinute: (made.reduce((sum, [, count]) => sum + count, 0) * 60_000) / idleMs,
+    perMinute: perMinute(made.reduce((sum, [, count]) => sum + count, 0)),
     detail: made.map(([what, count]) => `${what}: ${count}`).join(", "),
+    renewalsPerMinute: perMinute(renewals),
   };
+}
+
+/** The API server counts Leases of all together, and has one itself: these are seen by a watch. */
+async function renewalsDuring(rest: KubeRest, forMs: number): Promise<number> {
+  const stop = new AbortController();
+  const informer = createInformer({
+    rest,
+    resource: leases,
+    namespace: hubNamespace,
+    log: silentLog(),
+  });
+  const watching = informer.run(stop.signal);
+  await informer.synced;
+  let renewals = 0;
+  informer.onChange(() => {
+    renewals += 1;
+  });
+  await sleep(forMs);
+  stop.abort();
+  await watching;
+  return renewals;
 }

@@ -39,6 +39,7 @@ export function drawAgents(plotted: Plotted): string {
   const width = panels.length * panelWidth;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${panelHeight}" font-family="sans-serif" font-size="12">`,
+    `<title>${panels.map(({ title }) => title).join("; ")}</title>`,
     "<style>",
     "text { fill: #24292f } .axis { stroke: #6e7781 } .grid { stroke: #d0d7de }",
     ".line { fill: none; stroke-width: 2 } .ours { stroke: #0969da } .bare { stroke: #8250df } .bar { stroke: #cf222e; stroke-dasharray: 5 4 }",

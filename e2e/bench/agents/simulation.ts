@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { giveWay } from "./give-way.ts";
 
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 
@@ -22,7 +23,7 @@ export interface Simulation {
   readonly pid: number;
   /** What the agents have logged so far. */
   log(): Promise<readonly AgentLine[]>;
-  /** Ends the agents, and leaves on the hub what was made. */
+  /** Ends the agents, and leaves on the hub what was made. Harmless when they have ended. */
   end(): Promise<void>;
 }
 
@@ -56,13 +57,14 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
   );
   const { pid } = child;
   if (pid === undefined) throw new Error("flotilla could not be started");
+  giveWay(pid);
+  const exited = once(child, "exit");
   await connected(child);
   return {
     pid,
     log: async () =>
       (await readFile(spec.logFile, "utf8")).trimEnd().split("\n").map(parseAgentLine),
     async end() {
-      const exited = once(child, "exit");
       child.kill("SIGINT");
       await exited;
     },

@@ -1,0 +1,42 @@
+/** The objects of a hub, as its watches deliver them. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+
+export interface WatchedObjects {
+  readonly helmOps: Informer<HelmOp>;
+  readonly deployments: Informer<BundleDeployment>;
+  readonly clusters: Informer<Cluster>;
+  close(): Promise<void>;
+}
+
+/** Resolves when all that there is has been listed. */
+export async function watchObjects(rest: KubeRest): Promise<WatchedObjects> {
+  const stop = new AbortController();
+  const watches: Promise<void>[] = [];
+  async function watch<T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> {
+    const informer = createInformer<T>({ rest, resource, log: silentLog() });
+    watches.push(informer.run(stop.signal));
+    await informer.synced;
+    return informer;
+  }
+  const [ops, deployments, members] = await Promise.all([
+    watch(helmOps),
+    watch(bundleDeployments),
+    watch(clusters),
+  ]);
+  return {
+    helmOps: ops,
+    deployments,
+    clusters: members,
+    async close() {
+      stop.abort();
+      await Promise.all(watches);
+    },
+  };
+}
