@@ -100,6 +100,14 @@ function readyVerdict({
     return { status: "Unknown", reason: "Progressing", message: "looking for the chart's version" };
   if (!accepted.ok && bundle === undefined)
     return { status: "False", reason: "Error", message: accepted.message };
+  const told = findCondition(helmOp.status?.conditions, "Ready");
+  // Who leads anew has not looked at the Bundle yet. What was told of this very generation is no less true for that.
+  if (
+    bundle !== undefined &&
+    targeting === undefined &&
+    told?.observedGeneration === intent.generation
+  )
+    return { status: told.status, reason: told.reason ?? "", message: told.message ?? "" };
   const current =
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
       ? targeting

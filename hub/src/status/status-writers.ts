@@ -22,6 +22,7 @@ import { clusterStatus, isClusterNews } from "./cluster-status.ts";
 import { helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";
 import type { Outcomes } from "./intent.ts";
 import { listOffline, unheardSince } from "./offline-clusters.ts";
+import { unmadeDeployments } from "./pending.ts";
 import { createStatusWriter } from "./status-writer.ts";
 
 export interface StatusWriters {
@@ -76,10 +77,9 @@ export function createStatusWriters({
     return key === undefined ? undefined : lookUp(key);
   }
 
-  function bundleSummary(key: ObjectKey): BundleSummary {
+  function bundleSummary(key: ObjectKey, told: BundleSummary | undefined): BundleSummary {
     const tally = tallies.ofBundle(key);
-    const pending = Math.max(0, (outcomes.bundles.get(key)?.targets ?? 0) - tally.total);
-    return summaryOf(tally, pending);
+    return summaryOf(tally, unmadeDeployments(outcomes.bundles.get(key), tally.total, told));
   }
 
   function summaryOf(tally: Tally, pending: number): BundleSummary {
@@ -112,7 +112,7 @@ export function createStatusWriters({
         intent,
         bundle: isForeign ? undefined : bundle,
         targeting: isForeign ? undefined : outcomes.bundles.get(key),
-        summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key),
+        summary: isForeign ? summaryOf(noTally, 0) : bundleSummary(key, helmOp.status?.summary),
         archives: tallies.archivesOf(key),
         tally,
         offline: listOffline(tally, lookUp, clusterOf),
@@ -137,7 +137,7 @@ export function createStatusWriters({
       return bundleStatus({
         bundle,
         targeting,
-        summary: bundleSummary(key),
+        summary: bundleSummary(key, bundle.status?.summary),
         tally,
         offline: listOffline(tally, lookUp, clusterOf),
         now: now(),
