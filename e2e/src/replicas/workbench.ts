@@ -22,7 +22,7 @@ export interface Workbench {
   readonly fleet: TestFleet;
   readonly hub: KubeRest;
   readonly link: LinkProxy;
-  /** `moving` is changed by the tests, `still` never. */
+  /** `moving` is changed by the tests, `still` and the crowd never. */
   readonly chart: { readonly url: string };
   /** Changes `moving`; gives what its values say then. */
   change(): Promise<string>;
@@ -46,6 +46,12 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
+/**
+ * HelmOps that nobody changes, all for the first cluster: so many that who leads anew has not looked at all of them before
+ * it may have to write what it knows.
+ */
+export const crowd: readonly string[] = Array.from({ length: 60 }, (_, index) => `one-of-${index}`);
+
 export function signal(replica: TestReplica, name: NodeJS.Signals): void {
   process.kill(replica.process().identity.pid, name);
 }
@@ -60,20 +66,28 @@ export async function openWorkbench(): Promise<Workbench> {
   let changes = 0;
 
   charts.publish(await configChart("app", "1.0.0"));
-  for (const name of ["still", "moving"]) {
-    await hub.create(helmOps, {
-      apiVersion,
-      kind: "HelmOp",
-      metadata: { namespace: workspaceNamespace, name },
-      spec: {
-        namespace: name,
-        targets: [{ clusterSelector: {} }],
-        helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: "0" } },
-      },
-    });
-  }
-  for (const name of ["still", "moving"])
-    await helmOpThat(hub, name, "ready in both", isReady("1.0.0", 2));
+  const everywhere = { clusterSelector: {} };
+  const first = { clusterName: fleet.clusters[0]?.name ?? "" };
+  const wanted = [
+    ...["still", "moving"].map((name) => ({ name, target: everywhere, clusters: 2 })),
+    ...crowd.map((name) => ({ name, target: first, clusters: 1 })),
+  ];
+  await Promise.all(
+    wanted.map(({ name, target }) =>
+      hub.create(helmOps, {
+        apiVersion,
+        kind: "HelmOp",
+        metadata: { namespace: workspaceNamespace, name },
+        spec: {
+          namespace: name,
+          targets: [target],
+          helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: "0" } },
+        },
+      }),
+    ),
+  );
+  for (const { name, clusters: count } of wanted)
+    await helmOpThat(hub, name, "ready where it goes", isReady("1.0.0", count));
 
   async function leading(
     what: string,
