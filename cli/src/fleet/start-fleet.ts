@@ -29,9 +29,10 @@ import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
 import { agentConnected, prepareAgent, registrationData } from "./enroll-clusters.ts";
-import { chooseHubPorts, hubAddress, startHub } from "./hub.ts";
+import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
 import { installCrds } from "./install-crds.ts";
 import { sampleChart, sampleHelmOp, sampleVersion } from "./sample.ts";
+import { startTogether } from "./start-together.ts";
 import { waitForObject } from "./wait-for.ts";
 
 export interface FleetSpec {
@@ -83,9 +84,9 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   const names = Array.from({ length: spec.clusters }, (_, index) => `cluster-${index + 1}`);
   const startCluster = (name: string, workloads: boolean): Promise<LocalCluster> =>
     provider.start({ name, dir: paths.cluster(name), workloads, signal });
-  const [hub, members, registry, repository] = await Promise.all([
+  const [hub, members, registry, repository] = await startTogether([
     startCluster("hub", spec.local),
-    Promise.all(names.map((name) => startCluster(name, true))),
+    startTogether(names.map((name) => startCluster(name, true))),
     startRegistry({
       dir: paths.registry,
       binary: binaries.registry,
@@ -98,71 +99,21 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     paths.kubeconfig,
     formatKubeconfig([hub, ...members].map(({ entry }) => entry)),
   );
-  const publishing = publishChart(sampleChartDir(sampleChart), {
-    helm: binaries.helm,
-    version: sampleVersion,
-    to: {
-      chartsDir: repository.chartsDir,
-      registry: { repository: `${registry.oci}/${registryPath}`, plainHttp: true },
-    },
-    signal,
-  });
-
   spec.step("hub");
   const hubRest = await connect(hub);
-  const rests: KubeRest[] = [hubRest];
   try {
-    await installCrds(hubRest);
-    const ports = await chooseHubPorts();
-    const programs: RunningProcess[] = [
-      await startHub({
-        kubeconfig: hub.kubeconfig,
-        ports,
-        logFile: join(paths.logs, "hub.log"),
-        environment: spec.environment,
-        ...watchers,
+    const [{ ports, programs }] = await startTogether([
+      startPrograms(spec, { hub, hubRest, members, helm: binaries.helm, watchers }),
+      publishChart(sampleChartDir(sampleChart), {
+        helm: binaries.helm,
+        version: sampleVersion,
+        to: {
+          chartsDir: repository.chartsDir,
+          registry: { repository: `${registry.oci}/${registryPath}`, plainHttp: true },
+        },
+        signal,
       }),
-    ];
-
-    spec.step("agents");
-    const registration = await registrationData(hubRest, workspaceNamespace, "flotilla");
-    const joining = members.map((cluster) => ({
-      cluster,
-      name: cluster.name,
-      workspace: workspaceNamespace,
-      registration,
-      labels: { name: cluster.name },
-    }));
-    if (spec.local) {
-      const own = await registrationData(hubRest, localNamespace, "flotilla");
-      joining.push({
-        cluster: hub,
-        name: "local",
-        workspace: localNamespace,
-        registration: own,
-        labels: { name: "local" },
-      });
-    }
-    const agents = await Promise.all(
-      joining.map(async ({ cluster, name, workspace, registration: own, labels }) => {
-        const rest = await connect(cluster);
-        rests.push(rest);
-        await prepareAgent(rest, own, { clusterName: name, labels });
-        const agent = await startAgent({
-          cluster: name,
-          kubeconfig: cluster.kubeconfig,
-          dataDir: join(paths.work, `agent-${name}`),
-          helm: binaries.helm,
-          logFile: join(paths.logs, `agent-${name}.log`),
-          environment: spec.environment,
-          ...watchers,
-        });
-        await agentConnected(hubRest, workspace, name, connectTimeoutMs, signal);
-        return agent;
-      }),
-    );
-    programs.push(...agents);
-    await publishing;
+    ]);
 
     const processes = [
       ...[hub, ...members].flatMap((cluster) => cluster.processes),
@@ -195,8 +146,76 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     }
     return { state, processes };
   } finally {
-    await Promise.all(rests.map((rest) => rest.close()));
+    await hubRest.close();
   }
+}
+
+interface ProgramPlaces {
+  readonly hub: LocalCluster;
+  readonly hubRest: KubeRest;
+  readonly members: readonly LocalCluster[];
+  /** The path of the `helm` program. */
+  readonly helm: string;
+  readonly watchers: Watchers;
+}
+
+/** The hub, then all agents at once; resolves when each of them is connected. */
+async function startPrograms(
+  spec: FleetSpec,
+  { hub, hubRest, members, helm, watchers }: ProgramPlaces,
+): Promise<{ readonly ports: HubPorts; readonly programs: readonly RunningProcess[] }> {
+  const { paths, environment, signal } = spec;
+  await installCrds(hubRest);
+  const ports = await chooseHubPorts();
+  const hubProgram = await startHub({
+    kubeconfig: hub.kubeconfig,
+    ports,
+    logFile: join(paths.logs, "hub.log"),
+    environment,
+    ...watchers,
+  });
+
+  spec.step("agents");
+  const registration = await registrationData(hubRest, workspaceNamespace, "flotilla");
+  const joining = members.map((cluster) => ({
+    cluster,
+    name: cluster.name,
+    workspace: workspaceNamespace,
+    registration,
+    labels: { name: cluster.name },
+  }));
+  if (spec.local) {
+    const own = await registrationData(hubRest, localNamespace, "flotilla");
+    joining.push({
+      cluster: hub,
+      name: "local",
+      workspace: localNamespace,
+      registration: own,
+      labels: { name: "local" },
+    });
+  }
+  const agents = await startTogether(
+    joining.map(async ({ cluster, name, workspace, registration: own, labels }) => {
+      const rest = await connect(cluster);
+      try {
+        await prepareAgent(rest, own, { clusterName: name, labels });
+      } finally {
+        await rest.close();
+      }
+      const agent = await startAgent({
+        cluster: name,
+        kubeconfig: cluster.kubeconfig,
+        dataDir: join(paths.work, `agent-${name}`),
+        helm,
+        logFile: join(paths.logs, `agent-${name}.log`),
+        environment,
+        ...watchers,
+      });
+      await agentConnected(hubRest, workspace, name, connectTimeoutMs, signal);
+      return agent;
+    }),
+  );
+  return { ports, programs: [hubProgram, ...agents] };
 }
 
 async function chooseProvider(

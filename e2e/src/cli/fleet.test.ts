@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "@flotilla/local/process/identity.ts";
 import type { ProcessRecord } from "@flotilla/local/process/process-record.ts";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
@@ -173,21 +174,24 @@ describe("a fleet in the foreground", async () => {
   const flotilla = await commandsIn({ after });
   const up = () => flotilla.start("up", "--clusters", "1", "--no-sample");
 
-  test("that is interrupted while it comes up leaves nothing", async () => {
-    const running = up();
-    await running.printed("hub cluster");
-    // As a terminal does: to the whole group.
-    process.kill(-running.pid, "SIGINT");
+  // Its parts come up at once, so that at each of these moments others of them are only just begun.
+  for (const moment of [0, 100, 300])
+    test(`that is interrupted ${moment} ms after it began to start its parts leaves nothing`, async () => {
+      const running = up();
+      await running.printed("hub cluster");
+      await sleep(moment);
+      // As a terminal does: to the whole group.
+      process.kill(-running.pid, "SIGINT");
 
-    const { code, stderr } = await running.ended;
+      const { code, stderr } = await running.ended;
 
-    assert.equal(code, 1);
-    assert.equal(
-      stderr,
-      "flotilla: stopped before the fleet was up; nothing of it is left running\n",
-    );
-    assert.deepEqual(await leftOf(flotilla), []);
-  });
+      assert.equal(code, 1);
+      assert.equal(
+        stderr,
+        "flotilla: stopped before the fleet was up; nothing of it is left running\n",
+      );
+      assert.deepEqual(await leftOf(flotilla), []);
+    });
 
   test("whose command is killed leaves nothing running", async () => {
     const running = up();
