@@ -1,13 +1,8 @@
 /** What it costs the hub's API server when thousands of agents go at once, and come back. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
 import {
   apiVersion,
   bundleDeployments,
@@ -16,49 +11,19 @@ import {
   clusters,
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { Controller } from "@flotilla/shared/kube/controller.ts";
-import type { Namespace, Secret } from "@flotilla/shared/kube/core-resources.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { createDoubts } from "../helm-op/doubts.ts";
-import { countStore } from "../rollup/count-store.ts";
-import { createGroupTallies } from "../rollup/group-tally.ts";
-import { createTallies } from "../rollup/tally.ts";
-import { toMember } from "../status/cluster-group-status.ts";
-import { isOfflineIn } from "../status/cluster-status.ts";
-import { createOutcomes } from "../status/intent.ts";
-import { createStatusWriters } from "../status/status-writers.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, digestA, workspace } from "../testing/objects.ts";
-import { createWatchedStore, type WatchedStore } from "../testing/watched-store.ts";
-import { reactToChanges } from "./react-to-changes.ts";
+import { createReactingLeader } from "../testing/reacting-leader.ts";
+import type { WatchedStore } from "../testing/watched-store.ts";
 
 const many = 5_000;
 const apps = ["web", "db", "cache"];
 const goneMs = 5_000;
 
 test(`${many} agents that go at once cost a write for each Cluster, and a few for all that goes there`, async () => {
-  const clock = createFakeClock();
-  const rest = createMemoryKube();
-  const inNamespace = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
-  const indexers = inNamespace;
-  const caches = {
-    helmOps: createWatchedStore<HelmOp>({ indexers }),
-    bundles: createWatchedStore<Bundle>({ indexers }),
-    deployments: createWatchedStore<BundleDeployment>({ indexers }),
-    clusters: createWatchedStore<Cluster>({ indexers }),
-    groups: createWatchedStore<ClusterGroup>({ indexers }),
-    policies: createWatchedStore<Policy>({ indexers }),
-    contents: createWatchedStore<Secret>(),
-    namespaces: createWatchedStore<Namespace>(),
-  };
-  const outcomes = createOutcomes();
-  const tallies = createTallies();
-  const groups = createGroupTallies((cluster) => toMember(cluster, tallies));
-  const housed = new Set<string>();
+  const leader = createReactingLeader();
+  const { clock, rest, caches, outcomes, housed, statuses } = leader;
   const names = Array.from({ length: many }, (_, index) => `c${index}`);
   const agentOf = (connected: boolean) => ({
     connected,
@@ -96,41 +61,7 @@ test(`${many} agents that go at once cost a write for each Cluster, and a few fo
     spec: { selector: {} },
   };
   caches.groups.saw(rest.put(clusterGroups, all));
-  const statuses = createStatusWriters({
-    rest,
-    caches,
-    outcomes,
-    tallies,
-    groups,
-    housed,
-    clock,
-    log: silentLog(),
-  });
-  const idle: Controller = {
-    name: "idle",
-    enqueue: () => undefined,
-    enqueueAfter: () => undefined,
-    run: () => Promise.resolve(),
-  };
-  const access = {
-    users: () => [],
-    of: () => Promise.reject(new Error()),
-    forget: () => undefined,
-  };
-  const stop = reactToChanges(
-    { caches, objects: { onChange: () => () => undefined }, clock },
-    {
-      outcomes,
-      groups,
-      housed,
-      statuses,
-      access,
-      bundleAccess: access,
-      count: countStore(caches.deployments.store, tallies, isOfflineIn(caches.clusters.store)),
-      doubts: createDoubts(clock),
-    },
-    { helmOps: idle, bundles: idle, clusters: idle, tombstones: idle, contents: idle },
-  );
+  const stop = leader.lead();
   /** Of what was written. */
   function watchDelivers(): void {
     const see = <T extends KubeObject>(cache: WatchedStore<T>, resource: Resource<T>): void => {

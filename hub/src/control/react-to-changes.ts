@@ -194,9 +194,10 @@ export function reactToChanges(
 
   // Everything that is there is looked at once; whatever changed while nobody led is found that way.
   for (const deployment of caches.deployments.store.list()) {
-    count(keyOf(deployment));
-    if (deployment.metadata.deletionTimestamp !== undefined)
-      loops.tombstones.enqueue(keyOf(deployment));
+    const key = keyOf(deployment);
+    count(key);
+    if (isFetchFailure({ key, after: deployment })) doubts.raise(bundleKeyOf(deployment));
+    if (deployment.metadata.deletionTimestamp !== undefined) loops.tombstones.enqueue(key);
   }
   for (const cluster of caches.clusters.store.list()) loops.clusters.enqueue(keyOf(cluster));
   for (const group of caches.groups.store.list()) lookAtGroup(keyOf(group), group);

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chartNotFetched } from "../status/deployment-status.ts";
+import { aDeployment, workspace } from "../testing/objects.ts";
+import { createReactingLeader } from "../testing/reacting-leader.ts";
+
+const bundle = `${workspace}/web`;
+const notFetched = aDeployment("paris", {
+  status: {
+    conditions: [{ type: "Deployed", status: "False", reason: chartNotFetched, message: "404" }],
+  },
+});
+
+test("a pin that an agent cannot fetch is looked up once more, also by whoever comes to lead after it said so", () => {
+  const leader = createReactingLeader();
+  leader.caches.deployments.saw(notFetched);
+  assert.equal(leader.doubts.take(bundle), false);
+
+  leader.lead();
+
+  assert.equal(leader.doubts.take(bundle), true);
+});
+
+test("a pin that all agents can fetch is looked up by nobody who comes to lead", () => {
+  const leader = createReactingLeader();
+  leader.caches.deployments.saw(aDeployment("paris"));
+
+  leader.lead();
+
+  assert.equal(leader.doubts.take(bundle), false);
+});

@@ -1,0 +1,91 @@
+/** What a leader knows and how it reacts to changes, over an API server in memory, with no loop that would act on them. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import type { Controller } from "@flotilla/shared/kube/controller.ts";
+import type { Namespace, Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { reactToChanges } from "../control/react-to-changes.ts";
+import { byNamespace } from "../deploy/reconcile.ts";
+import { createDoubts } from "../helm-op/doubts.ts";
+import { countStore } from "../rollup/count-store.ts";
+import { createGroupTallies } from "../rollup/group-tally.ts";
+import { createTallies } from "../rollup/tally.ts";
+import { toMember } from "../status/cluster-group-status.ts";
+import { isOfflineIn } from "../status/cluster-status.ts";
+import { createOutcomes } from "../status/intent.ts";
+import { createStatusWriters } from "../status/status-writers.ts";
+import { createMemoryKube } from "./memory-kube.ts";
+import { createWatchedStore } from "./watched-store.ts";
+
+export function createReactingLeader() {
+  const clock = createFakeClock();
+  const rest = createMemoryKube();
+  const indexers = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
+  const caches = {
+    helmOps: createWatchedStore<HelmOp>({ indexers }),
+    bundles: createWatchedStore<Bundle>({ indexers }),
+    deployments: createWatchedStore<BundleDeployment>({ indexers }),
+    clusters: createWatchedStore<Cluster>({ indexers }),
+    groups: createWatchedStore<ClusterGroup>({ indexers }),
+    policies: createWatchedStore<Policy>({ indexers }),
+    contents: createWatchedStore<Secret>(),
+    namespaces: createWatchedStore<Namespace>(),
+  };
+  const outcomes = createOutcomes();
+  const tallies = createTallies();
+  const groups = createGroupTallies((cluster) => toMember(cluster, tallies));
+  const housed = new Set<string>();
+  const doubts = createDoubts(clock);
+  const statuses = createStatusWriters({
+    rest,
+    caches,
+    outcomes,
+    tallies,
+    groups,
+    housed,
+    clock,
+    log: silentLog(),
+  });
+  const idle: Controller = {
+    name: "idle",
+    enqueue: () => undefined,
+    enqueueAfter: () => undefined,
+    run: () => Promise.resolve(),
+  };
+  const access = {
+    users: () => [],
+    of: () => Promise.reject(new Error()),
+    forget: () => undefined,
+  };
+  return {
+    clock,
+    rest,
+    caches,
+    outcomes,
+    housed,
+    doubts,
+    statuses,
+    /** It is elected: gives what ends its reacting. */
+    lead: () =>
+      reactToChanges(
+        { caches, objects: { onChange: () => () => undefined }, clock },
+        {
+          outcomes,
+          groups,
+          housed,
+          statuses,
+          access,
+          bundleAccess: access,
+          count: countStore(caches.deployments.store, tallies, isOfflineIn(caches.clusters.store)),
+          doubts,
+        },
+        { helmOps: idle, bundles: idle, clusters: idle, tombstones: idle, contents: idle },
+      ),
+  };
+}
