@@ -5,7 +5,8 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
+import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
@@ -15,16 +16,25 @@ import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
+import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { createContentPacker } from "./place.ts";
+import type { PrepareBundle } from "./prepare.ts";
 import { byBundle, byNamespace, deployReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 
-/** The Bundle `web`, which goes to the cluster paris. */
-function setUp(values: Readonly<Record<string, unknown>> = {}) {
+interface Circumstances {
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly status?: Bundle["status"];
+  readonly prepare?: PrepareBundle;
+}
+
+const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deployable", spec });
+
+/** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
+function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryKube();
   const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
@@ -38,16 +48,20 @@ function setUp(values: Readonly<Record<string, unknown>> = {}) {
   const targets = [{ clusterSelector: {} }];
   const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);
   const { spec } = bundle;
-  const sized: Bundle = { ...bundle, spec: { ...spec, helm: { ...spec.helm, values } } };
+  const sized: Bundle = {
+    ...bundle,
+    spec: { ...spec, helm: { ...spec.helm, values } },
+    ...(status !== undefined && { status }),
+  };
   stores.bundles.set(rest.put(bundles, sized));
-  stores.clusters.set(aCluster("paris", { metadata: { uid: "uid-paris" } }));
+  stores.clusters.set(rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } })));
   const outcomes = createOutcomes();
   const run = deployReconciler({
     rest,
     ...stores,
     contents: { ensure: () => Promise.resolve() },
     packer: createContentPacker(),
-    prepare: ({ spec }) => Promise.resolve({ kind: "deployable", spec }),
+    prepare,
     forget: () => undefined,
     onWritten: () => undefined,
     markStatus: () => undefined,
@@ -57,6 +71,7 @@ function setUp(values: Readonly<Record<string, unknown>> = {}) {
   });
   return {
     rest,
+    stores,
     outcomes,
     reconcile: (signal = aContext().signal) => run(key, { ...aContext(), signal }),
     deployed: () => rest.peek(bundleDeployments, aDeployment("paris").metadata)?.spec,
@@ -109,11 +124,72 @@ for (const [what, reason, isTold] of [
 }
 
 test("values that are larger than what is distributed are said to be, and nothing of them goes to an agent", async () => {
-  const { outcomes, reconcile, deployed } = setUp({ text: "x".repeat(maxContentBytes) });
+  const { outcomes, reconcile, deployed } = setUp({
+    values: { text: "x".repeat(maxContentBytes) },
+  });
 
   await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
 
   const said = /options for release default\/web take \d+ bytes, more than the 8388608 that are/;
   assert.match(outcomes.bundles.get(key)?.error ?? "", said);
   assert.equal(deployed(), undefined);
+});
+
+const told = { observedGeneration: 1, summary: { ready: 1, desiredReady: 3 } };
+
+test("of a Bundle that waits for a write of others is told what whoever led before told of it", async () => {
+  const { outcomes, reconcile } = setUp({
+    status: told,
+    prepare: () => Promise.resolve({ kind: "waiting" }),
+  });
+
+  await reconcile();
+
+  assert.deepEqual(outcomes.bundles.get(key), { generation: 1, targets: 3, waiting: 0 });
+});
+
+test("a Bundle that could not be handed out has as many targets as were told before", async () => {
+  const { rest, outcomes, reconcile } = setUp({ status: told });
+  rest.failNext(serverError(), serverError());
+
+  await assert.rejects(reconcile());
+
+  assert.equal(outcomes.bundles.get(key)?.targets, 3);
+  assert.match(outcomes.bundles.get(key)?.error ?? "", /internal error/);
+});
+
+const isBehind = { kind: "requeue", afterMs: 1_000, why: "what is known of it is old" };
+
+test("whoever has just come to lead puts no deployment back to a Bundle that was changed since", async () => {
+  const { rest, stores, reconcile, deployed } = setUp();
+  stores.deployments.set(rest.put(bundleDeployments, aDeployment("paris")));
+  const handedOut = deployed();
+  const known = stores.bundles.get(key);
+  assert.ok(known !== undefined);
+  const changed = rest.put(bundles, { ...known, spec: { ...known.spec, paused: true } });
+
+  assert.deepEqual(await reconcile(), isBehind);
+  assert.deepEqual(deployed(), handedOut);
+
+  stores.bundles.set(changed);
+  assert.deepEqual(await reconcile(), { kind: "done" });
+  assert.notDeepEqual(deployed(), handedOut);
+});
+
+test("a Bundle that is being deleted stays until a deployment is known that whoever led before made last", async () => {
+  const { rest, stores, reconcile } = setUp();
+  const known = stores.bundles.get(key);
+  assert.ok(known !== undefined);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const metadata = { ...known.metadata, deletionTimestamp, finalizers: [bundleFinalizer] };
+  stores.bundles.set(rest.put(bundles, { ...known, metadata }));
+  const made = rest.put(bundleDeployments, aDeployment("paris"));
+
+  assert.deepEqual(await reconcile(), isBehind);
+  assert.ok(rest.peek(bundles, known.metadata));
+
+  stores.deployments.set(made);
+  assert.deepEqual(await reconcile(), { kind: "done" });
+  assert.ok(rest.peek(bundleDeployments, made.metadata)?.metadata.deletionTimestamp);
+  assert.equal(rest.peek(bundles, known.metadata), undefined);
 });

@@ -19,12 +19,19 @@ import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import type { BundleTargeting } from "../status/intent.ts";
+import { hasUnknownDeployments, isPlanBehind } from "./behind.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./bundle-finalizer.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { reportRefusal, type TellBundleDeps, tellBundle, tellHeld } from "./tell-bundle.ts";
+import {
+  reportRefusal,
+  type TellBundleDeps,
+  tellAsBefore,
+  tellBundle,
+  tellHeld,
+} from "./tell-bundle.ts";
 
 /** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
 export const byBundle = "bundle";
@@ -48,24 +55,28 @@ export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
   readonly markStatus: (key: ObjectKey) => void;
 }
 
+/** After this it is looked at again what a watch has not told yet. */
+const behindMs = 1_000;
+
 /** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
 const parallelWrites = 48;
 
 export function deployReconciler(deps: DeployDeps): Reconcile {
   const limit = pLimit(parallelWrites);
+  /** Bundles whose deployments we have written, or seen to be as wanted: what is known of them is no older than that. */
+  const own = new Set<ObjectKey>();
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.outcomes.bundles.delete(key);
+      own.delete(key);
       deps.forget(key);
       deps.markStatus(key);
       return done();
     }
-    if (bundle.metadata.deletionTimestamp !== undefined) {
-      await withdraw(bundle, context.signal);
-      return done();
-    }
+    if (bundle.metadata.deletionTimestamp !== undefined)
+      return await withdraw(bundle, context.signal);
     try {
       return await update(bundle, context);
     } catch (thrown) {
@@ -98,7 +109,8 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     };
     switch (prepared.kind) {
       case "waiting":
-        if (prepared.pins !== undefined) tellBundle(deps, bundle, { ...told, isResolving: true });
+        if (prepared.pins === undefined) tellAsBefore(deps, bundle);
+        else tellBundle(deps, bundle, { ...told, isResolving: true });
         return done();
       case "held":
         reportRefusal(deps, bundle, prepared.error);
@@ -106,7 +118,10 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       case "deployable": {
         const handedOut = { ...bundle, spec: prepared.spec };
         await addFinalizer(deps, bundle, signal);
-        const { isOvertaken, ...targeting } = await deploy(handedOut, signal);
+        const deployed = await deploy(handedOut, signal);
+        if (deployed === undefined) return requeueAfter(behindMs, "what is known of it is old");
+        own.add(key);
+        const { isOvertaken, ...targeting } = deployed;
         deps.outcomes.bundles.set(key, {
           generation: bundle.metadata.generation ?? 0,
           version: prepared.spec.helm?.version ?? "",
@@ -119,23 +134,29 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     }
   }
 
+  /** Undefined where what is known is older than what there is. */
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }> {
+  ): Promise<
+    (Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }) | undefined
+  > {
     const namespace = bundle.metadata.namespace ?? "";
+    const groups = deps.groups.byIndex(byNamespace, namespace);
     const { placements, contents, missing } = await place(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
-      deps.groups.byIndex(byNamespace, namespace),
+      groups,
       deps.packer,
     );
-    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
     const plan = planDeployments(
       bundle,
       placements,
       deps.deployments.byIndex(byBundle, keyOf(bundle)),
     );
+    if (!own.has(keyOf(bundle)) && (await isPlanBehind(deps, bundle, plan, groups, signal)))
+      return undefined;
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
     let isOvertaken = false;
     await Promise.all([
       ...plan.create.map((deployment) =>
@@ -202,12 +223,17 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   }
 
   /** The Bundle goes once all its BundleDeployments are on their way out; they are the tombstones from then on. */
-  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
+  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<Outcome> {
+    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return done();
+    const key = keyOf(bundle);
     const remaining = deps.deployments
-      .byIndex(byBundle, keyOf(bundle))
+      .byIndex(byBundle, key)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     await Promise.all(remaining.map(({ metadata }) => limit(() => remove(metadata, signal))));
+    // One that nobody knew of would stay for ever: no Bundle would be looked at any more.
+    if (!own.has(key) && (await hasUnknownDeployments(deps, bundle, signal)))
+      return requeueAfter(behindMs, "what is known of it is old");
     await removeFinalizer(deps, bundle, signal);
+    return done();
   }
 }

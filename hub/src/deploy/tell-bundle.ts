@@ -17,19 +17,34 @@ export interface TellBundleDeps {
 
 type Told = Pick<BundleTargeting, "error" | "pins" | "handled" | "remarks" | "isResolving">;
 
-/** What is not told anew stays: where it goes, in which version, by which pins. */
+/** What is not told anew stays: where it goes, in which version, by which pins, and what is to be known of that. */
 export function tellBundle({ outcomes }: TellBundleDeps, bundle: Bundle, told: Told): void {
-  const key = keyOf(bundle);
-  const { targets = 0, version, pins, handled } = outcomes.bundles.get(key) ?? {};
-  outcomes.bundles.set(key, {
+  const { error: _, remarks: __, isResolving: ___, ...kept } = lastTold(outcomes, bundle);
+  outcomes.bundles.set(keyOf(bundle), {
+    ...kept,
     generation: bundle.metadata.generation ?? 0,
-    targets,
     waiting: 0,
-    ...(version !== undefined && { version }),
-    ...(pins !== undefined && { pins }),
-    ...(handled !== undefined && { handled }),
     ...told,
   });
+}
+
+/**
+ * Of a Bundle of which nothing can be told until something else is written: what was told of it last. Who leads anew has it
+ * from the status, so that what is told of its deployments goes on meanwhile.
+ */
+export function tellAsBefore({ outcomes }: TellBundleDeps, bundle: Bundle): void {
+  outcomes.bundles.set(keyOf(bundle), lastTold(outcomes, bundle));
+}
+
+function lastTold(outcomes: Outcomes, bundle: Bundle): BundleTargeting {
+  const { observedGeneration = 0, summary } = bundle.status ?? {};
+  return (
+    outcomes.bundles.get(keyOf(bundle)) ?? {
+      generation: observedGeneration,
+      targets: summary?.desiredReady ?? 0,
+      waiting: 0,
+    }
+  );
 }
 
 /** Nothing is handed out; what is deployed stays. */

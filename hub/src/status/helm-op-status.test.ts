@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
@@ -228,17 +227,6 @@ describe("Polled", () => {
 describe("Ready of a HelmOp", () => {
   const refused = { generation: 1, accepted: { ok: false, message: "no chart" } } as const;
   const nothing = tallied([]);
-  const toldOf = (observedGeneration: number): HelmOpStatus => ({
-    conditions: [
-      {
-        type: "Ready",
-        status: "False",
-        reason: "ErrApplied",
-        message: "as of before",
-        observedGeneration,
-      },
-    ],
-  });
   const cases: readonly (readonly [
     what: string,
     inputs: Partial<HelmOpInputs>,
@@ -277,20 +265,6 @@ describe("Ready of a HelmOp", () => {
     [
       "whose Bundle has changed since the clusters were chosen",
       { bundle: aBundle({}, { generation: 2 }) },
-      "Unknown",
-      "Progressing",
-      /choosing the clusters/,
-    ],
-    [
-      "whose Bundle nobody has looked at yet, of a generation of which was told before",
-      { helmOp: aHelmOp({}, {}, toldOf(1)), targeting: undefined, ...nothing },
-      "False",
-      "ErrApplied",
-      /^as of before$/,
-    ],
-    [
-      "whose Bundle nobody has looked at yet, of a newer generation than was told of before",
-      { helmOp: aHelmOp({}, {}, toldOf(0)), targeting: undefined },
       "Unknown",
       "Progressing",
       /choosing the clusters/,

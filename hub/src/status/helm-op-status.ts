@@ -2,7 +2,11 @@
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import {
+  type Condition,
+  findCondition,
+  setConditions,
+} from "@flotilla/shared/conditions/condition.ts";
 import { type Archives, differingArchives } from "../rollup/archives.ts";
 import { commonVersion, type Tally } from "../rollup/tally.ts";
 import { helmOpConditions } from "./helm-op-conditions.ts";
@@ -75,9 +79,14 @@ export function isHelmOpNews(before: HelmOpStatus | undefined, after: HelmOpStat
 }
 
 /** With what the clusters have found since it was resolved, where that is worth knowing. */
-function withArchives({ intent, archives, targeting }: HelmOpInputs): HelmOpIntent {
+function withArchives(inputs: HelmOpInputs): HelmOpIntent {
+  const { intent, archives, targeting } = inputs;
+  if (intent.accepted?.ok !== true) return intent;
+  const told = stillTold(inputs, "Accepted");
+  if (told?.status === "True")
+    return { ...intent, accepted: { ok: true, message: told.message ?? "" } };
   const differing = differingArchives(archives, targeting?.unchecked ?? new Map());
-  if (differing === undefined || intent.accepted?.ok !== true) return intent;
+  if (differing === undefined) return intent;
   const { message } = intent.accepted;
   return {
     ...intent,
@@ -85,14 +94,24 @@ function withArchives({ intent, archives, targeting }: HelmOpInputs): HelmOpInte
   };
 }
 
-function readyVerdict({
-  helmOp,
-  intent,
-  bundle,
-  targeting,
-  summary,
-  offline,
-}: HelmOpInputs): Verdict {
+/**
+ * The condition as it was told last, where that still counts: who leads anew has not looked at the Bundle yet, and as long as
+ * HelmOp and Bundle are what they were then, it is no less true for that.
+ */
+function stillTold(
+  { helmOp, intent, bundle, targeting }: HelmOpInputs,
+  type: string,
+): Condition | undefined {
+  const isUnlooked =
+    targeting === undefined &&
+    bundle !== undefined &&
+    bundle.status?.observedGeneration === bundle.metadata.generation;
+  const told = findCondition(helmOp.status?.conditions, type);
+  return isUnlooked && told?.observedGeneration === intent.generation ? told : undefined;
+}
+
+function readyVerdict(inputs: HelmOpInputs): Verdict {
+  const { helmOp, intent, bundle, targeting, summary, offline } = inputs;
   if (intent.generation !== helmOp.metadata.generation)
     return { status: "Unknown", reason: "Progressing", message: "reading the change" };
   const { accepted } = intent;
@@ -100,13 +119,8 @@ function readyVerdict({
     return { status: "Unknown", reason: "Progressing", message: "looking for the chart's version" };
   if (!accepted.ok && bundle === undefined)
     return { status: "False", reason: "Error", message: accepted.message };
-  const told = findCondition(helmOp.status?.conditions, "Ready");
-  // Who leads anew has not looked at the Bundle yet. What was told of this very generation is no less true for that.
-  if (
-    bundle !== undefined &&
-    targeting === undefined &&
-    told?.observedGeneration === intent.generation
-  )
+  const told = stillTold(inputs, "Ready");
+  if (told !== undefined)
     return { status: told.status, reason: told.reason ?? "", message: told.message ?? "" };
   const current =
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
