@@ -351,7 +351,7 @@ for (const [name, what, helm, stall] of [
 }
 
 test("a way back that gets nowhere is cut off when something else is wanted", async () => {
-  await restart({ graceMs: 1_500 });
+  await restart({ graceMs: 5_000 });
   const helm = { timeoutSeconds: 600, atomic: true };
   const of = (values: Readonly<Record<string, unknown>>, own: Partial<typeof helm> = helm) =>
     deploymentOf({ name: "nowhere", chart: stalling, url, helm: own, values });

@@ -185,7 +185,7 @@ test("a connection of which one half has ended is made anew", async () => {
 
 test("a link on which everything is late stays, and changes come late", async () => {
   const before = await clusterThat("connected", isConnected);
-  link.delay(1_500);
+  link.delay(600);
   for (let times = 0; times < 2; times += 1) {
     await change();
     await arrives();

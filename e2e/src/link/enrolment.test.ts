@@ -93,7 +93,7 @@ suite("a cluster that enrols", () => {
 
   test("renews its certificate in time, over the connection that it has", async () => {
     await hub.stop();
-    const brief = await startHub(rest, { port: hub.port, certificateLifetimeMs: 3_000 });
+    const brief = await startHub(rest, { port: hub.port, certificateLifetimeMs: 9_000 });
     const agent = await startEnrolled(rest, brief, token, "renews");
 
     await brief.until(

@@ -32,7 +32,7 @@ async function eventually(path: string, condition: (object: Answer) => boolean):
       const answer = await api.call("GET", path);
       return answer.status === 200 && condition(JSON.parse(answer.body));
     },
-    { what: path, timeoutMs: 15_000 },
+    { what: path, timeoutMs: 60_000 },
   );
 }
 
@@ -114,7 +114,7 @@ test("a deleted namespace goes with what is in it", async () => {
     async () => (await api.call("GET", "/api/v1/namespaces/short-lived")).status === 404,
     {
       what: "the deletion of the namespace",
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     },
   );
 });

@@ -14,7 +14,7 @@ async function holder(
   t: TestContext,
   lock: string,
   then: string,
-): Promise<{ readonly exited: Promise<unknown> }> {
+): Promise<{ readonly exited: Promise<unknown>; readonly goOn: () => void }> {
   const program = `
     const { withLock } = await import(${JSON.stringify(lockModule)});
     await withLock(${JSON.stringify(lock)}, async () => { console.log("held"); ${then} });
@@ -25,25 +25,29 @@ async function holder(
   t.after(() => child.kill("SIGKILL"));
   const exited = once(child, "exit");
   await once(child.stdout, "data");
-  return { exited };
+  return { exited, goOn: () => void child.stdin.write("on\n") };
 }
 
 test("a lock that another process holds is waited for", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
   const mark = join(dir, "mark");
-  await holder(
+  const { goOn } = await holder(
     t,
     lock,
     `
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => process.stdin.once("data", resolve));
+    process.stdin.destroy();
     (await import("node:fs")).writeFileSync(${JSON.stringify(mark)}, "done");
   `,
   );
   const waits: number[] = [];
 
   const seen = await withLock(lock, () => readFile(mark, "utf8"), {
-    onWait: (other) => waits.push(other.pid),
+    onWait(other) {
+      waits.push(other.pid);
+      goOn();
+    },
   });
 
   assert.equal(seen, "done");

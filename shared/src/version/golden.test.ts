@@ -15,9 +15,7 @@ for (const name of ["version-rows", "version-random"]) {
   });
 }
 
-test("versions, constraints and choices are what Go says to new ones", {
-  timeout: 60_000,
-}, async (t) => {
+test("versions, constraints and choices are what Go says to new ones", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
   t.diagnostic(`FLOTILLA_SEED=${seed}`);

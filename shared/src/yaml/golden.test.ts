@@ -19,9 +19,7 @@ for (const name of ["yaml-rows", "yaml-random"]) {
   });
 }
 
-test("YAML is read as Go reads it, and so is the JSON we make of it", {
-  timeout: 60_000,
-}, async (t) => {
+test("YAML is read as Go reads it, and so is the JSON we make of it", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
   t.diagnostic(`FLOTILLA_SEED=${seed}`);
