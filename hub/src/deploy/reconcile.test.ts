@@ -158,6 +158,20 @@ test("a Bundle that could not be handed out has as many targets as were told bef
   assert.match(outcomes.bundles.get(key)?.error ?? "", /internal error/);
 });
 
+test("what could not be prepared once is not told by whoever has just come to lead, and the second time it is", async () => {
+  const error = new AppError(commonErrors.CANCELLED, "list secrets: 503", { retryable: true });
+  const { outcomes, reconcile } = setUp({
+    status: told,
+    prepare: () => Promise.resolve({ kind: "held", error }),
+  });
+
+  assert.deepEqual(await reconcile(), { kind: "requeue", afterMs: 5_000, why: "look again" });
+  assert.equal(outcomes.bundles.get(key), undefined);
+
+  assert.deepEqual(await reconcile(), { kind: "done" });
+  assert.equal(outcomes.bundles.get(key)?.error, "list secrets: 503");
+});
+
 const isBehind = { kind: "requeue", afterMs: 1_000, why: "what is known of it is old" };
 
 test("whoever has just come to lead puts no deployment back to a Bundle that was changed since", async () => {

@@ -58,6 +58,9 @@ export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
 /** After this it is looked at again what a watch has not told yet. */
 const behindMs = 1_000;
 
+/** After this, what could not be prepared at the first look is told. What it lacks most often has it looked at sooner. */
+const excuseMs = 5_000;
+
 /** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
 const parallelWrites = 48;
 
@@ -65,12 +68,15 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   const limit = pLimit(parallelWrites);
   /** Bundles whose deployments we have written, or seen to be as wanted: what is known of them is no older than that. */
   const own = new Set<ObjectKey>();
+  /** Bundles that could not be prepared at our first look. */
+  const excused = new Set<ObjectKey>();
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.outcomes.bundles.delete(key);
       own.delete(key);
+      excused.delete(key);
       deps.forget(key);
       deps.markStatus(key);
       return done();
@@ -113,6 +119,16 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
         else tellBundle(deps, bundle, { ...told, isResolving: true });
         return done();
       case "held":
+        // Who leads anew has read nothing yet: one answer that did not come takes nothing back that was told.
+        if (
+          prepared.error.retryable &&
+          before === undefined &&
+          bundle.status?.observedGeneration === bundle.metadata.generation &&
+          !excused.has(key)
+        ) {
+          excused.add(key);
+          return requeueAfter(excuseMs, "look again");
+        }
         reportRefusal(deps, bundle, prepared.error);
         return tellHeld(deps, bundle, prepared, told);
       case "deployable": {

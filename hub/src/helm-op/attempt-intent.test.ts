@@ -132,14 +132,31 @@ describe("what is told of a refusal", () => {
   const handled = { reconcile: "one" };
 
   test("comes before other remarks, and stalls it", () => {
-    const intent = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: false });
+    const intent = refusedIntent(aHelmOp(), refusal, {
+      remarks,
+      handled,
+      isAsked: false,
+      earlier: undefined,
+    });
     assert.deepEqual(intent.accepted, { ok: false, message: "no chart; unknown field x" });
     assert.deepEqual(intent.stalled, { reason: "Stalled", message: "no chart" });
     assert.deepEqual(intent.handled, handled);
   });
 
   test("keeps in mind that somebody asked", () => {
-    const { stalled } = refusedIntent(aHelmOp(), refusal, { remarks, handled, isAsked: true });
+    const { stalled } = refusedIntent(aHelmOp(), refusal, {
+      remarks,
+      handled,
+      isAsked: true,
+      earlier: undefined,
+    });
     assert.equal(stalled?.reason, "RequestFailed");
+  });
+
+  test("leaves the last poll what it was, for as long as there is polling", () => {
+    const earlier = { at: now, error: "GET x: refused" };
+    const told = { remarks, handled, isAsked: false, earlier };
+    assert.deepEqual(refusedIntent(polled, refusal, told).polled, earlier);
+    assert.equal(refusedIntent(aHelmOp(), refusal, told).polled, undefined);
   });
 });

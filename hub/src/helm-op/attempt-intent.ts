@@ -43,11 +43,18 @@ export function attemptIntent(helmOp: HelmOp, attempt: Attempt): HelmOpIntent {
 export function refusedIntent(
   helmOp: HelmOp,
   refusal: AppError,
-  { remarks, handled, isAsked }: Pick<Attempt, "remarks" | "handled" | "isAsked">,
+  {
+    remarks,
+    handled,
+    isAsked,
+    earlier,
+  }: Pick<Attempt, "remarks" | "handled" | "isAsked" | "earlier">,
 ): HelmOpIntent {
   const { message } = refusal;
+  const polled = keptPoll(helmOp, earlier);
   return {
     ...acceptedIntent(helmOp, message, remarks),
+    ...(polled !== undefined && { polled }),
     stalled: { reason: isAsked ? "RequestFailed" : "Stalled", message },
     handled,
   };
@@ -81,10 +88,17 @@ function pollOutcome(
   problem: string | undefined,
   { attemptedAt, earlier }: Attempt,
 ): PollOutcome | undefined {
-  if (pollingIntervalMs(helmOp) === undefined) return undefined;
-  return attemptedAt === undefined
-    ? earlier
-    : { at: attemptedAt, ...(problem !== undefined && { error: problem }) };
+  return keptPoll(
+    helmOp,
+    attemptedAt === undefined
+      ? earlier
+      : { at: attemptedAt, ...(problem !== undefined && { error: problem }) },
+  );
+}
+
+/** The outcome of the last poll, for as long as there is polling. */
+export function keptPoll(helmOp: HelmOp, last: PollOutcome | undefined): PollOutcome | undefined {
+  return pollingIntervalMs(helmOp) === undefined ? undefined : last;
 }
 
 function stallOf(problem: string | undefined, { isAsked }: Attempt): Stall | undefined {

@@ -21,7 +21,7 @@ import type { Patterns } from "../policy/patterns.ts";
 import { reportViolation } from "../policy/report-violation.ts";
 import { violationOf } from "../policy/violation.ts";
 import type { HelmOpIntent, PollOutcome } from "../status/intent.ts";
-import { attemptIntent, refusedIntent } from "./attempt-intent.ts";
+import { attemptIntent, keptPoll, refusedIntent } from "./attempt-intent.ts";
 import type { ChartAccess, HelmOpAccess } from "./chart-access.ts";
 import type { Doubts } from "./doubts.ts";
 import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
@@ -57,7 +57,13 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
   readonly hubId: string;
 }
 
-/** What is remembered of a HelmOp's attempts; losing it costs an attempt too early at most. */
+/** After this, what could not be read at the first look is refused. Its watch most often tells sooner. */
+const excuseMs = 5_000;
+
+/**
+ * What is remembered of a HelmOp's attempts. Losing it costs an attempt too early; where somebody wrote other pins into its
+ * Bundle just then, these are lost too, and its charts are resolved anew.
+ */
 interface Memory {
   readonly pins: readonly ChartPin[];
   readonly generation: number;
@@ -69,12 +75,15 @@ type Trouble = Pick<PollHistory, "failures" | "notBeforeMs">;
 
 export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const memories = new Map<ObjectKey, Memory>();
+  /** HelmOps whose access could not be read at our first look. */
+  const excused = new Set<ObjectKey>();
   const occasions = createOccasions(deps.clock);
 
   return async function reconcile(key, { signal, aside }): Promise<Outcome> {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       memories.delete(key);
+      excused.delete(key);
       if (written !== undefined) deps.doubts.forget(key);
       deps.access.forget(key);
       deps.outcomes.helmOps.delete(key);
@@ -87,6 +96,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     );
     const helmOp = withDefaults(policy, written);
     const told = deps.outcomes.helmOps.get(key);
+    const earlier = lastPoll(helmOp, told);
     const handledBefore = told?.handled ?? handledOf(helmOp);
     const open = openRequests(helmOp, handledBefore);
     const isAskedAgain = isAskedStill(helmOp, told);
@@ -99,6 +109,11 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       nameTaken(deps.bundles.get(key), helmOp) ??
       (await deps.access.of(helmOp).catch(AppError.from));
     if (access instanceof AppError) {
+      // Who leads anew has read nothing yet: one answer that did not come takes nothing back that was told.
+      if (access.retryable && told === undefined && isAccepted(helmOp) && !excused.has(key)) {
+        excused.add(key);
+        return requeueAfter(excuseMs, "read what it is accessed with");
+      }
       reportViolation(deps.events, helmOp, access, {
         told: told && { generation: told.generation, message: told.accepted?.message ?? "" },
         condition: findCondition(helmOp.status?.conditions, "Accepted"),
@@ -107,12 +122,11 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       // What was pushed meanwhile is polled once it can be.
       const { poll: _, ...asked } = open;
       const handled = handledWith(handledBefore, asked);
-      tell(deps, helmOp, refusedIntent(helmOp, access, { remarks, handled, isAsked }));
+      tell(deps, helmOp, refusedIntent(helmOp, access, { remarks, handled, isAsked, earlier }));
       return done();
     }
 
     const known = knownPins(key);
-    const earlier = lastPoll(helmOp, told);
     const trouble = troubleOf(memories.get(key), helmOp);
     const plan = planAttempt({
       helmOp,
@@ -127,7 +141,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     });
     const begunAt = timeText(deps.clock.now());
     if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))
-      tellBegun(deps, helmOp);
+      tellBegun(deps, helmOp, keptPoll(helmOp, earlier));
     const [resolution] = await Promise.all([
       aside(() => resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal)),
       addFinalizer(deps, helmOp, signal),
@@ -211,10 +225,19 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   }
 }
 
+/** From memory, or after a restart from the status, which tells that there was some but not how often. */
 function troubleOf(memory: Memory | undefined, helmOp: HelmOp): Trouble {
-  return memory?.generation === helmOp.metadata.generation && memory !== undefined
-    ? memory.trouble
-    : { failures: 0 };
+  const { generation } = helmOp.metadata;
+  if (memory !== undefined)
+    return memory.generation === generation ? memory.trouble : { failures: 0 };
+  const polled = findCondition(helmOp.status?.conditions, "Polled");
+  const hasFailed = polled?.status === "False" && polled.observedGeneration === generation;
+  return { failures: hasFailed ? 1 : 0 };
+}
+
+function isAccepted({ metadata, status }: HelmOp): boolean {
+  const accepted = findCondition(status?.conditions, "Accepted");
+  return accepted?.status === "True" && accepted.observedGeneration === metadata.generation;
 }
 
 /** Whether all come to what they came to before, whatever is to be known of it by now. */

@@ -4,7 +4,7 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import type { HelmOpIntent, Outcomes } from "../status/intent.ts";
+import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 
 export interface TellDeps {
   readonly outcomes: Outcomes;
@@ -15,15 +15,19 @@ export interface TellDeps {
 
 /**
  * That its charts are looked for, where nothing was told of this generation yet. It is in the status only when it takes
- * longer than a moment.
+ * longer than a moment. `polled`: the last poll, as it is still told.
  */
-export function tellBegun(deps: TellDeps, helmOp: HelmOp): void {
+export function tellBegun(deps: TellDeps, helmOp: HelmOp, polled: PollOutcome | undefined): void {
   const key = keyOf(helmOp);
   const generation = helmOp.metadata.generation ?? 0;
   const before = deps.outcomes.helmOps.get(key);
   if (before?.generation === generation || toldGeneration(helmOp) === generation) return;
-  const { accepted: _, stalled: _s, ...kept } = before ?? {};
-  deps.outcomes.helmOps.set(key, { ...kept, generation });
+  const { accepted: _, stalled: _s, polled: _p, ...kept } = before ?? {};
+  deps.outcomes.helmOps.set(key, {
+    ...kept,
+    ...(polled !== undefined && { polled }),
+    generation,
+  });
   deps.markStatus(key);
 }
 

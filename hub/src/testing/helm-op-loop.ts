@@ -6,12 +6,14 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
+import type { HelmOpAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
@@ -34,7 +36,9 @@ export interface HelmOpLoop {
   putBundle(bundle: Bundle): void;
   /** An agent says that it could not fetch what is pinned. */
   doubt(key: ObjectKey): void;
-  /** One run, after which the status is told. */
+  /** What comes of reading what its charts are accessed with, the next times. */
+  nextAccess(...next: readonly (Pick<HelmOpAccess, "hasChanged"> | AppError)[]): void;
+  /** One run, after which the status is told, where there is anything to tell. */
   reconcile(key: ObjectKey): Promise<Outcome>;
   intent(key: ObjectKey): HelmOpIntent;
   helmOp(key: ObjectKey): HelmOp;
@@ -56,6 +60,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
   });
   const doubts = createDoubts(clock);
+  const accesses: (Pick<HelmOpAccess, "hasChanged"> | AppError)[] = [];
   let outcomes = createOutcomes();
   let run = start();
 
@@ -68,7 +73,12 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
       doubts,
       resolver,
       access: {
-        of: () => Promise.resolve({ settingsFor: () => ({}), hasChanged: false }),
+        of() {
+          const next = accesses.shift() ?? { hasChanged: false };
+          return next instanceof AppError
+            ? Promise.reject(next)
+            : Promise.resolve({ settingsFor: () => ({}), ...next });
+        },
         users: () => [],
         forget: () => undefined,
       },
@@ -105,15 +115,18 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     bundle: (key) => rest.peek(bundles, refOf(key)),
     putBundle: (bundle) => void stores.bundles.set(rest.put(bundles, bundle)),
     doubt: (key) => void doubts.raise(key),
+    nextAccess: (...next) => void accesses.push(...next),
     async reconcile(key) {
       const outcome = await run(key, aContext());
       const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];
       if (ours !== undefined) stores.helmOps.set(ours);
       if (made !== undefined) stores.bundles.set(made);
       const helmOp = helmOpOf(key);
+      const intent = outcomes.helmOps.get(key);
+      if (intent === undefined) return outcome;
       const status = helmOpStatus({
         helmOp,
-        intent: intentOf(key),
+        intent,
         bundle: made,
         targeting: undefined,
         ...tallied([]),
