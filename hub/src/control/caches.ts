@@ -119,6 +119,26 @@ export async function cachesSynced(caches: Caches): Promise<void> {
   await Promise.all(Object.values(caches).map((informer: Informer<KubeObject>) => informer.synced));
 }
 
+/**
+ * Reads anew what a leader decides by, for whoever has just come to lead: a watch that died without a word, which takes half a
+ * minute to notice, must not have it undo what whoever led before has done since. Without the BundleDeployments, which are
+ * thousands: a write of one that is another by now is refused, and one that is there already is found when it is made.
+ * Resolves also when `signal` aborts.
+ */
+export async function refreshCaches(
+  { helmOps, bundles, clusters, groups, policies }: Caches,
+  signal: AbortSignal,
+): Promise<void> {
+  const decisive: readonly Pick<Informer<KubeObject>, "refresh">[] = [
+    helmOps,
+    bundles,
+    clusters,
+    groups,
+    policies,
+  ];
+  await Promise.all(decisive.map((informer) => informer.refresh(signal)));
+}
+
 function withoutData({ data: _, ...secret }: Secret): Secret {
   return secret;
 }

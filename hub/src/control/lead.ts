@@ -9,6 +9,7 @@ import { ensureSealKey } from "../identity/seal-key.ts";
 import { runLostAgents } from "../presence/lost-agents.ts";
 import type { Replica } from "../presence/replica.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
+import { refreshCaches } from "./caches.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import { runControllers } from "./run-controllers.ts";
 
@@ -39,6 +40,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         readHubId(guarded),
         ensureSealKey(guarded, hubNamespace),
         prepareWorkspaces(guarded),
+        refreshCaches(caches, leading),
       ]);
       const seals = createPinSeals(sealKey);
       onLeading(true);

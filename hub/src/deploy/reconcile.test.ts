@@ -17,7 +17,8 @@ import { planBundle } from "../helm-op/plan-bundle.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
-import { aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { byBundle, byNamespace, deployReconciler } from "./reconcile.ts";
@@ -172,38 +173,27 @@ test("what could not be prepared once is not told by whoever has just come to le
   assert.equal(outcomes.bundles.get(key)?.error, "list secrets: 503");
 });
 
-const isBehind = { kind: "requeue", afterMs: 1_000, why: "what is known of it is old" };
-
-test("whoever has just come to lead puts no deployment back to a Bundle that was changed since", async () => {
-  const { rest, stores, reconcile, deployed } = setUp();
-  stores.deployments.set(rest.put(bundleDeployments, aDeployment("paris")));
-  const handedOut = deployed();
-  const known = stores.bundles.get(key);
-  assert.ok(known !== undefined);
-  const changed = rest.put(bundles, { ...known, spec: { ...known.spec, paused: true } });
-
-  assert.deepEqual(await reconcile(), isBehind);
-  assert.deepEqual(deployed(), handedOut);
-
-  stores.bundles.set(changed);
-  assert.deepEqual(await reconcile(), { kind: "done" });
-  assert.notDeepEqual(deployed(), handedOut);
-});
-
-test("a Bundle that is being deleted stays until a deployment is known that whoever led before made last", async () => {
+test("a Bundle that is deleted takes along a deployment of which our watch has not told yet, and none of another's", async () => {
   const { rest, stores, reconcile } = setUp();
   const known = stores.bundles.get(key);
   assert.ok(known !== undefined);
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   const metadata = { ...known.metadata, deletionTimestamp, finalizers: [bundleFinalizer] };
   stores.bundles.set(rest.put(bundles, { ...known, metadata }));
-  const made = rest.put(bundleDeployments, aDeployment("paris"));
+  const own = rest.put(bundleDeployments, aDeployment("paris")).metadata;
+  const other = rest.put(bundleDeployments, aDeployment("paris", { bundle: "other" })).metadata;
 
-  assert.deepEqual(await reconcile(), isBehind);
-  assert.ok(rest.peek(bundles, known.metadata));
-
-  stores.deployments.set(made);
   assert.deepEqual(await reconcile(), { kind: "done" });
-  assert.ok(rest.peek(bundleDeployments, made.metadata)?.metadata.deletionTimestamp);
+
+  assert.ok(rest.peek(bundleDeployments, own)?.metadata.deletionTimestamp);
+  assert.equal(rest.peek(bundleDeployments, other)?.metadata.deletionTimestamp, undefined);
   assert.equal(rest.peek(bundles, known.metadata), undefined);
+});
+
+test("a Bundle whose name is too long for a label, and which was refused for that, can be deleted", async () => {
+  const rest = createMemoryKube();
+  const name = "n".repeat(64);
+
+  assert.deepEqual(await listDeployments(rest, aBundle({}, { name }), aContext().signal), []);
+  assert.deepEqual(rest.reads, []);
 });

@@ -19,9 +19,9 @@ import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import type { BundleTargeting } from "../status/intent.ts";
-import { hasUnknownDeployments, isPlanBehind } from "./behind.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./bundle-finalizer.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
+import { listDeployments } from "./list-deployments.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
@@ -55,9 +55,6 @@ export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
   readonly markStatus: (key: ObjectKey) => void;
 }
 
-/** After this it is looked at again what a watch has not told yet. */
-const behindMs = 1_000;
-
 /** After this, what could not be prepared at the first look is told. What it lacks most often has it looked at sooner. */
 const excuseMs = 5_000;
 
@@ -66,8 +63,6 @@ const parallelWrites = 48;
 
 export function deployReconciler(deps: DeployDeps): Reconcile {
   const limit = pLimit(parallelWrites);
-  /** Bundles whose deployments we have written, or seen to be as wanted: what is known of them is no older than that. */
-  const own = new Set<ObjectKey>();
   /** Bundles that could not be prepared at our first look. */
   const excused = new Set<ObjectKey>();
 
@@ -75,14 +70,15 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.outcomes.bundles.delete(key);
-      own.delete(key);
       excused.delete(key);
       deps.forget(key);
       deps.markStatus(key);
       return done();
     }
-    if (bundle.metadata.deletionTimestamp !== undefined)
-      return await withdraw(bundle, context.signal);
+    if (bundle.metadata.deletionTimestamp !== undefined) {
+      await withdraw(bundle, context.signal);
+      return done();
+    }
     try {
       return await update(bundle, context);
     } catch (thrown) {
@@ -134,10 +130,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       case "deployable": {
         const handedOut = { ...bundle, spec: prepared.spec };
         await addFinalizer(deps, bundle, signal);
-        const deployed = await deploy(handedOut, signal);
-        if (deployed === undefined) return requeueAfter(behindMs, "what is known of it is old");
-        own.add(key);
-        const { isOvertaken, ...targeting } = deployed;
+        const { isOvertaken, ...targeting } = await deploy(handedOut, signal);
         deps.outcomes.bundles.set(key, {
           generation: bundle.metadata.generation ?? 0,
           version: prepared.spec.helm?.version ?? "",
@@ -150,29 +143,23 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     }
   }
 
-  /** Undefined where what is known is older than what there is. */
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<
-    (Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }) | undefined
-  > {
+  ): Promise<Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }> {
     const namespace = bundle.metadata.namespace ?? "";
-    const groups = deps.groups.byIndex(byNamespace, namespace);
     const { placements, contents, missing } = await place(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
-      groups,
+      deps.groups.byIndex(byNamespace, namespace),
       deps.packer,
     );
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
     const plan = planDeployments(
       bundle,
       placements,
       deps.deployments.byIndex(byBundle, keyOf(bundle)),
     );
-    if (!own.has(keyOf(bundle)) && (await isPlanBehind(deps, bundle, plan, groups, signal)))
-      return undefined;
-    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
     let isOvertaken = false;
     await Promise.all([
       ...plan.create.map((deployment) =>
@@ -238,18 +225,18 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     });
   }
 
-  /** The Bundle goes once all its BundleDeployments are on their way out; they are the tombstones from then on. */
-  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<Outcome> {
-    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return done();
-    const key = keyOf(bundle);
-    const remaining = deps.deployments
-      .byIndex(byBundle, key)
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    await Promise.all(remaining.map(({ metadata }) => limit(() => remove(metadata, signal))));
-    // One that nobody knew of would stay for ever: no Bundle would be looked at any more.
-    if (!own.has(key) && (await hasUnknownDeployments(deps, bundle, signal)))
-      return requeueAfter(behindMs, "what is known of it is old");
+  /**
+   * The Bundle goes once all its BundleDeployments are on their way out; they are the tombstones from then on. The API server
+   * itself says which there are: one that our cache does not know of would stay for ever.
+   */
+  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
+    const deployments = await listDeployments(deps.rest, bundle, signal);
+    await Promise.all(
+      deployments
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => limit(() => remove(metadata, signal))),
+    );
     await removeFinalizer(deps, bundle, signal);
-    return done();
   }
 }

@@ -155,8 +155,10 @@ describe("what is told of a refusal", () => {
 
   test("leaves the last poll what it was, for as long as there is polling", () => {
     const earlier = { at: now, error: "GET x: refused" };
+    const planned = { at: now, error: `GET x: refused; it is tried again at ${later}` };
     const told = { remarks, handled, isAsked: false, earlier };
     assert.deepEqual(refusedIntent(polled, refusal, told).polled, earlier);
+    assert.deepEqual(refusedIntent(polled, refusal, { ...told, earlier: planned }).polled, earlier);
     assert.equal(refusedIntent(aHelmOp(), refusal, told).polled, undefined);
   });
 });

@@ -51,7 +51,7 @@ export function refusedIntent(
   }: Pick<Attempt, "remarks" | "handled" | "isAsked" | "earlier">,
 ): HelmOpIntent {
   const { message } = refusal;
-  const polled = keptPoll(helmOp, earlier);
+  const polled = withoutNext(keptPoll(helmOp, earlier));
   return {
     ...acceptedIntent(helmOp, message, remarks),
     ...(polled !== undefined && { polled }),
@@ -80,6 +80,13 @@ function acceptedIntent(
 
 function nextText(nextAt: string | undefined): string {
   return nextAt === undefined ? "" : `; it is tried again at ${nextAt}`;
+}
+
+/** For what is tried no more: the status keeps no more than the sentence. */
+function withoutNext(polled: PollOutcome | undefined): PollOutcome | undefined {
+  return polled?.error === undefined
+    ? polled
+    : { ...polled, error: polled.error.replace(/; it is tried again at \S+$/, "") };
 }
 
 /** The last poll's outcome: this attempt's, or between two polls that of the last one. */

@@ -31,9 +31,7 @@ export async function finish(
   helmOp: HelmOp,
   signal: AbortSignal,
 ): Promise<void> {
-  // Of the API server itself where the cache has none: one that it does not know yet would be nobody's, and deployed for ever.
-  const bundle =
-    deps.bundles.get(keyOf(helmOp)) ?? (await deps.rest.get(bundles, helmOp.metadata, { signal }));
+  const bundle = deps.bundles.get(keyOf(helmOp));
   if (bundle !== undefined && isBundleOf(bundle, helmOp)) {
     if (bundle.metadata.deletionTimestamp === undefined) {
       await deps.rest.delete(bundles, bundle.metadata, {

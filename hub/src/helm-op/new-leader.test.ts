@@ -21,7 +21,7 @@ function polled(...answers: readonly (Pin | AppError)[]) {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
       return answer === undefined || answer instanceof AppError
-        ? Promise.reject(answer)
+        ? Promise.reject(answer ?? new Error("there is no answer"))
         : Promise.resolve({ pin: answer, problems: [] });
     },
   });
@@ -80,16 +80,15 @@ test("what it is accessed with could not be read at the first look: that takes n
   assert.equal(said("Accepted"), "True");
 });
 
-test("a poll that failed has failed also after a refusal in between", async () => {
+test("a poll that failed has failed also after a refusal in between, which names no time for the next", async () => {
   const { loop, said, pollAgain } = polled(httpPin("1.2.3"), refused);
   await pollAgain();
-  const before = said("Polled");
-  assert.match(before, /^False/);
+  assert.match(said("Polled"), /^False GET index.yaml: 401; it is tried again at \S+Z$/);
   loop.nextAccess(away);
 
   await loop.reconcile(web);
-  assert.equal(said("Polled"), before);
+  assert.equal(said("Polled"), "False GET index.yaml: 401");
   await loop.reconcile(web);
 
-  assert.equal(said("Polled"), before);
+  assert.equal(said("Polled"), "False GET index.yaml: 401");
 });

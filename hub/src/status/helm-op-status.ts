@@ -8,12 +8,13 @@ import {
   setConditions,
 } from "@flotilla/shared/conditions/condition.ts";
 import { type Archives, differingArchives } from "../rollup/archives.ts";
+import { worstState } from "../rollup/summarize.ts";
 import { commonVersion, type Tally } from "../rollup/tally.ts";
 import { helmOpConditions } from "./helm-op-conditions.ts";
 import type { BundleTargeting, HelmOpIntent } from "./intent.ts";
 import { isNews } from "./news.ts";
 import type { OfflineClusters } from "./offline-clusters.ts";
-import { bundleVerdict, type Verdict } from "./ready-condition.ts";
+import { bundleVerdict, summaryVerdict, type Verdict } from "./ready-condition.ts";
 import { rollUp } from "./roll-up.ts";
 
 export interface HelmOpInputs {
@@ -120,8 +121,10 @@ function readyVerdict(inputs: HelmOpInputs): Verdict {
   if (!accepted.ok && bundle === undefined)
     return { status: "False", reason: "Error", message: accepted.message };
   const told = stillTold(inputs, "Ready");
-  if (told !== undefined)
+  if (told !== undefined && (told.status !== "True" || worstState(summary) === ""))
     return { status: told.status, reason: told.reason ?? "", message: told.message ?? "" };
+  // That one fails meanwhile needs no look at the Bundle.
+  if (told !== undefined) return summaryVerdict(summary, "Cluster");
   const current =
     targeting !== undefined && targeting.generation === bundle?.metadata.generation
       ? targeting

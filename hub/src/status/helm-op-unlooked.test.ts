@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";
-import { aBundle, aDeployment, aHelmOp, now } from "../testing/objects.ts";
+import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./helm-op-status.ts";
 
@@ -26,7 +26,7 @@ const inputs: HelmOpInputs = {
   intent: { generation: 1, accepted: { ok: true }, version: "1.2.9" },
   bundle: untouched,
   targeting: undefined,
-  ...tallied([aDeployment("paris", { status: { ready: true } })]),
+  ...tallied([aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } })]),
   now,
 };
 
@@ -56,6 +56,21 @@ describe("a HelmOp whose Bundle nobody has looked at yet", () => {
       assert.equal(said(changed, "Ready"), "Unknown Progressing choosing the clusters");
       assert.equal(said(changed, "Accepted"), "True");
     });
+
+  test("is not ready any more where a cluster fails meanwhile, although it was told to be", () => {
+    const ready = told(1).conditions.map((condition) =>
+      condition.type === "Ready"
+        ? { ...condition, status: "True" as const, reason: "Ready", message: "" }
+        : condition,
+    );
+    const helmOp = aHelmOp({}, {}, { conditions: ready });
+    const fails = aDeployment("paris", {
+      status: { conditions: [{ type: "Deployed", status: "False", message: "no chart" }] },
+    });
+
+    assert.equal(said({ helmOp }, "Ready"), "True Ready");
+    assert.match(said({ helmOp, ...tallied([fails]) }, "Ready"), /^False ErrApplied .*no chart/);
+  });
 
   test("is not accepted where that is found now, and is else as it was told to be", () => {
     const intent = { generation: 1, accepted: { ok: false, message: "forbidden" } } as const;

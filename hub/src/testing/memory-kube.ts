@@ -142,13 +142,17 @@ export function createMemoryKube(): MemoryKube {
         return true;
       }),
     list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
-      const { namespace } = options;
+      const { namespace, labelSelector } = options;
+      const wanted = labelsOf(labelSelector);
       reads.push(`list ${resource.plural} ${namespace ?? ""}`);
       const items = [...objects]
         .filter(([path]) => path.startsWith(`${resource.plural} `))
         // A path holds objects of its resource alone.
         .map(([, object]) => object as T)
-        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+        .filter(({ metadata }) =>
+          wanted.every(([label, value]) => metadata.labels?.[label] === value),
+        );
       return Promise.resolve({ items, resourceVersion: String(lastVersion) });
     },
     watch: () => {
@@ -185,6 +189,14 @@ function alreadyExists(path: string): KubeStatusError {
 
 function unsupported(what: string): Error {
   return new Error(`${what}: the server in memory does not do that`);
+}
+
+/** Of a selector that names values: `a=b,c=d`. */
+function labelsOf(selector = ""): readonly (readonly [label: string, value: string])[] {
+  return selector.split(",").flatMap((part) => {
+    const [label, value] = part.split("=");
+    return label === undefined || value === undefined ? [] : [[label, value] as const];
+  });
 }
 
 /** Version and UID are preconditions wherever they are given. */

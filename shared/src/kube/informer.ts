@@ -4,6 +4,7 @@ import { AppError, commonErrors } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import type { KubeObject, ObjectKey, Resource } from "./object.ts";
 import { runReflector } from "./reflector.ts";
+import { createRefreshes } from "./refreshes.ts";
 import { describeKind } from "./request-path.ts";
 import type { KubeRest } from "./rest.ts";
 import { type Change, createStore, type Indexers, type Store } from "./store.ts";
@@ -37,6 +38,11 @@ export interface Informer<T extends KubeObject> {
   readonly hasSynced: boolean;
   /** Resolves when the first list is complete and its changes were told; rejects when `run` ends before. */
   readonly synced: Promise<void>;
+  /**
+   * Lists everything anew, for somebody who must know what others have written until now: a watch may have died without a
+   * word. Resolves when a list that was begun after the call is complete and its changes were told, or when `signal` aborts.
+   */
+  refresh(signal: AbortSignal): Promise<void>;
   /** Adds a listener; gives the function that removes it. What is there already is not told again. */
   onChange(listener: ChangeListener<T>): () => void;
   /** Lists and watches until `signal` aborts; never throws. */
@@ -64,6 +70,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   const listeners = new Set<ChangeListener<T>>();
   const { promise: synced, resolve, reject } = Promise.withResolvers<void>();
   let hasSynced = false;
+  const refreshes = createRefreshes();
   // Whoever waits for it hears of it; that nobody does is no failure of the process.
   synced.catch(() => undefined);
 
@@ -90,6 +97,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
       return hasSynced;
     },
     synced,
+    refresh: refreshes.ask,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -108,13 +116,16 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
           log,
           clock,
           random: options.random ?? Math.random,
+          untilRefresh: refreshes.untilAsked,
           sink: {
             onListing() {
               const replaceAll = store.beginList();
+              const served = refreshes.begin();
               return ({ objects, resourceVersion }) => {
                 for (const change of replaceAll(objects, resourceVersion)) tell(change);
                 hasSynced = true;
                 resolve();
+                served();
                 guard(() => options.onListed?.());
               };
             },

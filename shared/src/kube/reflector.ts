@@ -33,6 +33,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** Applied to each object as soon as it is there. */
   readonly transform: (object: T) => T;
   readonly sink: ReflectorSink<T>;
+  /** Aborts when everything is to be listed anew whatever the watch says; asked for once before each list. */
+  readonly untilRefresh: () => AbortSignal;
   readonly log: Log;
   readonly clock: Clock;
   /** Between 0 and 1. */
@@ -58,6 +60,8 @@ interface NextStep {
   readonly error?: AppError;
 }
 
+const listAnew: NextStep = { version: undefined, waitMs: 0 };
+
 const shortestWatchSeconds = 290;
 const longestWatchSeconds = 580;
 /** A watch that ends sooner without an event is a server with a problem, which must not be asked in a tight loop. */
@@ -78,6 +82,7 @@ export async function runReflector<T extends KubeObject>(
   const decide = createDecision(backoff, log);
   const pause = createPause(options, backoff, signal);
   let version: string | undefined;
+  let refresh = options.untilRefresh();
 
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
@@ -85,15 +90,16 @@ export async function runReflector<T extends KubeObject>(
     let error: AppError | undefined;
     try {
       if (version === undefined) {
+        refresh = options.untilRefresh();
         const onList = sink.onListing();
         const listed = await listAll({ rest, resource, selection, transform, signal });
         onList(listed);
         version = listed.resourceVersion;
       }
-      const end = await watchOnce(options, version, signal);
+      const end = await watchOnce(options, version, AbortSignal.any([signal, refresh]));
       // Neither a failure nor a reason to look any further: we were told to end.
       if (isOver()) return;
-      ({ version, waitMs, error } = decide(end));
+      ({ version, waitMs, error } = refresh.aborted ? listAnew : decide(end));
     } catch (thrown) {
       if (isOver()) return;
       error = AppError.from(thrown);
