@@ -3,9 +3,16 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import {
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusters,
+  helmOps,
+  policies,
+} from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import { helmOpThat } from "../testing/expect.ts";
 import type { TestReplica } from "../testing/fleet.ts";
 import {
@@ -43,6 +50,9 @@ function mark() {
 
 /** Within this an agent that stays away is told to be Offline, and what is no verdict is told sooner. */
 const tellingMs = 6_000;
+
+/** What a leader decides by, of that which nobody else lists here: who leads anew trusts none of its watches. */
+const decisive: readonly Resource<KubeObject>[] = [bundles, clusterGroups, policies];
 
 const keyIn = (name: string) => `${workspaceNamespace}/${name}`;
 const isThere = ({ status }: Cluster) => status?.agent?.connected === true;
@@ -232,6 +242,7 @@ test("when the leader is killed another leads, and of its agents those that do n
   const others = replicas.filter((replica) => replica !== leader);
   await bench.gatherAt(leader);
   const from = mark();
+  const listed = await Promise.all(decisive.map(bench.listsOf));
 
   bench.sendAgentsTo(others);
   const killedAt = performance.now();
@@ -246,6 +257,7 @@ test("when the leader is killed another leads, and of its agents those that do n
     const ready = findCondition(helmOp.status?.conditions, "Ready");
     return ready?.reason === "Offline" && ready.observedGeneration === helmOp.metadata.generation;
   });
+  const listedSince = await Promise.all(decisive.map(bench.listsOf));
   const still = await helmOpThat(
     hub,
     "still",
@@ -253,6 +265,8 @@ test("when the leader is killed another leads, and of its agents those that do n
     ({ status }) => status?.offlineClusterCount === 1,
   );
 
+  for (const [index, { plural }] of decisive.entries())
+    assert.ok((listedSince[index] ?? 0) > (listed[index] ?? 0), `${plural} were listed anew`);
   assert.ok(ledAfterMs < 15_000, `another led after ${Math.round(ledAfterMs)} ms`);
   assert.ok(offlineAfterMs < 30_000, `offline after ${Math.round(offlineAfterMs)} ms`);
   const since = gone.status?.agent?.lastSeen ?? "";

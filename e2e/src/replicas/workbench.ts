@@ -6,6 +6,7 @@ import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts"
 import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { leases, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
@@ -41,6 +42,8 @@ export interface Workbench {
     what: string,
     isWanted: (cluster: Cluster) => boolean,
   ): Promise<Cluster>;
+  /** How often the hub's API server was asked for all objects of a kind, by whomever. */
+  listsOf(resource: Resource<KubeObject>): Promise<number>;
   /** How often Helm has installed or upgraded `moving`. */
   revisionIn(cluster: TestCluster): Promise<number>;
   close(): Promise<void>;
@@ -168,6 +171,13 @@ export async function openWorkbench(): Promise<Workbench> {
         );
     },
     clusterThat,
+    async listsOf({ plural }) {
+      const isWanted = (labels: string) =>
+        labels.includes(`resource="${plural}"`) && labels.includes('verb="LIST"');
+      return [...(await hub.raw("/metrics")).matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)]
+        .filter(([, labels = ""]) => isWanted(labels))
+        .reduce((sum, [, , count]) => sum + Number(count), 0);
+    },
     async revisionIn(cluster) {
       const records = await cluster.rest.list(secrets, {
         namespace: "moving",
