@@ -214,7 +214,7 @@ test("rancher/fleet#3658: the Secret reaches the agent; a password that is rotat
   charts.letIn(login(two));
   await patchSecret("login", { password: two });
   await supplyOf(prod.rest, "login", "rotated", (_found, _gone, digest) => digest !== before);
-  assert.ok(performance.now() - rotatedAt < 20_000);
+  assert.ok(performance.now() - rotatedAt < 5_000);
   charts.publish(await configChart("guarded", "1.1.0"));
   await helmOpThat(fleet.hub, "guarded", "ready at 1.1.0", isReady("1.1.0", 1));
 
