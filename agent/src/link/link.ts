@@ -3,6 +3,7 @@ import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { delay } from "@flotilla/shared/clock/delay.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
@@ -22,6 +23,11 @@ export interface LinkDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly random?: () => number;
+  /**
+   * Places for connections that are begun and not welcomed yet, where many agents share a process: all of them at once would
+   * have no time for any.
+   */
+  readonly turns?: Pick<Slots, "take" | "release">;
 }
 
 export interface Link {
@@ -96,8 +102,11 @@ export function createLink(deps: LinkDeps): Link {
     outdated: AbortSignal,
   ): Promise<ConnectionEnd> {
     const over = new AbortController();
+    const turn = createTurn(deps.turns);
     try {
       const identity = await keeper.usable(signal);
+      await turn.begin();
+      if (outdated.aborted) return endedBeforeItBegan;
       const { hubAddress: address, authoritiesPem, chainPem, keyPem } = identity;
       const client = connectHub({ address, authoritiesPem, certificate: { chainPem, keyPem } });
       const renewal = renewInTime(deps, client, identity, over.signal);
@@ -112,6 +121,7 @@ export function createLink(deps: LinkDeps): Link {
           outbox,
           signal: outdated,
           onWelcome: (epoch) => {
+            turn.end();
             isConnected = true;
             changed();
             log.info({ hub: address, epoch }, "connected to the hub");
@@ -133,6 +143,8 @@ export function createLink(deps: LinkDeps): Link {
     } catch (thrown) {
       const message = messageOf(thrown);
       return { isHandOver: false, isOwn: false, message, code: "INTERNAL", livedMs: 0 };
+    } finally {
+      turn.end();
     }
   }
 
@@ -151,5 +163,28 @@ export function createLink(deps: LinkDeps): Link {
       return outbox.unacknowledged;
     },
     run,
+  };
+}
+
+const endedBeforeItBegan: ConnectionEnd = {
+  isHandOver: false,
+  isOwn: true,
+  message: "",
+  code: "CANCELLED",
+  livedMs: 0,
+};
+
+/** A place among those that connect; to give it back twice is harmless. */
+function createTurn(turns: LinkDeps["turns"]) {
+  let isTaken = false;
+  return {
+    async begin(): Promise<void> {
+      await turns?.take();
+      isTaken = true;
+    },
+    end(): void {
+      if (isTaken) turns?.release();
+      isTaken = false;
+    },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import type { AssignmentStorage } from "../assignment/assignment-storage.ts";
@@ -24,6 +25,8 @@ import type { Tally } from "./tally.ts";
 /** What all simulated agents of a process have in common. */
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
+  /** They connect in turn. */
+  readonly turns: Pick<Slots, "take" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 /** Many simulated agents in one process, each with a connection of its own. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import type { Bootstrap } from "../identity/bootstrap.ts";
@@ -32,6 +33,12 @@ export interface SimulatedFleet {
 /** Agents that have begun and were never connected: a hub takes so many enrolments a second and refuses what is beyond. */
 const startingAtATime = 32;
 
+/**
+ * Connections that are begun and not welcomed yet. In a fleet each agent has a processor of its own for its part of the
+ * handshake; here thousands that begin at once share one, and the first would be done when the last is.
+ */
+const connectingAtATime = 64;
+
 export function createSimulatedFleet(
   { bootstraps, agentVersion, helm }: SimulatedFleetOptions,
   deps: SimulatedFleetDeps,
@@ -41,6 +48,7 @@ export function createSimulatedFleet(
     agentVersion,
     helm,
     connectHub: createHubConnector(),
+    turns: createSlots(connectingAtATime),
     metrics: new Registry(),
   };
   const listeners: (() => void)[] = [];

@@ -10,11 +10,13 @@ import { hubMessageToWire } from "@flotilla/proto/map.ts";
 import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
+import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { deploymentsOf, digest } from "./deployments.ts";
-import { makeToken } from "./enrolled.ts";
+import { bootstrap, connected, makeToken } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
+import { startAgent } from "./test-agent.ts";
 import { startHub } from "./test-hub.ts";
 import { testLog } from "./watched.ts";
 
@@ -93,6 +95,17 @@ suite("a stream", () => {
     assert.deepEqual(epochs, [1, 2]);
     older.close();
     newer.close();
+  });
+
+  test("begins when that of another agent of the process, with the same place, is welcomed", async () => {
+    const place = createSlots(1);
+    const agents = ["first", "second", "third"].map(async (name) => {
+      const namespace = `agent-${name}`;
+      await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
+      return startAgent(rest, namespace, { turns: place });
+    });
+    for (const name of ["first", "second", "third"]) await connected(hub, name);
+    for (const agent of await Promise.all(agents)) await agent.stop();
   });
 
   test("is ended with a sentence when the contract is broken", async () => {

@@ -3,7 +3,7 @@ import { after } from "node:test";
 import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
 import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
 import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
-import { createLink } from "@flotilla/agent/link/link.ts";
+import { createLink, type LinkDeps } from "@flotilla/agent/link/link.ts";
 import type { Assignment, Intake } from "@flotilla/agent/link/ports.ts";
 import type {
   DeploymentKey,
@@ -41,9 +41,9 @@ export interface TestAgent extends Watched {
 export function startAgent(
   rest: KubeRest,
   namespace: string,
-  options: { readonly clock?: Clock } = {},
+  options: { readonly clock?: Clock; readonly turns?: LinkDeps["turns"] } = {},
 ): TestAgent {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, turns } = options;
   const logged = testLog();
   const { log } = logged;
   const watch = watched(() => logged.lines);
@@ -64,6 +64,7 @@ export function startAgent(
     clock,
     log,
     random: () => 0,
+    ...(turns !== undefined && { turns }),
   });
   const assigned: Assignment[] = [];
   const withdrawn: DeploymentKey[] = [];
