@@ -5,7 +5,7 @@
 import type { HeldSupply, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { factsOf } from "../supply/facts-of.ts";
 import { suppliesNamedBy } from "../supply/named-by-deployments.ts";
@@ -63,8 +63,10 @@ export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
     async nextFacts() {
       const current = cluster();
       if (current === undefined) return undefined;
-      const { digest, bytes: content } = await packFacts(factsOf(current));
-      if (digest === factsDigest) return undefined;
+      const facts = factsOf(current);
+      // Thousands of agents come back at once and hold theirs: to compress them for that takes more than all the rest here.
+      if (factsDigestOf(facts) === factsDigest) return undefined;
+      const { digest, bytes: content } = await packFacts(facts);
       factsDigest = digest;
       return { kind: "facts", digest, content };
     },

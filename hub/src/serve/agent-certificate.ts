@@ -36,13 +36,6 @@ export function certificateOf(call: AuthenticatedCall): AgentCertificate | undef
   return { identity, fingerprint, notAfter };
 }
 
-/** The caller of a method that the interceptor let through. */
-export function identityOf(call: AuthenticatedCall): AgentCertificate {
-  const certificate = certificateOf(call);
-  if (certificate === undefined) throw withoutCertificate();
-  return certificate;
-}
-
 export interface Admission {
   readonly certificate: AgentCertificate | undefined;
   readonly hubId: string;
@@ -105,7 +98,8 @@ function refused(message: string): RpcError {
   return new RpcError(status.PERMISSION_DENIED, serveErrors.AGENT_REFUSED, message);
 }
 
-function withoutCertificate(): RpcError {
+/** The refusal of whoever shows no certificate of an agent. */
+export function withoutCertificate(): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
     serveErrors.AGENT_UNKNOWN,

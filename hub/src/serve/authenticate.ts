@@ -4,19 +4,26 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
+  type Metadata,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
 import { tooManyEnrolments } from "../enroll/errors.ts";
-import { type AgentCertificate, certificateOf, refusalOf } from "./agent-certificate.ts";
+import {
+  type AgentCertificate,
+  certificateOf,
+  refusalOf,
+  withoutCertificate,
+} from "./agent-certificate.ts";
 import { createDoorway } from "./doorway.ts";
 import { RpcError, serveErrors } from "./errors.ts";
 import { createOpenCalls } from "./open-calls.ts";
 import { hostOf } from "./peer.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
+import { createTurns } from "./turns.ts";
 
 /**
  * Of one agent at the same time, over all its connections: its stream, a renewal, and streams that were cut off and of
@@ -25,6 +32,8 @@ import type { Refusals } from "./refusals.ts";
 const mostCalls = 16;
 /** A request to enrol is one small message. */
 const longestRequestMs = 10_000;
+/** Calls of agents that are let in or refused in one turn of the event loop, a millisecond each on a slow machine. */
+const judgedATurn = 8;
 /** Before the connection is ended. */
 const toReadAnswerMs = 1_000;
 
@@ -42,10 +51,19 @@ export interface AuthenticateDeps {
   readonly log: Log;
 }
 
-export function authenticateAgents(deps: AuthenticateDeps): ServerInterceptor {
+export interface Door {
+  readonly interceptor: ServerInterceptor;
+  /** Who makes a call that was let through, but for enrolments. */
+  callerOf(call: { readonly metadata: Metadata }): AgentCertificate;
+}
+
+export function createDoor(deps: AuthenticateDeps): Door {
   const { hubId, clusters, hasSynced, enrollPath, drop, refusals, clock, log } = deps;
   const openCalls = createOpenCalls(mostCalls);
   const doorway = createDoorway();
+  const inTurn = createTurns(judgedATurn);
+  /** By the object that the handler of the call gets as well: to read a certificate twice is a tenth of an agent's return. */
+  const callers = new WeakMap<Metadata, AgentCertificate>();
   // An agent that is refused comes again and again; one line a minute says enough.
   const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
 
@@ -126,43 +144,59 @@ export function authenticateAgents(deps: AuthenticateDeps): ServerInterceptor {
     });
   }
 
-  /** Of agents. */
+  /** Of agents. After a restart thousands of them call in the same moment. */
   function known(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    let isOver = false;
     let leave = (): void => undefined;
+
+    function comeIn(metadata: Metadata, proceed: () => void): void {
+      if (isOver) return;
+      const certificate = certificateOf(call);
+      const refusal = notReady() ?? judge(certificate);
+      if (refusal !== undefined || certificate === undefined) {
+        turnAway(call, refusal ?? withoutCertificate());
+        return;
+      }
+      const who = nameOf(certificate);
+      const entered = openCalls.enter(who);
+      if (entered !== undefined) {
+        leave = entered;
+        callers.set(metadata, certificate);
+        proceed();
+        return;
+      }
+      const message = `more than ${mostCalls} calls of one agent are open; end some of them first`;
+      refusals.refused(who, {
+        reason: "calls",
+        fields: { cluster: who },
+        message: "agent has too many calls open",
+      });
+      call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: message });
+    }
+
     return new ServerInterceptingCall(call, {
       start(next) {
         next({
+          onReceiveMetadata: (metadata, proceed) =>
+            inTurn(() => comeIn(metadata, () => proceed(metadata))),
           // Also at its good end.
-          onCancel: () => leave(),
-          onReceiveMetadata(metadata, proceed) {
-            const certificate = certificateOf(call);
-            const refusal = notReady() ?? judge(certificate);
-            if (refusal !== undefined) {
-              turnAway(call, refusal);
-              return;
-            }
-            // Whoever has none was turned away.
-            const who = certificate === undefined ? "" : nameOf(certificate);
-            const entered = openCalls.enter(who);
-            if (entered !== undefined) {
-              leave = entered;
-              proceed(metadata);
-              return;
-            }
-            const message = `more than ${mostCalls} calls of one agent are open; end some of them first`;
-            refusals.refused(who, {
-              reason: "calls",
-              fields: { cluster: who },
-              message: "agent has too many calls open",
-            });
-            call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: message });
+          onCancel() {
+            isOver = true;
+            leave();
           },
         });
       },
     });
   }
 
-  return ({ path }, call) => (path === enrollPath ? enrolling(call) : known(call));
+  return {
+    interceptor: ({ path }, call) => (path === enrollPath ? enrolling(call) : known(call)),
+    callerOf({ metadata }) {
+      const certificate = callers.get(metadata);
+      if (certificate === undefined) throw withoutCertificate();
+      return certificate;
+    },
+  };
 }
 
 function nameOf({ identity }: AgentCertificate): string {

@@ -6,8 +6,7 @@ import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
 import type { Enrollment } from "../enroll/enroll.ts";
 import type { Handout } from "../handout/handout.ts";
 import type { ServingIdentity } from "../identity/serving-identity.ts";
-import { identityOf } from "./agent-certificate.ts";
-import { type AuthenticateDeps, authenticateAgents } from "./authenticate.ts";
+import { type AuthenticateDeps, createDoor } from "./authenticate.ts";
 import { RpcError, statusOf } from "./errors.ts";
 import { type IncomingHandlers, readable, withIncoming } from "./incoming.ts";
 import { createOpenPort } from "./open-port.ts";
@@ -42,6 +41,11 @@ const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms
 export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const { serving, enrollment, handout, refusals, clock, log } = deps;
   const { service } = loadFleetService();
+  const door = createDoor({
+    ...deps,
+    enrollPath: service.Enroll.path,
+    drop: (peer) => port.drop(peer),
+  });
   const server = new Server({
     ...keepAlive,
     "grpc.max_receive_message_length": maxMessageBytes,
@@ -52,13 +56,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     "grpc.max_connection_idle_ms": 60_000,
     // Costs memory for each connection and is read by nobody.
     "grpc.enable_channelz": 0,
-    interceptors: [
-      authenticateAgents({
-        ...deps,
-        enrollPath: service.Enroll.path,
-        drop: (peer) => port.drop(peer),
-      }),
-    ],
+    interceptors: [door.interceptor],
   });
   server.addService(withIncoming(service), {
     Enroll: (call, callback) => {
@@ -75,7 +73,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     },
     Renew: (call, callback) => {
       const work = async () => {
-        const { identity } = identityOf(call);
+        const { identity } = door.callerOf(call);
         const { namespace, name } = identity;
         const { certificateRequest } = parsed(
           { kind: "cluster", who: keyOf({ namespace, name }) },
@@ -85,7 +83,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
       };
       answer(work, callback);
     },
-    Connect: (call) => handout.accept(call, identityOf(call)),
+    Connect: (call) => handout.accept(call, door.callerOf(call)),
   } satisfies IncomingHandlers);
   // The declared names of the two arguments are the wrong way round in grpc-js; with one object for both it is right either way.
   const credentials = experimental.createCertificateProviderServerCredentials(

@@ -31,6 +31,11 @@ export async function pack(value: unknown, sizeProblem: (bytes: number) => void)
   return { digest: digestOf(json), bytes: await zip(json, { level: 6 }) };
 }
 
+/** What `pack` would name it by, without packing it. */
+export function packedDigest(value: unknown): string {
+  return digestOf(Buffer.from(canonicalJson(value)));
+}
+
 /** Opens it, checking its digest and its shape. Throws a PackedProblem. */
 export async function unpack<T>(
   { digest, bytes }: Packed,

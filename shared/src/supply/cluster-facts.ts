@@ -1,6 +1,6 @@
 /** What a cluster is on the hub, as far as templates of values may ask for it: the same in every deployment. */
 import { z } from "zod";
-import { type Packed, PackedProblem, pack, unpack } from "../content/packed.ts";
+import { type Packed, PackedProblem, pack, packedDigest, unpack } from "../content/packed.ts";
 import { AppError, messageOf } from "../errors/app-error.ts";
 import { supplyErrors } from "./supply.ts";
 
@@ -21,6 +21,11 @@ export type ClusterFacts = Readonly<z.infer<typeof clusterFactsSchema>>;
 
 export async function packFacts(facts: ClusterFacts): Promise<Packed> {
   return await pack(facts, () => undefined);
+}
+
+/** The digest that `packFacts` gives. */
+export function factsDigestOf(facts: ClusterFacts): string {
+  return packedDigest(facts);
 }
 
 /** Opens packed facts, checking their digest and their shape. Throws SUPPLY_INVALID. */
