@@ -29,3 +29,18 @@ test("a pin that all agents can fetch is looked up by nobody who comes to lead",
 
   assert.equal(leader.doubts.take(bundle), false);
 });
+
+test("a thousand deployments that were written have their Bundle looked at a few times, not a thousand", () => {
+  const leader = createReactingLeader();
+  leader.lead();
+  const clusters = Array.from({ length: 1_000 }, (_, index) => `cluster-${index}`);
+  for (const cluster of clusters) leader.caches.deployments.saw(aDeployment(cluster));
+
+  for (const cluster of clusters) {
+    const metadata = { generation: 2, resourceVersion: "2" };
+    leader.caches.deployments.saw(aDeployment(cluster, { metadata }));
+  }
+
+  const looks = leader.bundleLooks.filter((key) => key === bundle).length;
+  assert.ok(looks >= 1 && looks <= 5, `${looks} looks`);
+});

@@ -14,7 +14,6 @@ import { byNamespace } from "../deploy/reconcile.ts";
 import { isDirect } from "../direct-bundle/as-helm-op.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
-import { lookBecauseOfClusters } from "./because-of-clusters.ts";
 import type { FollowedCaches } from "./caches.ts";
 import {
   isFetchFailure,
@@ -25,6 +24,7 @@ import {
   isTargetingChange,
 } from "./changes.ts";
 import type { Knowledge } from "./knowledge.ts";
+import { lookTogether } from "./look-together.ts";
 import type { Loops } from "./loops.ts";
 
 /** From now on, until what it gives is called; what is there already is looked at once. */
@@ -41,7 +41,7 @@ export function reactToChanges(
   { access, bundleAccess, count, doubts, groups, outcomes, statuses }: Knowledge,
   loops: Loops,
 ): () => void {
-  const becauseOfClusters = lookBecauseOfClusters(loops.bundles, clock);
+  const lookAtBundleTogether = lookTogether(loops.bundles, clock);
 
   function enqueueBundlesOf(namespace: string): void {
     for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace))
@@ -59,7 +59,7 @@ export function reactToChanges(
       const key = keyOf(bundle);
       const isMissed = outcomes.bundles.get(key)?.missing !== undefined;
       if (isMissed || sides.some((cluster) => goesTo(bundle, cluster, groups)))
-        becauseOfClusters(key);
+        lookAtBundleTogether(key);
     }
   }
 
@@ -164,7 +164,7 @@ export function reactToChanges(
       if (isFetchMended(change) || (isFetchFailure(change) && doubts.raise(bundleKey)))
         lookAgainAtPins(bundleKey);
       if (change.before === undefined || !isIntentChange(change)) return;
-      loops.bundles.enqueue(bundleKey);
+      lookAtBundleTogether(bundleKey);
       loops.tombstones.enqueue(change.key);
     }),
     caches.clusters.onChange((change) => {

@@ -8,8 +8,9 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import type { Namespace, Secret } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { byContent } from "../content/collect.ts";
 import { reactToChanges } from "../control/react-to-changes.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
@@ -34,7 +35,7 @@ export function createReactingLeader() {
     clusters: createWatchedStore<Cluster>({ indexers }),
     groups: createWatchedStore<ClusterGroup>({ indexers }),
     policies: createWatchedStore<Policy>({ indexers }),
-    contents: createWatchedStore<Secret>(),
+    contents: createWatchedStore<Secret>({ indexers: { [byContent]: () => [] } }),
     namespaces: createWatchedStore<Namespace>(),
   };
   const outcomes = createOutcomes();
@@ -58,6 +59,8 @@ export function createReactingLeader() {
     enqueueAfter: () => undefined,
     run: () => Promise.resolve(),
   };
+  const bundleLooks: ObjectKey[] = [];
+  const bundles = { ...idle, enqueue: (key: ObjectKey) => void bundleLooks.push(key) };
   const access = {
     users: () => [],
     of: () => Promise.reject(new Error()),
@@ -71,6 +74,8 @@ export function createReactingLeader() {
     housed,
     doubts,
     statuses,
+    /** Bundles that were to be looked at at once, in order. */
+    bundleLooks,
     /** It is elected: gives what ends its reacting. */
     lead: () =>
       reactToChanges(
@@ -85,7 +90,7 @@ export function createReactingLeader() {
           count: countStore(caches.deployments.store, tallies, isOfflineIn(caches.clusters.store)),
           doubts,
         },
-        { helmOps: idle, bundles: idle, clusters: idle, tombstones: idle, contents: idle },
+        { helmOps: idle, bundles, clusters: idle, tombstones: idle, contents: idle },
       ),
   };
 }

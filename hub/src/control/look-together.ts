@@ -1,7 +1,7 @@
 /**
- * Has Bundles looked at because clusters have changed. A look goes through all clusters of the Bundle, so what follows the
- * first changes is looked at together: otherwise five thousand agents that enrol would have their Bundles read all
- * clusters some thousand times.
+ * Has Bundles looked at because clusters or deployments of theirs have changed. A look goes through all of them, so what
+ * follows the first changes is looked at together: otherwise five thousand agents that enrol, or as many deployments that
+ * were written, would have each Bundle read all of them some thousand times, for seconds without a pause.
  */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
@@ -12,8 +12,8 @@ import { createRateLimit } from "../serve/rate-limit.ts";
 const atOnce = { burst: 4, perSecond: 2 };
 const togetherMs = 500;
 
-/** The result is told the key of a Bundle, once for each change of a cluster that it goes to. */
-export function lookBecauseOfClusters(
+/** The result is told the key of a Bundle, once for each change of one of many. */
+export function lookTogether(
   bundles: Pick<Controller, "enqueue" | "enqueueAfter">,
   clock: Clock,
 ): (bundle: ObjectKey) => void {

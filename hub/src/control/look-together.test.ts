@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createWorkQueue } from "@flotilla/shared/kube/work-queue.ts";
-import { lookBecauseOfClusters } from "./because-of-clusters.ts";
+import { lookTogether } from "./look-together.ts";
 
 function setUp() {
   const clock = createFakeClock();
@@ -14,14 +14,14 @@ function setUp() {
       queue.done(key);
     }
   })();
-  const changed = lookBecauseOfClusters(
+  const changed = lookTogether(
     { enqueue: (key) => queue.add(key), enqueueAfter: (key, ms) => queue.addAfter(key, ms) },
     clock,
   );
   return { clock, looks, changed };
 }
 
-suite("a Bundle whose clusters change", () => {
+suite("a Bundle whose clusters or deployments change", () => {
   test("is looked at with the first change at once", async () => {
     const { clock, looks, changed } = setUp();
     const begun = clock.monotonic();
