@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
 import { aHelmOp } from "../testing/objects.ts";
 import { namedHelmOps } from "./named-helm-ops.ts";
 import type { Push, PushedRepository } from "./pushed-repositories.ts";
@@ -64,9 +65,9 @@ test("a thousand repositories and two thousand HelmOps take no more than a momen
     polled(`web-${at}`, `oci://registry.example.com/charts/web-${at}`),
   );
   const paths = Array.from({ length: 1_000 }, (_, at) => ({ path: `charts/web-${at}` }));
-  const startedAt = performance.now();
 
-  assert.equal(namedHelmOps(named(...paths), many).length, 1_000);
+  const used = cpuMs(() => assert.equal(namedHelmOps(named(...paths), many).length, 1_000));
+
   // About 15 ms here; each HelmOp for each repository would be seconds, in which the hub does nothing else.
-  assert.ok(performance.now() - startedAt < 1_000);
+  assert.ok(used < 1_000, `${used} ms`);
 });
