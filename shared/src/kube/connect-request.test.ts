@@ -139,6 +139,19 @@ describe("a request", () => {
     });
   });
 
+  it("takes an answer that came in time and is read late, by a process that stood still", async (t) => {
+    const { rest, server, clock } = await connected(t);
+    server.next("get", (response) => {
+      // With the other timers, after which the process reads.
+      setTimeout(() => {
+        response.end(JSON.stringify(settings));
+        clock.advanceNow(20_000);
+      });
+    });
+
+    assert.deepEqual(await rest.get(configMaps, ref), settings);
+  });
+
   it("has its own time where it says so, and tells the server", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("write", staysSilent);

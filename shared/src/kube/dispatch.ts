@@ -78,14 +78,14 @@ export function dispatch(
 
   function expireAfter(limitMs: number | undefined): void {
     if (timer !== undefined || limitMs === undefined) return;
-    timer = clock.setTimeout(() => {
-      abort(
-        new AppError(
-          kubeErrors.KUBE_UNREACHABLE,
-          `${what} on ${server}: no answer within ${limitMs / 1000} s`,
-        ),
-      );
-    }, limitMs);
+    // Of a process that stood still all timers run before it reads: the answer may have come long ago.
+    timer = clock.setTimeout(() => setImmediate(expire, limitMs), limitMs);
+  }
+
+  function expire(limitMs: number): void {
+    if (ended) return;
+    const message = `${what} on ${server}: no answer within ${limitMs / 1000} s`;
+    abort(new AppError(kubeErrors.KUBE_UNREACHABLE, message));
   }
 
   const handler: Dispatcher.DispatchHandler = {
