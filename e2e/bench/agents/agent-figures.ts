@@ -1,5 +1,6 @@
 /** What was measured, as figures with their baselines and bars. Pure. */
 import { type Figure, median } from "../figures.ts";
+import type { Lag } from "./agents-fleet.ts";
 import type { BareFigures } from "./bare-grpc.ts";
 import type { Changed } from "./change-for-all.ts";
 import type { Asked } from "./idle-requests.ts";
@@ -10,10 +11,10 @@ export interface AgentsMeasured {
   readonly bare: BareFigures;
   /** Of the hub, for each agent. */
   readonly kibPerAgent: number;
-  readonly connectLagMs: number;
+  readonly connectLag: Lag;
   /** Of the hub while all enrol and connect, seconds. */
   readonly connectCpu: number;
-  readonly idleLagMs: number;
+  readonly idleLag: Lag;
   /** Share of a processor. */
   readonly idleCpu: number;
   readonly requestsOfOne: Asked;
@@ -39,18 +40,18 @@ export function agentFigures(measured: AgentsMeasured): readonly Figure[] {
     {
       what: "the hub's event loop lag while all enrol and connect, 99th percentile",
       unit: "ms",
-      value: measured.connectLagMs,
+      value: measured.connectLag.p99Ms,
       baseline: { what: "a bare server whose clients connect at once", value: bare.connectLagMs },
       bar: lagBarMs,
-      detail: `${tick}; the hub's CPU for each: ${((measured.connectCpu * 1000) / agents).toFixed(1)} ms`,
+      detail: `${tick}; ${longest(measured.connectLag)}; the hub's CPU for each: ${((measured.connectCpu * 1000) / agents).toFixed(1)} ms`,
     },
     {
       what: "the same while they are idle",
       unit: "ms",
-      value: measured.idleLagMs,
+      value: measured.idleLag.p99Ms,
       baseline: { what: "the bare server", value: bare.idleLagMs },
       bar: lagBarMs,
-      detail: `the hub's CPU meanwhile: ${(measured.idleCpu * 100).toFixed(1)} % of a processor`,
+      detail: `${longest(measured.idleLag)}; the hub's CPU meanwhile: ${(measured.idleCpu * 100).toFixed(1)} % of a processor`,
     },
     {
       what: `requests of an idle hub with ${agents} agents, renewed watches apart`,
@@ -93,15 +94,15 @@ function changeFigures({ agents, bare, changed, bareWritesMs }: AgentsMeasured):
     {
       what: "the hub's event loop lag meanwhile, 99th percentile",
       unit: "ms",
-      value: median(changed.map(({ lagMs }) => lagMs)),
+      value: median(changed.map(({ lag }) => lag.p99Ms)),
       bar: lagBarMs,
-      detail: each(changed, ({ lagMs }) => lagMs),
+      detail: `${each(changed, ({ lag }) => lag.p99Ms)}; the longest: ${each(changed, ({ lag }) => lag.longestMs)}`,
     },
   ];
 }
 
 function restartFigures({ agents, bare, restarted }: AgentsMeasured): readonly Figure[] {
-  const { backMs, errors, offline, lagMs, hubCpu } = restarted;
+  const { backMs, errors, offline, lag, hubCpu } = restarted;
   return [
     {
       what: `all ${agents} back, from the start of a hub that was killed`,
@@ -127,10 +128,15 @@ function restartFigures({ agents, bare, restarted }: AgentsMeasured): readonly F
     {
       what: "the hub's event loop lag meanwhile, 99th percentile",
       unit: "ms",
-      value: lagMs,
+      value: lag.p99Ms,
       bar: lagBarMs,
+      detail: longest(lag),
     },
   ];
+}
+
+function longest({ longestMs }: Lag): string {
+  return `the longest: ${longestMs.toFixed(0)} ms`;
 }
 
 function each<T>(all: readonly T[], read: (one: T) => number): string {

@@ -5,14 +5,21 @@ import { type WatchedObjects, watchObjects } from "../watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
 import { type Simulation, startSimulation } from "./simulation.ts";
 
+/** ms. */
+export interface Lag {
+  /** 99th percentile. */
+  readonly p99Ms: number;
+  readonly longestMs: number;
+}
+
 export interface AgentsFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   simulate(name: string, agents: number): Promise<Simulation>;
   /** Afterwards the hub works slower, by a third, until it is started anew. */
   hubMemoryMb(): Promise<number>;
   startHubAnew(): Promise<void>;
-  /** 99th percentile since it was asked last, ms. */
-  hubLagMs(): Promise<number>;
+  /** Of its event loop, since it was asked last. */
+  hubLag(): Promise<Lag>;
   /** Since the hub's process began, seconds. */
   hubCpu(): Promise<number>;
 }
@@ -22,9 +29,11 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
   const watched = await watchObjects(fleet.hub);
   const simulations: Simulation[] = [];
 
-  async function metric(name: string): Promise<number> {
+  /** All of one look: to look begins the measuring of the lag anew. */
+  async function metrics(): Promise<(name: string) => number> {
     const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`);
-    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.text())?.[1]);
+    const text = await answer.text();
+    return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
   }
 
   return {
@@ -48,8 +57,14 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
       await fleet.stopHub();
       await fleet.startHub();
     },
-    hubLagMs: async () => (await metric("nodejs_eventloop_lag_p99_seconds")) * 1000,
-    hubCpu: () => metric("process_cpu_seconds_total"),
+    async hubLag() {
+      const metric = await metrics();
+      return {
+        p99Ms: metric("nodejs_eventloop_lag_p99_seconds") * 1_000,
+        longestMs: metric("nodejs_eventloop_lag_max_seconds") * 1_000,
+      };
+    },
+    hubCpu: async () => (await metrics())("process_cpu_seconds_total"),
     async close() {
       for (const simulation of simulations) await simulation.end();
       await watched.close();

@@ -36,10 +36,10 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
     const beforeMb = await bench.hubMemoryMb();
     await bench.startHubAnew();
     const memory = sampleMemory(bench);
-    await bench.hubLagMs();
+    await bench.hubLag();
     const cpuBefore = await bench.hubCpu();
     const simulation = await bench.simulate("many", agents);
-    const connectLagMs = await bench.hubLagMs();
+    const connectLag = await bench.hubLag();
     const connectCpu = (await bench.hubCpu()) - cpuBefore;
     const memoryByAgents = await memory.end();
 
@@ -48,7 +48,7 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
     const requestsOfAll = await idleRequests(bench, idleMs);
     const idleSeconds = (performance.now() - idleBegun) / 1_000;
     const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
-    const idleLagMs = await bench.hubLagMs();
+    const idleLag = await bench.hubLag();
 
     const changed: Changed[] = [];
     for (let round = 0; round < changes; round += 1)
@@ -67,9 +67,9 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
       agents,
       bare,
       kibPerAgent: ((withAllMb - beforeMb) * 1024) / agents,
-      connectLagMs,
+      connectLag,
       connectCpu,
-      idleLagMs,
+      idleLag,
       idleCpu,
       requestsOfOne,
       requestsOfAll,

@@ -4,7 +4,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { untilCount } from "../bench-fleet.ts";
-import type { AgentsFleet } from "./agents-fleet.ts";
+import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { Simulation } from "./simulation.ts";
 
 export interface Changed {
@@ -13,7 +13,7 @@ export interface Changed {
   /** From the change of the HelmOp until it is Ready in all clusters. */
   readonly readyMs: number;
   /** Of the hub meanwhile, 99th percentile. */
-  readonly lagMs: number;
+  readonly lag: Lag;
   readonly hubCpu: number;
 }
 
@@ -28,7 +28,7 @@ export async function changeForAll(
   const stop = deployments.onChange(({ before: was, after: is }) => {
     if (was?.spec.deploymentID !== is?.spec.deploymentID) lastWrittenAt = Date.now();
   });
-  await bench.hubLagMs();
+  await bench.hubLag();
   const cpuBefore = await bench.hubCpu();
   const begunAt = Date.now();
   const changed = await fleet.hub.patch(
@@ -52,7 +52,7 @@ export async function changeForAll(
   return {
     handedOutMs: Math.max(...came.map(({ at }) => at)) - lastWrittenAt,
     readyMs,
-    lagMs: await bench.hubLagMs(),
+    lag: await bench.hubLag(),
     hubCpu: (await bench.hubCpu()) - cpuBefore,
   };
 }

@@ -1,7 +1,7 @@
 /** The hub is killed and started anew: how fast its agents are back, and what they and the Clusters say meanwhile. */
 import { readFile } from "node:fs/promises";
 import { untilCount } from "../bench-fleet.ts";
-import type { AgentsFleet } from "./agents-fleet.ts";
+import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { AgentLine, Simulation } from "./simulation.ts";
 
 export interface Restarted {
@@ -13,7 +13,7 @@ export interface Restarted {
   readonly errors: readonly string[];
   /** Clusters that were recorded as offline meanwhile. */
   readonly offline: number;
-  readonly lagMs: number;
+  readonly lag: Lag;
   readonly hubCpu: number;
 }
 
@@ -40,7 +40,7 @@ export async function restartHub(
   await hub.exited;
   const startedAt = Date.now();
   await fleet.startHub();
-  await bench.hubLagMs();
+  await bench.hubLag();
   await untilCount(clusters, agents, ({ metadata, status }) => {
     const before = epochs.get(metadata.uid) ?? 0;
     return status?.agent?.connected === true && (status.agent.epoch ?? 0) > before;
@@ -55,7 +55,7 @@ export async function restartHub(
       .filter((line) => !isAway(line))
       .map(({ msg, err }) => `${msg}: ${err}`),
     offline: offline.size,
-    lagMs: await bench.hubLagMs(),
+    lag: await bench.hubLag(),
     hubCpu: await bench.hubCpu(),
   };
 }
