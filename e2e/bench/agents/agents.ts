@@ -47,8 +47,8 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
     const idleBegun = performance.now();
     const requestsOfAll = await idleRequests(bench, idleMs);
     const idleSeconds = (performance.now() - idleBegun) / 1_000;
-    const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
     const idleLag = await bench.hubLag();
+    const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
 
     const changed: Changed[] = [];
     for (let round = 0; round < changes; round += 1)

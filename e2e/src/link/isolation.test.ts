@@ -17,6 +17,7 @@ import {
   callWithBytes,
   enrolHalfway,
   enrollPath,
+  openAndLeave,
   renewPath,
   resetStreams,
   sayBytes,
@@ -168,6 +169,15 @@ suite("an agent that floods", () => {
     const identity = await enrolRaw(rest, token, "resetting");
 
     await resetStreams(identity, 3_000);
+
+    await nobodyElseNotices();
+  });
+
+  test("with calls on connections that it ends with them disturbs nobody", async () => {
+    const identity = await enrolRaw(rest, token, "leaving");
+
+    for (let round = 0; round < 5; round += 1)
+      await Promise.all(Array.from({ length: 20 }, () => openAndLeave(identity, 16)));
 
     await nobodyElseNotices();
   });

@@ -118,6 +118,15 @@ export async function enrolHalfway(address: string, authoritiesPem: string): Pro
   return code;
 }
 
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const literal = (text: string) => [text.length, ...Buffer.from(text)];
+/** Of a stream's call: POST, https, and the rest by its place in HTTP/2's own table. */
+const callHeaders = Buffer.from([
+  ...[0x83, 0x87, 0x04, ...literal(connectPath)],
+  ...[0x0f, 0x10, ...literal("application/grpc+proto")],
+  ...[0x00, ...literal("te"), ...literal("trailers")],
+]);
+
 const frames = { headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7 } as const;
 const endHeaders = 4;
 const acknowledgement = 1;
@@ -137,23 +146,30 @@ export async function resetStreams(identity: AgentIdentity, count: number): Prom
           resolve();
     });
   });
-  const literal = (text: string) => [text.length, ...Buffer.from(text)];
-  // POST, https, and the rest by its place in HTTP/2's own table.
-  const headers = Buffer.from([
-    ...[0x83, 0x87, 0x04, ...literal(connectPath)],
-    ...[0x0f, 0x10, ...literal("application/grpc+proto")],
-    ...[0x00, ...literal("te"), ...literal("trailers")],
-  ]);
-  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(preface);
   socket.write(frame(frames.settings, 0, 0, Buffer.alloc(0)));
   for (let opened = 0; opened < count && !socket.destroyed; opened += 1) {
     const id = opened * 2 + 1;
-    socket.write(frame(frames.headers, endHeaders, id, headers));
+    socket.write(frame(frames.headers, endHeaders, id, callHeaders));
     socket.write(frame(frames.resetStream, 0, id, Buffer.alloc(4)));
   }
   socket.write(frame(frames.ping, 0, 0, Buffer.alloc(8)));
   await over;
   socket.destroy();
+}
+
+/** Opens calls with its first bytes and ends the connection with them; resolves when the hub has ended it, too. */
+export async function openAndLeave(identity: AgentIdentity, count: number): Promise<void> {
+  const socket = connectTls(tlsOptions(identity));
+  socket.on("error", () => undefined);
+  await once(socket, "secureConnect");
+  const calls = Array.from({ length: count }, (_, index) =>
+    frame(frames.headers, endHeaders, index * 2 + 1, callHeaders),
+  );
+  const settings = frame(frames.settings, 0, 0, Buffer.alloc(0));
+  const closed = once(socket, "close");
+  socket.resume().end(Buffer.concat([Buffer.from(preface), settings, ...calls]));
+  await closed;
 }
 
 function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {

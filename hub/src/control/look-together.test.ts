@@ -4,7 +4,7 @@ import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createWorkQueue } from "@flotilla/shared/kube/work-queue.ts";
 import { lookTogether } from "./look-together.ts";
 
-function setUp() {
+function setUp({ clusters = 5_000 } = {}) {
   const clock = createFakeClock();
   const queue = createWorkQueue({ clock });
   const looks: string[] = [];
@@ -16,6 +16,7 @@ function setUp() {
   })();
   const changed = lookTogether(
     { enqueue: (key) => queue.add(key), enqueueAfter: (key, ms) => queue.addAfter(key, ms) },
+    { size: clusters },
     clock,
   );
   return { clock, looks, changed };
@@ -44,6 +45,17 @@ suite("a Bundle whose clusters or deployments change", () => {
 
     assert.ok(whileTheyChange >= 10 && whileTheyChange <= 25, `${whileTheyChange} looks in 5 s`);
     assert.equal(looks.length, whileTheyChange + 1);
+  });
+
+  test("is looked at with each change where there are few of them", async () => {
+    const { clock, looks, changed } = setUp({ clusters: 12 });
+
+    for (let change = 0; change < 500; change += 1) {
+      changed("a/web");
+      await clock.advance(10);
+    }
+
+    assert.equal(looks.length, 500);
   });
 
   test("does not wait for another Bundle's changes", async () => {

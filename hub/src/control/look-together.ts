@@ -1,25 +1,29 @@
 /**
  * Has Bundles looked at because clusters or deployments of theirs have changed. A look goes through all of them, so what
  * follows the first changes is looked at together: otherwise five thousand agents that enrol, or as many deployments that
- * were written, would have each Bundle read all of them some thousand times, for seconds without a pause.
+ * were written, would have each Bundle read all of them some thousand times, for seconds without a pause. Where there are few,
+ * nothing waits.
  */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 
-/** Of each Bundle. */
-const atOnce = { burst: 4, perSecond: 2 };
+/** For each Bundle, in clusters that its looks go through. */
+const budget = { burst: 20_000, perSecond: 10_000 };
+/** However many clusters there are, four changes are looked at at once, and two a second from then on. */
+const mostForOneLook = budget.burst / 4;
 const togetherMs = 500;
 
 /** The result is told the key of a Bundle, once for each change of one of many. */
 export function lookTogether(
   bundles: Pick<Controller, "enqueue" | "enqueueAfter">,
+  clusters: { readonly size: number },
   clock: Clock,
 ): (bundle: ObjectKey) => void {
-  const limit = createRateLimit({ clock, ...atOnce });
+  const limit = createRateLimit({ clock, ...budget });
   return (bundle) => {
-    if (limit.take(bundle)) bundles.enqueue(bundle);
+    if (limit.take(bundle, Math.min(clusters.size, mostForOneLook))) bundles.enqueue(bundle);
     else bundles.enqueueAfter(bundle, togetherMs);
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartNotFetched } from "../status/deployment-status.ts";
-import { aDeployment, workspace } from "../testing/objects.ts";
+import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createReactingLeader } from "../testing/reacting-leader.ts";
 
 const bundle = `${workspace}/web`;
@@ -30,11 +30,14 @@ test("a pin that all agents can fetch is looked up by nobody who comes to lead",
   assert.equal(leader.doubts.take(bundle), false);
 });
 
-test("a thousand deployments that were written have their Bundle looked at a few times, not a thousand", () => {
+test("thousands of deployments that were written have their Bundle looked at a few times, not thousands", () => {
   const leader = createReactingLeader();
   leader.lead();
-  const clusters = Array.from({ length: 1_000 }, (_, index) => `cluster-${index}`);
-  for (const cluster of clusters) leader.caches.deployments.saw(aDeployment(cluster));
+  const clusters = Array.from({ length: 5_000 }, (_, index) => `cluster-${index}`);
+  for (const cluster of clusters) {
+    leader.caches.clusters.saw(aCluster(cluster));
+    leader.caches.deployments.saw(aDeployment(cluster));
+  }
 
   for (const cluster of clusters) {
     const metadata = { generation: 2, resourceVersion: "2" };

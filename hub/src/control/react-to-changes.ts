@@ -41,7 +41,7 @@ export function reactToChanges(
   { access, bundleAccess, count, doubts, groups, outcomes, statuses }: Knowledge,
   loops: Loops,
 ): () => void {
-  const lookAtBundleTogether = lookTogether(loops.bundles, clock);
+  const lookAtBundleTogether = lookTogether(loops.bundles, caches.clusters.store, clock);
 
   function enqueueBundlesOf(namespace: string): void {
     for (const bundle of caches.bundles.store.byIndex(byNamespace, namespace))

@@ -10,11 +10,6 @@ import { fingerprintOf } from "../identity/certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "../identity/cluster-identity.ts";
 import { RpcError, serveErrors } from "./errors.ts";
 
-/** What grpc-js knows of a caller. It has a certificate only when that was verified against our authority. */
-export interface AuthenticatedCall {
-  getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
-}
-
 export interface AgentCertificate {
   readonly identity: ClusterIdentity;
   /** Of the key that the connection was made with. */
@@ -23,14 +18,11 @@ export interface AgentCertificate {
   readonly notAfter: number;
 }
 
-/** `undefined` for a caller without a certificate that this hub's authority issued to an agent. */
-export function certificateOf(call: AuthenticatedCall): AgentCertificate | undefined {
-  // Never the socket's own idea of the peer: that one is there for unverified certificates too.
-  const certificate = call.getAuthContext().sslPeerCertificate;
-  const identity = identityInNames(certificate?.subjectaltname);
-  const notAfter = Date.parse(certificate?.valid_to ?? "");
-  if (certificate === undefined || identity === undefined || Number.isNaN(notAfter))
-    return undefined;
+/** What a certificate says that was verified against our authority; `undefined` for one that is no agent's. */
+export function certificateOf(certificate: PeerCertificate): AgentCertificate | undefined {
+  const identity = identityInNames(certificate.subjectaltname);
+  const notAfter = Date.parse(certificate.valid_to);
+  if (identity === undefined || Number.isNaN(notAfter)) return undefined;
   const { publicKey } = new X509Certificate(certificate.raw);
   const fingerprint = fingerprintOf(publicKey.export({ format: "der", type: "spki" }));
   return { identity, fingerprint, notAfter };

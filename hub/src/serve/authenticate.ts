@@ -1,4 +1,5 @@
 /** The one door of the hub's port: whoever is not let through here reaches no handler, except to enrol. */
+import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
@@ -32,8 +33,8 @@ import { createTurns } from "./turns.ts";
 const mostCalls = 16;
 /** A request to enrol is one small message. */
 const longestRequestMs = 10_000;
-/** Calls of agents that are let in or refused in one turn of the event loop, a millisecond each on a slow machine. */
-const judgedATurn = 8;
+/** In one turn of the event loop, for agents that come in. */
+const longestJudgingMs = 10;
 /** Before the connection is ended. */
 const toReadAnswerMs = 1_000;
 
@@ -61,7 +62,7 @@ export function createDoor(deps: AuthenticateDeps): Door {
   const { hubId, clusters, hasSynced, enrollPath, drop, refusals, clock, log } = deps;
   const openCalls = createOpenCalls(mostCalls);
   const doorway = createDoorway();
-  const inTurn = createTurns(judgedATurn);
+  const turns = createTurns(clock, longestJudgingMs);
   /** By the object that the handler of the call gets as well: to read a certificate twice is a tenth of an agent's return. */
   const callers = new WeakMap<Metadata, AgentCertificate>();
   // An agent that is refused comes again and again; one line a minute says enough.
@@ -146,12 +147,10 @@ export function createDoor(deps: AuthenticateDeps): Door {
 
   /** Of agents. After a restart thousands of them call in the same moment. */
   function known(call: ServerInterceptingCallInterface): ServerInterceptingCall {
-    let isOver = false;
     let leave = (): void => undefined;
 
-    function comeIn(metadata: Metadata, proceed: () => void): void {
-      if (isOver) return;
-      const certificate = certificateOf(call);
+    function comeIn(shown: PeerCertificate, metadata: Metadata, proceed: () => void): void {
+      const certificate = certificateOf(shown);
       const refusal = notReady() ?? judge(certificate);
       if (refusal !== undefined || certificate === undefined) {
         turnAway(call, refusal ?? withoutCertificate());
@@ -177,13 +176,15 @@ export function createDoor(deps: AuthenticateDeps): Door {
     return new ServerInterceptingCall(call, {
       start(next) {
         next({
-          onReceiveMetadata: (metadata, proceed) =>
-            inTurn(() => comeIn(metadata, () => proceed(metadata))),
-          // Also at its good end.
-          onCancel() {
-            isOver = true;
-            leave();
+          onReceiveMetadata(metadata, proceed) {
+            // Never the socket's own idea of the peer: that one is there for unverified certificates too. And now: a socket that
+            // ends takes it along, before the call knows.
+            const { sslPeerCertificate: shown } = call.getAuthContext();
+            if (shown === undefined) turnAway(call, notReady() ?? withoutCertificate());
+            else leave = turns.put(() => comeIn(shown, metadata, () => proceed(metadata)));
           },
+          // Also at its good end.
+          onCancel: () => leave(),
         });
       },
     });

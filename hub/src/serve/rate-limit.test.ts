@@ -17,6 +17,16 @@ suite("a rate limit", () => {
     assert.equal(limit.has("a"), false);
   });
 
+  test("grants several at once where there are as many", () => {
+    const clock = createFakeClock();
+    const limit = createRateLimit({ clock, perSecond: 1, burst: 5 });
+
+    assert.deepEqual(
+      [limit.take("a", 3), limit.take("a", 3), limit.take("a", 2)],
+      [true, false, true],
+    );
+  });
+
   test("counts each key apart and forgets the ones used least lately", () => {
     const clock = createFakeClock();
     const limit = createRateLimit({ clock, perSecond: 1, burst: 1, maxKeys: 2 });

@@ -10,8 +10,8 @@ export interface RateLimitOptions {
 }
 
 export interface RateLimit {
-  /** Takes one token; `false` when there is none. */
-  take(key: string): boolean;
+  /** Takes tokens, one where nothing else is said; `false`, and none taken, when there are not as many. */
+  take(key: string, tokens?: number): boolean;
   /** Whether there is a token, without taking it. */
   has(key: string): boolean;
 }
@@ -34,11 +34,11 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
 
   return {
     has: (key) => tokensOf(key) >= 1,
-    take(key) {
+    take(key, wanted = 1) {
       const tokens = tokensOf(key);
-      const isGranted = tokens >= 1;
+      const isGranted = tokens >= wanted;
       buckets.delete(key);
-      buckets.set(key, { tokens: isGranted ? tokens - 1 : tokens, at: clock.monotonic() });
+      buckets.set(key, { tokens: isGranted ? tokens - wanted : tokens, at: clock.monotonic() });
       const [oldest] = buckets.keys();
       if (buckets.size > maxKeys && oldest !== undefined) buckets.delete(oldest);
       return isGranted;

@@ -1,21 +1,33 @@
-/** Work that comes in crowds, a little of it in each turn of the event loop: whatever else there is to do goes on beside it. */
+/** Work that comes in crowds, some of it in each turn of the event loop: whatever else there is to do goes on beside it. */
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
 
-/** Does it in one of the next turns, in the order in which it came. */
-export type InTurn = (work: () => void) => void;
+export interface Turns {
+  /** Does it in one of the next turns, in the order in which it came; gives what takes it back. */
+  put(work: () => void): () => void;
+}
 
-export function createTurns(atATime: number): InTurn {
-  const waiting: (() => void)[] = [];
+/** `longestMs`: after this, what still waits is left to the next turn. */
+export function createTurns(clock: Clock, longestMs: number): Turns {
+  const waiting = new Set<() => void>();
   let isGoingOn = false;
 
   function workSome(): void {
-    for (const work of waiting.splice(0, atATime)) work();
-    isGoingOn = waiting.length > 0;
+    const begunAt = clock.monotonic();
+    for (const work of waiting) {
+      waiting.delete(work);
+      work();
+      if (clock.monotonic() - begunAt >= longestMs) break;
+    }
+    isGoingOn = waiting.size > 0;
     if (isGoingOn) setImmediate(workSome);
   }
 
-  return (work) => {
-    waiting.push(work);
-    if (!isGoingOn) setImmediate(workSome);
-    isGoingOn = true;
+  return {
+    put(work) {
+      waiting.add(work);
+      if (!isGoingOn) setImmediate(workSome);
+      isGoingOn = true;
+      return () => void waiting.delete(work);
+    },
   };
 }
