@@ -9,10 +9,8 @@ import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 
-/** For each Bundle, in clusters that its looks go through. */
-const budget = { burst: 20_000, perSecond: 10_000 };
-/** However many clusters there are, four changes are looked at at once, and two a second from then on. */
-const mostForOneLook = budget.burst / 4;
+/** For each Bundle, in clusters that its looks go through; however many there are, it is looked at twice a second. */
+const budget = { burst: 5_000, perSecond: 10_000 };
 const togetherMs = 500;
 
 /** The result is told the key of a Bundle, once for each change of one of many. */
@@ -23,7 +21,7 @@ export function lookTogether(
 ): (bundle: ObjectKey) => void {
   const limit = createRateLimit({ clock, ...budget });
   return (bundle) => {
-    if (limit.take(bundle, Math.min(clusters.size, mostForOneLook))) bundles.enqueue(bundle);
+    if (limit.take(bundle, Math.min(clusters.size, budget.burst))) bundles.enqueue(bundle);
     else bundles.enqueueAfter(bundle, togetherMs);
   };
 }
