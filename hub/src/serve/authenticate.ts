@@ -33,7 +33,7 @@ import { createTurns } from "./turns.ts";
 const mostCalls = 16;
 /** A request to enrol is one small message. */
 const longestRequestMs = 10_000;
-/** In one turn of the event loop, for agents that come in. */
+/** In one turn of the event loop, for all calls of agents that wait to be let in. */
 const longestJudgingMs = 10;
 /** Before the connection is ended. */
 const toReadAnswerMs = 1_000;
@@ -52,6 +52,7 @@ export interface AuthenticateDeps {
   readonly log: Log;
 }
 
+/** Lets calls in, or answers them itself. */
 export interface Door {
   readonly interceptor: ServerInterceptor;
   /** Who makes a call that was let through, but for enrolments. */
@@ -177,8 +178,8 @@ export function createDoor(deps: AuthenticateDeps): Door {
       start(next) {
         next({
           onReceiveMetadata(metadata, proceed) {
-            // Never the socket's own idea of the peer: that one is there for unverified certificates too. And now: a socket that
-            // ends takes it along, before the call knows.
+            // Never the socket's own idea of the peer: that one is there for unverified certificates too. It is read at once: a
+            // socket that ends takes it along before its calls know.
             const { sslPeerCertificate: shown } = call.getAuthContext();
             if (shown === undefined) turnAway(call, notReady() ?? withoutCertificate());
             else leave = turns.put(() => comeIn(shown, metadata, () => proceed(metadata)));
