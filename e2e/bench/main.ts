@@ -5,10 +5,10 @@
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
 import { type BenchFleet, startBenchFleet } from "./bench-fleet.ts";
+import { endOfHub } from "./end-of-hub.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { type Figure, formatFigures, isMet } from "./figures.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
@@ -78,14 +78,3 @@ if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 // Only now: whoever misses one bar wants to see the others as well.
 if (!figures.every(isMet)) process.exitCode = 1;
-
-/** Rejects when a hub gives up: nobody starts it anew, and what is waited for would never come. */
-async function endOfHub({ fleet }: BenchFleet): Promise<never> {
-  for (;;) {
-    const hub = fleet.hubProcess();
-    const { code } = await hub.exited;
-    if (code !== 0) throw new Error(`the hub ended while it was measured, see ${fleet.hubLog}`);
-    // A part that stops it on purpose starts it again.
-    while (fleet.hubProcess() === hub) await sleep(100, undefined, { ref: false });
-  }
-}

@@ -12,7 +12,7 @@ export interface Changed {
   readonly handedOutMs: number;
   /** From the change of the HelmOp until it is Ready in all clusters. */
   readonly readyMs: number;
-  /** Of the hub meanwhile, 99th percentile. */
+  /** Of the hub meanwhile. */
   readonly lag: Lag;
   readonly hubCpu: number;
 }
