@@ -1,8 +1,13 @@
 /** What is measured of a hub ends with it. */
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestFleet } from "../src/testing/fleet.ts";
 
-/** Rejects when a hub gives up: nobody starts it anew, and what is waited for would never come. */
+/** For a hub that is started again on purpose. */
+const startMs = 60_000;
+const lastLines = 5;
+
+/** Rejects when a hub gives up, or is ended by others: nobody starts it anew, and what is waited for would never come. */
 export async function endOfHub({
   fleet,
 }: {
@@ -10,11 +15,15 @@ export async function endOfHub({
 }): Promise<never> {
   for (;;) {
     const hub = fleet.hubProcess();
-    const { code } = await hub.exited;
-    // A signal is sent by nobody but the bench.
-    if (code !== 0 && code !== null)
-      throw new Error(`the hub ended while it was measured, see ${fleet.hubLog}`);
-    // A part that stops it on purpose starts it again.
-    while (fleet.hubProcess() === hub) await sleep(100, undefined, { ref: false });
+    await hub.exited;
+    const endedAt = performance.now();
+    while (fleet.hubProcess() === hub) {
+      if (performance.now() - endedAt > startMs) {
+        const lines = (await readFile(fleet.hubLog, "utf8")).trimEnd().split("\n");
+        const end = lines.slice(-lastLines).join("\n");
+        throw new Error(`the hub ended while it was measured; its log ends with:\n${end}`);
+      }
+      await sleep(100, undefined, { ref: false });
+    }
   }
 }

@@ -62,7 +62,7 @@ function setUp(names: readonly string[]) {
         clock,
         log: silentLog(),
         random: () => 0.5,
-        turns: place,
+        places: place,
       }),
     );
     await Promise.all(links.map((link) => link.run(intake, ending.signal)));

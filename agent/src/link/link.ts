@@ -27,7 +27,7 @@ export interface LinkDeps {
    * Places for connections that are begun and not welcomed yet, where many agents share a process: all of them at once would
    * have no time for any.
    */
-  readonly turns?: Pick<Slots, "take" | "release">;
+  readonly places?: Pick<Slots, "take" | "release">;
 }
 
 export interface Link {
@@ -102,10 +102,10 @@ export function createLink(deps: LinkDeps): Link {
     outdated: AbortSignal,
   ): Promise<ConnectionEnd> {
     const over = new AbortController();
-    const turn = createTurn(deps.turns);
+    const place = createPlace(deps.places);
     try {
       const identity = await keeper.usable(signal);
-      await turn.begin();
+      await place.take();
       if (outdated.aborted) return endedBeforeItBegan;
       const { hubAddress: address, authoritiesPem, chainPem, keyPem } = identity;
       const client = connectHub({ address, authoritiesPem, certificate: { chainPem, keyPem } });
@@ -121,7 +121,7 @@ export function createLink(deps: LinkDeps): Link {
           outbox,
           signal: outdated,
           onWelcome: (epoch) => {
-            turn.end();
+            place.giveBack();
             isConnected = true;
             changed();
             log.info({ hub: address, epoch }, "connected to the hub");
@@ -144,7 +144,7 @@ export function createLink(deps: LinkDeps): Link {
       const message = messageOf(thrown);
       return { isHandOver: false, isOwn: false, message, code: "INTERNAL", livedMs: 0 };
     } finally {
-      turn.end();
+      place.giveBack();
     }
   }
 
@@ -175,15 +175,15 @@ const endedBeforeItBegan: ConnectionEnd = {
 };
 
 /** A place among those that connect; to give it back twice is harmless. */
-function createTurn(turns: LinkDeps["turns"]) {
+function createPlace(places: LinkDeps["places"]) {
   let isTaken = false;
   return {
-    async begin(): Promise<void> {
-      await turns?.take();
+    async take(): Promise<void> {
+      await places?.take();
       isTaken = true;
     },
-    end(): void {
-      if (isTaken) turns?.release();
+    giveBack(): void {
+      if (isTaken) places?.release();
       isTaken = false;
     },
   };

@@ -25,8 +25,8 @@ import type { Tally } from "./tally.ts";
 /** What all simulated agents of a process have in common. */
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
-  /** They connect in turn. */
-  readonly turns: Pick<Slots, "take" | "release">;
+  /** For those that connect. */
+  readonly places: Pick<Slots, "take" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;

@@ -48,7 +48,7 @@ export function createSimulatedFleet(
     agentVersion,
     helm,
     connectHub: createHubConnector(),
-    turns: createSlots(connectingAtATime),
+    places: createSlots(connectingAtATime),
     metrics: new Registry(),
   };
   const listeners: (() => void)[] = [];

@@ -102,7 +102,7 @@ suite("a stream", () => {
     const agents = ["first", "second", "third"].map(async (name) => {
       const namespace = `agent-${name}`;
       await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
-      return startAgent(rest, namespace, { turns: place });
+      return startAgent(rest, namespace, { places: place });
     });
     for (const name of ["first", "second", "third"]) await connected(hub, name);
     for (const agent of await Promise.all(agents)) await agent.stop();

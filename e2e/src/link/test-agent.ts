@@ -41,9 +41,9 @@ export interface TestAgent extends Watched {
 export function startAgent(
   rest: KubeRest,
   namespace: string,
-  options: { readonly clock?: Clock; readonly turns?: LinkDeps["turns"] } = {},
+  options: { readonly clock?: Clock; readonly places?: LinkDeps["places"] } = {},
 ): TestAgent {
-  const { clock = systemClock, turns } = options;
+  const { clock = systemClock, places } = options;
   const logged = testLog();
   const { log } = logged;
   const watch = watched(() => logged.lines);
@@ -64,7 +64,7 @@ export function startAgent(
     clock,
     log,
     random: () => 0,
-    ...(turns !== undefined && { turns }),
+    ...(places !== undefined && { places }),
   });
   const assigned: Assignment[] = [];
   const withdrawn: DeploymentKey[] = [];

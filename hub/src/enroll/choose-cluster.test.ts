@@ -116,33 +116,33 @@ suite("with a token that is for one Cluster", () => {
   const nobodys = cluster("one", undefined, {}, {});
   const others = cluster("one", "sha256:bb", {}, { clientID: "other" });
   const elsewhere = cluster("two", "sha256:aa");
-  const only = (one: Cluster) => ({ token: forOne, named: () => one });
+  const alone = (one: Cluster) => ({ token: forOne, named: () => one });
   eachIsChosen([
     [
       "it is made under that name, whatever the agent asks for",
       { token: forOne, clusterName: "eu-1" },
       { kind: "create", name: "one" },
     ],
-    ["it is adopted from nobody", only(nobodys), { kind: "adopt", cluster: nobodys }],
+    ["it is adopted from nobody", alone(nobodys), { kind: "adopt", cluster: nobodys }],
     [
       "another key takes its place",
-      { ...only(foreign), enrolled: [foreign] },
+      { ...alone(foreign), enrolled: [foreign] },
       { kind: "take-over", cluster: foreign },
     ],
     [
       "another key with another client id takes its place",
-      only(others),
+      alone(others),
       { kind: "take-over", cluster: others },
     ],
-    ["it is the same for its key", only(same), { kind: "same", cluster: same }],
+    ["it is the same for its key", alone(same), { kind: "same", cluster: same }],
     [
       "an agent that is another Cluster does not become it",
-      { ...only(foreign), enrolled: [elsewhere] },
+      { ...alone(foreign), enrolled: [elsewhere] },
       { kind: "refused", cluster: elsewhere, why: "enrolled-elsewhere" },
     ],
     [
       "nobody takes its place while it is being deleted",
-      only(going),
+      alone(going),
       { kind: "refused", cluster: going, why: "going" },
     ],
   ]);

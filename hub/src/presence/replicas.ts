@@ -49,7 +49,7 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
     for (const listener of listeners) listener(replica);
   });
 
-  /** A Lease that somebody deleted may be one that is kept; after as long as any gets, its replica is gone without it. */
+  /** A replica whose Lease was deleted may live: it gets as long as one that is silent. */
   function forgetCollected(now: number): void {
     const kept = new Set(leases.store.list().map(replicaOf));
     for (const [replica, at] of heardAt)
