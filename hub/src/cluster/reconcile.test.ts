@@ -15,11 +15,9 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
@@ -52,12 +50,11 @@ function leaving(
 /** An API server, and the caches as they show it. */
 function start() {
   const kube = createMemoryKube();
-  const inNamespace = { [byNamespace]: ({ metadata }: KubeObject) => [metadata.namespace ?? ""] };
   const stores = {
     clusters: createStore<Cluster>(),
     namespaces: createStore<Namespace>(),
-    deployments: createStore<BundleDeployment>({ indexers: inNamespace }),
-    tokens: createStore<ClusterRegistrationToken>({ indexers: tokenIndexers }),
+    deployments: createStore<BundleDeployment>(),
+    tokens: createStore<ClusterRegistrationToken>(),
   };
   const housed = new Set<ObjectKey>();
   const marked: ObjectKey[] = [];

@@ -4,6 +4,7 @@
  */
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
@@ -11,7 +12,6 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
@@ -19,17 +19,14 @@ import { lastSeen, toTime } from "./last-seen.ts";
 import type { Replicas } from "./replicas.ts";
 import { writeCluster } from "./write-cluster.ts";
 
-/** Of the informer of Clusters: those recorded as connected, by their replica. */
-export const byReplica = "replica";
-export const replicaIndexers: Indexers<Cluster> = {
-  [byReplica]: ({ status }) =>
-    status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
-};
+/** Clusters recorded as connected, by their replica. */
+export const byReplica = defineIndex<Cluster>("replica", ({ status }) =>
+  status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
+);
 
 export interface LostAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With `replicaIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
   /** The name of this replica, which speaks for its agents itself. */
