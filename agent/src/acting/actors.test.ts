@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
-import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { type Actors, createActors } from "./actors.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { Assignment } from "../link/ports.ts";
 import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";

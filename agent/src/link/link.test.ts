@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSlots } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
 import { createLink } from "./link.ts";

@@ -1,11 +1,11 @@
 /** Keeps the agent connected to its hub, for as long as it runs and whatever happens to either. */
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+import type { Slots } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/delay.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
 import { renewInTime } from "../identity/renewal.ts";
 import { backoffMs, linkBackoff } from "./backoff.ts";

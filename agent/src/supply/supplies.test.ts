@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { createOwnSecrets } from "../storage/own-secrets.ts";

@@ -1,13 +1,14 @@
 /** An API server in memory: objects with resource versions, lists and watches, as far as the agent asks for them. */
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
+
 import type {
   DeleteOptions,
   KubeRest,
   ListOptions,
   WatchEvent,
   WatchOptions,
-} from "@flotilla/shared/kube/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/client/rest.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface MemoryRest extends KubeRest {
   /** `create NAME` and so on, of every write that was asked for. */

@@ -6,7 +6,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
   checkName,
   createHelmOps,

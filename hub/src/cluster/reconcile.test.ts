@@ -14,9 +14,9 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";

@@ -1,13 +1,13 @@
 /** Collects contents that no BundleDeployment has referred to for some minutes. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/controller.ts";
+import { done, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { contentDigestOf } from "./content-secret.ts";
 import type { ContentStore } from "./content-store.ts";
 

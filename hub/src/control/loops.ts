@@ -3,8 +3,8 @@ import {
   type Controller,
   createController,
   type Reconcile,
-} from "@flotilla/shared/kube/controller.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/controller/controller.ts";
+import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterReconciler } from "../cluster/reconcile.ts";
 import { collectReconciler } from "../content/collect.ts";
 import { createContentPacker } from "../deploy/place.ts";

@@ -7,15 +7,19 @@ import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
 import {
   isEnding,
   type Reconcile,
   type ReconcileContext,
-} from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/controller/controller.ts";
+import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";

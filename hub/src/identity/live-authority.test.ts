@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { createLiveAuthority } from "./live-authority.ts";
 

@@ -5,7 +5,7 @@ import {
   maxRemovedClients,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { isRemoved } from "../enroll/token-terms.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";

@@ -3,7 +3,7 @@
  * come, and it may be as large as agents may send any: without an end to that, whoever reaches the port could have the
  * hub keep as much as it has. Those who wait are not read from, and cost next to nothing.
  */
-import { createSlots, type Slots } from "@flotilla/shared/kube/slots.ts";
+import { createSlots, type Slots } from "@flotilla/shared/concurrency/semaphore.ts";
 
 export interface Doorway {
   /**

@@ -4,20 +4,20 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import type {
+  DeleteOptions,
+  KubeRest,
+  ListOptions,
+  PatchBody,
+} from "@flotilla/shared/kube/client/rest.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type KubeObject,
   keyOf,
   type ObjectMeta,
   type ObjectRef,
   type Resource,
-} from "@flotilla/shared/kube/object.ts";
-import type {
-  DeleteOptions,
-  KubeRest,
-  ListOptions,
-  PatchBody,
-} from "@flotilla/shared/kube/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 
 export interface MemoryKube extends KubeRest {
   /** Every write that was asked for, in order: `create secrets flotilla-system/a`. */

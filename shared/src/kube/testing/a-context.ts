@@ -1,6 +1,6 @@
 /** What a reconcile is given that runs by itself, without a controller. */
 import { silentLog } from "../../log/log.ts";
-import type { ReconcileContext } from "../controller.ts";
+import type { ReconcileContext } from "../controller/controller.ts";
 
 export function aContext(): ReconcileContext {
   return {
