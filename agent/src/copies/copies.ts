@@ -5,9 +5,8 @@
  */
 
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/transform.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   isAlreadyExists,

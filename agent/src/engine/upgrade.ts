@@ -3,7 +3,7 @@ import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller/controller.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
@@ -56,7 +56,7 @@ export interface DeployUntil {
   /** Something else is wanted by now: Helm is not waited for. */
   readonly superseded: AbortSignal;
   /** Waits for what is not in the agent's hands while others go on. */
-  readonly aside: ReconcileContext["aside"];
+  readonly aside: ReconcileContext["withoutWorker"];
 }
 
 export interface Revision {

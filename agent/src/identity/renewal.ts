@@ -3,7 +3,7 @@
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/delay.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import type { HubClient } from "../link/hub-client.ts";
 import { type AgentIdentity, validityOf } from "./agent-identity.ts";

@@ -4,7 +4,7 @@ import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/delay.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Deployer, InSync } from "../engine/deployer.ts";
 import { agentErrors } from "../errors.ts";

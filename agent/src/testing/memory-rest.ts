@@ -146,7 +146,7 @@ export function createMemoryRest(): MemoryRest {
         ? Promise.reject(status(404, "NotFound"))
         : Promise.resolve(answer);
     },
-    nextAnswer: (signal) =>
+    nextResponse: (signal) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
       }),

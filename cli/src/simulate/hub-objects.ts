@@ -8,7 +8,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { registrationSecretType } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/transform.ts";
+import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
 import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";

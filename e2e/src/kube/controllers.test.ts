@@ -8,7 +8,7 @@ import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { done } from "@flotilla/shared/kube/controller/result.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
 import { guardWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
@@ -19,8 +19,7 @@ import {
   leases,
   namespaces,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { isLaterVersion } from "@flotilla/shared/kube/objects/resource-version.ts";
+import { isLaterVersion, keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 

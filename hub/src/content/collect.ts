@@ -3,8 +3,8 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/controller.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";

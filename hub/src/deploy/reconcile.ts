@@ -14,11 +14,13 @@ import {
   isNotFound,
 } from "@flotilla/shared/kube/client/status-error.ts";
 import {
+  done,
   isEnding,
   type Reconcile,
   type ReconcileContext,
-} from "@flotilla/shared/kube/controller/controller.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
@@ -97,8 +99,8 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   async function update(
     bundle: Bundle,
-    { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
-  ): Promise<Outcome> {
+    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Result> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
     const kept = {
@@ -106,7 +108,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
     };
     // It may ask repositories.
-    const prepared = await aside(() => deps.prepare(bundle, kept, signal));
+    const prepared = await withoutWorker(() => deps.prepare(bundle, kept, signal));
     const told = {
       ...(prepared.pins !== undefined && { pins: prepared.pins }),
       ...(prepared.handled !== undefined && { handled: prepared.handled }),

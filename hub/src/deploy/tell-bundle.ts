@@ -2,7 +2,7 @@
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
@@ -53,7 +53,7 @@ export function tellHeld(
   bundle: Bundle,
   { error, retryMs }: { readonly error: AppError; readonly retryMs?: number },
   told: Pick<Told, "pins" | "handled" | "remarks">,
-): Outcome {
+): Result {
   if (retryMs === undefined) {
     tellBundle(deps, bundle, { ...told, error: error.message });
     return done();

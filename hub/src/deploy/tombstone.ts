@@ -9,8 +9,8 @@ import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/controller.ts";
-import { done } from "@flotilla/shared/kube/controller/result.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { clusterKeyOf, isForCluster } from "./deployment-cluster.ts";
 
 /** Whether nobody has to confirm that the deployment is gone. Pure. */

@@ -3,7 +3,7 @@ import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { createSlots } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
@@ -47,7 +47,7 @@ export function createHandout(deps: HandoutDeps): Handout {
   const twoAgents = createTwoAgents(clock);
   // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
   const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
-  const arrivals = createSlots(arrivalsAtATime);
+  const arrivals = createSemaphore(arrivalsAtATime);
   let isClosed = false;
 
   const stopListening = [

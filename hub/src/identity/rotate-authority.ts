@@ -1,8 +1,8 @@
 /** Moves a rotation of the hub's authority on, one write at a time. The leader's. */
 
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/controller.ts";
-import { type Outcome, requeueAfter } from "@flotilla/shared/kube/controller/result.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { refOf } from "@flotilla/shared/kube/objects/object.ts";
@@ -52,7 +52,7 @@ export function rotateAuthority(deps: RotateAuthorityDeps): Reconcile {
   };
 
   /** Somebody deleted it. Without it the next hub would make another, which no agent knows. */
-  async function putBack(log: Log, signal: AbortSignal): Promise<Outcome> {
+  async function putBack(log: Log, signal: AbortSignal): Promise<Result> {
     const { apiVersion, kind, type, metadata, data } = authority.secret;
     const { name, namespace, labels, annotations } = metadata;
     const made = await rest.create(
@@ -87,7 +87,7 @@ export function rotateAuthority(deps: RotateAuthorityDeps): Reconcile {
   }
 }
 
-function again(waitMs: number): Outcome {
+function again(waitMs: number): Result {
   return requeueAfter(Math.min(longestWaitMs, waitMs), "the rotation of the authority goes on");
 }
 

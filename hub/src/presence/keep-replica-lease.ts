@@ -15,7 +15,7 @@ import {
 import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/delay.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { presenceErrors } from "./errors.ts";
 import {
   newReplicaLease,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { done } from "@flotilla/shared/kube/controller/result.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";

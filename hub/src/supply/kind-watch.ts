@@ -4,8 +4,7 @@
  */
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/transform.ts";
+import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";

@@ -7,7 +7,7 @@ import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import type { Outcome } from "@flotilla/shared/kube/controller/result.ts";
+import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
@@ -37,7 +37,7 @@ export interface HelmOpLoop {
   /** What comes of reading what its charts are accessed with, the next times. */
   nextAccess(...next: readonly (Pick<HelmOpAccess, "hasChanged"> | AppError)[]): void;
   /** One run, after which the status is told, where there is anything to tell. */
-  reconcile(key: ObjectKey): Promise<Outcome>;
+  reconcile(key: ObjectKey): Promise<Result>;
   intent(key: ObjectKey): HelmOpIntent;
   helmOp(key: ObjectKey): HelmOp;
   /** As another process that begins with what is in the API server. */

@@ -159,7 +159,7 @@ export function createMemoryKube(): MemoryKube {
       throw unsupported("watch");
     },
     raw: () => Promise.reject(unsupported("raw")),
-    nextAnswer: (signal) =>
+    nextResponse: (signal) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
       }),

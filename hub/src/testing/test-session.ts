@@ -3,7 +3,7 @@ import { Duplex } from "node:stream";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createSlots } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
@@ -148,7 +148,7 @@ export function openTestSession(): TestSession {
     {
       // What a session uses of a stream of gRPC is what every stream has.
       stream: stream as unknown as AgentStream,
-      arrivals: createSlots(1),
+      arrivals: createSemaphore(1),
       cluster: {
         namespace: "fleet-default",
         name: "paris",

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { createSharedTasks } from "../concurrency/single-flight.ts";
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { messageOf } from "../errors/app-error.ts";
 import { type Log, silentLog } from "../log/log.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
@@ -54,7 +54,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   } = options;
   const { now } = deps.clock ?? systemClock;
   const log = deps.log ?? silentLog();
-  const fetches = createSharedTasks<ChartFile>();
+  const fetches = createSingleFlight<ChartFile>();
   /** Files whose bytes this process has seen, with their size. */
   const verified = new Map<string, number>();
   /** What addresses without a digest led to. */

@@ -3,7 +3,7 @@
  * for again with a conditional request; who asks at the same time shares the request, and everybody shares the parse.
  */
 
-import { createSharedTasks } from "../concurrency/single-flight.ts";
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { AppError, messageOf } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock } from "../time/clock.ts";
@@ -75,7 +75,7 @@ export function createHttpRepositories(
   options: HttpRepositoriesOptions,
 ): HttpRepositories {
   const kept = createRecent<KeptIndex>(options.maxRepositories);
-  const loads = createSharedTasks<KeptIndex>();
+  const loads = createSingleFlight<KeptIndex>();
   const failures = createRecentFailures(deps.clock, keptFailures);
 
   async function load(

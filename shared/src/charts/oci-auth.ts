@@ -4,7 +4,7 @@
  * each time. Credentials go to the registry and its token service, and to nobody else.
  */
 
-import { createSharedTasks } from "../concurrency/single-flight.ts";
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Clock } from "../time/clock.ts";
 import { accessKey, basicAuthorization, isHome, type RepositoryAccess } from "./access.ts";
@@ -49,7 +49,7 @@ export function createOciAuth(deps: {
   readonly clock: Clock;
 }): OciAuth {
   const granted = createRecent<Granted>(1000);
-  const requests = createSharedTasks<Granted>();
+  const requests = createSingleFlight<Granted>();
 
   async function requestToken(
     challenge: Challenge,

@@ -3,7 +3,7 @@
  * requests; a tag that still points to the same manifest costs one HEAD request, which registries do not count.
  */
 
-import { createSharedTasks } from "../concurrency/single-flight.ts";
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import type { Clock } from "../time/clock.ts";
 import { accessKey, type RepositoryAccess } from "./access.ts";
 import { type ChartManifest, type ManifestQuery, readManifest, tagDigest } from "./oci-manifest.ts";
@@ -51,8 +51,8 @@ export function createOciRepositories(deps: {
 }): OciRepositories {
   const lists = createRecent<ListedTags>(keptLists);
   const manifests = createRecent<KeptManifest>(keptManifests);
-  const listing = createSharedTasks<ListedTags>();
-  const reading = createSharedTasks<ChartManifest | undefined>();
+  const listing = createSingleFlight<ListedTags>();
+  const reading = createSingleFlight<ChartManifest | undefined>();
   const failures = createRecentFailures(deps.clock, keptFailures);
 
   async function unchanged(key: string, query: ManifestQuery): Promise<ChartManifest | undefined> {

@@ -22,10 +22,10 @@ describe("listing", () => {
     assert.equal(informer.hasSynced, true);
     assert.deepEqual(namesIn(informer), ["a", "b"]);
     assert.deepEqual(
-      changes.map(({ key, listed, before }) => ({ key, listed, before })),
+      changes.map(({ key, isInInitialList, before }) => ({ key, isInInitialList, before })),
       [
-        { key: "default/a", listed: true, before: undefined },
-        { key: "default/b", listed: true, before: undefined },
+        { key: "default/a", isInInitialList: true, before: undefined },
+        { key: "default/b", isInInitialList: true, before: undefined },
       ],
     );
   });

@@ -6,8 +6,7 @@
  * delivers them in order: an answer that is not later than its last one is old news.
  */
 
-import { type KubeObject, keyOf, type ObjectKey } from "../objects/object.ts";
-import { isLaterVersion } from "../objects/resource-version.ts";
+import { isLaterVersion, type KubeObject, keyOf, type ObjectKey } from "../objects/object.ts";
 import { createIndexSet, type Index } from "./object-index.ts";
 
 /** The reading side. Objects are shared: they must never be changed in place. */
@@ -30,7 +29,7 @@ export interface Change<T> {
   readonly before?: T;
   readonly after?: T;
   /** It was there already when it was first listed: it may be handled with low priority. */
-  readonly listed?: boolean;
+  readonly isInInitialList?: boolean;
 }
 
 /**
@@ -162,7 +161,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
           const after = enter(object);
           deliver(key, after);
           const change = changeOf(key, before, after);
-          changes.push(before === undefined ? { ...change, listed: true } : change);
+          changes.push(before === undefined ? { ...change, isInInitialList: true } : change);
         }
         for (const key of missing) {
           const before = watchedOf(key);

@@ -232,7 +232,7 @@ function restOver(sender: Sender, server: string): KubeRest {
       return answer.text;
     },
 
-    nextAnswer: (signal) => sender.nextAnswer(signal),
+    nextResponse: (signal) => sender.nextAnswer(signal),
     close: () => sender.close(),
   };
 }

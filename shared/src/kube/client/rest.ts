@@ -110,7 +110,7 @@ export interface KubeRest {
    * Resolves when the server next answers any request over these connections as one that can take requests, or when
    * `signal` aborts. What comes within 30 s of the last such news is none.
    */
-  nextAnswer(signal: AbortSignal): Promise<void>;
+  nextResponse(signal: AbortSignal): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }

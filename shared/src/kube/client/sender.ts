@@ -5,7 +5,7 @@
 
 import { AppError } from "../../errors/app-error.ts";
 import type { Clock } from "../../time/clock.ts";
-import { delay } from "../../time/delay.ts";
+import { delay } from "../../time/clock.ts";
 import { type CredentialSource, createCredentialSource, type Identity } from "./credentials.ts";
 import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";

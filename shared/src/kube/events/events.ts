@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
 import { type Clock, systemClock } from "../../time/clock.ts";
-import { microTime } from "../../time/rfc3339.ts";
+import { formatMicroTime } from "../../time/rfc3339.ts";
 import type { KubeRest } from "../client/rest.ts";
 import { isNotFound } from "../client/status-error.ts";
 import { type Event, events } from "../objects/core-resources.ts";
@@ -95,7 +95,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const now = clock.monotonic();
     if (series.count > 2 && now - series.sentAt < countEveryMs) return;
     series.sentAt = now;
-    const body = { series: { count: series.count, lastObservedTime: microTime(clock.now()) } };
+    const body = {
+      series: { count: series.count, lastObservedTime: formatMicroTime(clock.now()) },
+    };
     enqueue(async () => {
       try {
         await rest.patch(events, series.ref, { type: "merge", body });
@@ -143,7 +145,7 @@ function eventOf(
   return {
     // Events of cluster-scoped objects live in `default`.
     metadata: { name: `${name.slice(0, 236)}.${suffix}`, namespace: namespace ?? "default" },
-    eventTime: microTime(nowMs),
+    eventTime: formatMicroTime(nowMs),
     reportingController: from.controller,
     reportingInstance: from.instance.slice(0, maxWordLength),
     type: note.type,

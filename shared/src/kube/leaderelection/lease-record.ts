@@ -1,6 +1,6 @@
 /** What a Lease says, and what to write into it: pure. */
 
-import { microTime } from "../../time/rfc3339.ts";
+import { formatMicroTime } from "../../time/rfc3339.ts";
 import type { Lease } from "../objects/core-resources.ts";
 import type { ObjectRef } from "../objects/object.ts";
 
@@ -18,7 +18,7 @@ export function holderOf(lease: Lease | undefined): string | undefined {
 }
 
 export function newLease(ref: Required<ObjectRef>, claim: LeaseClaim): Lease {
-  const now = microTime(claim.nowMs);
+  const now = formatMicroTime(claim.nowMs);
   return {
     metadata: { ...ref },
     spec: {
@@ -33,7 +33,7 @@ export function newLease(ref: Required<ObjectRef>, claim: LeaseClaim): Lease {
 
 /** The lease taken over from whoever had it. */
 export function takenLease(lease: Lease, claim: LeaseClaim): Lease {
-  const now = microTime(claim.nowMs);
+  const now = formatMicroTime(claim.nowMs);
   return {
     ...lease,
     spec: {
@@ -48,7 +48,7 @@ export function takenLease(lease: Lease, claim: LeaseClaim): Lease {
 }
 
 export function renewedLease(lease: Lease, nowMs: number): Lease {
-  return { ...lease, spec: { ...lease.spec, renewTime: microTime(nowMs) } };
+  return { ...lease, spec: { ...lease.spec, renewTime: formatMicroTime(nowMs) } };
 }
 
 /** Both written by the same holder. */
@@ -64,7 +64,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
       ...lease.spec,
       holderIdentity: "",
       leaseDurationSeconds: 1,
-      renewTime: microTime(nowMs),
+      renewTime: formatMicroTime(nowMs),
     },
   };
 }

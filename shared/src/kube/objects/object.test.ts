@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isLaterVersion } from "./resource-version.ts";
+import { isLaterVersion } from "./object.ts";
 
 const cases: readonly (readonly [string | undefined, string | undefined, boolean])[] = [
   ["2", "1", true],
