@@ -313,6 +313,51 @@ describe("a controller", () => {
     for (const line of lines) assert.equal(line.split('"controller":"test"').length, 2, line);
   });
 
+  it("logs a failure as a warning, unless the cache was most likely behind", async (t) => {
+    const lines: { readonly level: string; readonly key: string }[] = [];
+    const write = (line: string): void => void lines.push(JSON.parse(line));
+    const clock = createFakeClock();
+    const errors: Readonly<Record<string, AppError>> = {
+      conflict: new KubeStatusError("no", { status: 409, reason: "Conflict" }),
+      deleted: new KubeStatusError("no", { status: 404, reason: "NotFound" }),
+      terminating: new KubeStatusError("no", {
+        status: 403,
+        reason: "Forbidden",
+        causes: ["NamespaceTerminating"],
+      }),
+      forbidden: new KubeStatusError("no", { status: 403, reason: "Forbidden" }),
+    };
+    const controller = createController({
+      name: "test",
+      reconcile: (key) => Promise.reject(errors[key] ?? new Error("no")),
+      log: pino(
+        { base: null, level: "debug", formatters: { level: (level) => ({ level }) } },
+        { write },
+      ),
+      metrics: new Registry(),
+      clock,
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    t.after(async () => {
+      stop.abort();
+      await running;
+    });
+    for (const key of Object.keys(errors)) controller.enqueue(key);
+    await settle();
+    const levels = lines.map(({ key, level }) => `${key}: ${level}`);
+    await clock.advance(1_000);
+
+    assert.deepEqual(levels, [
+      "conflict: debug",
+      "deleted: debug",
+      "terminating: debug",
+      "forbidden: warn",
+    ]);
+    const deleted = lines.filter(({ key }) => key === "deleted").map(({ level }) => level);
+    assert.deepEqual(deleted.slice(4, 7), ["debug", "warn", "warn"]);
+  });
+
   it("has all its metrics from the start, and shares a registry with other controllers", async () => {
     const metrics = new Registry();
     const reconcile: Reconcile = async () => await Promise.resolve(done());

@@ -5,7 +5,12 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
 import { type Clock, systemClock } from "../../time/clock.ts";
 import { kubeErrors } from "../client/errors.ts";
-import { isConflict, KubeStatusError } from "../client/status-error.ts";
+import {
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  KubeStatusError,
+} from "../client/status-error.ts";
 import type { ObjectKey } from "../objects/object.ts";
 import { controllerMetrics, queueMetrics } from "./metrics.ts";
 import type { Reconcile, ReconcileContext, Result } from "./reconcile.ts";
@@ -132,12 +137,9 @@ function createRuns(
     }
     const retryAfterMs = error instanceof KubeStatusError ? error.retryAfterMs : undefined;
     const waitMs = Math.round(queue.addRateLimited(key, retryAfterMs));
-    // A conflict is how optimistic concurrency is meant to work.
-    const level = isConflict(error) ? "debug" : "warn";
-    context.log[level](
-      { err: error, retries: queue.retries(key), waitMs },
-      "reconcile failed, retrying",
-    );
+    const retries = queue.retries(key);
+    const level = isStale(error, retries) ? "debug" : "warn";
+    context.log[level]({ err: error, retries, waitMs }, "reconcile failed, retrying");
   }
 
   return {
@@ -171,6 +173,18 @@ function createRuns(
       for (const run of running) run.abort(reason);
     },
   };
+}
+
+/** Within these retries, 155 ms, a watch normally catches up. */
+const staleRetries = 5;
+
+/**
+ * Whether a reconcile most likely failed because it read from a cache that is behind: a conflict is how optimistic concurrency
+ * works, what is not found was deleted meanwhile, and what is in a namespace that is being deleted goes with it.
+ */
+function isStale(error: AppError, retries: number): boolean {
+  if (isConflict(error) || isNamespaceTerminating(error)) return true;
+  return isNotFound(error) && retries <= staleRetries;
 }
 
 /** The logger is created when it is first used: most runs log nothing. */
