@@ -18,8 +18,11 @@ import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";
 import { clusterReconciler } from "./reconcile.ts";
@@ -49,7 +52,7 @@ function leaving(
 
 /** An API server, and the caches as they show it. */
 function start() {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const stores = {
     clusters: createStore<Cluster>(),
     namespaces: createStore<Namespace>(),

@@ -9,6 +9,7 @@ import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-regi
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
@@ -19,7 +20,6 @@ import { makeTokenValue } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
 import { createRefusals } from "../serve/refusals.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrollment } from "./enroll.ts";
 
@@ -37,7 +37,7 @@ async function start() {
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
   });
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(secrets, {
     apiVersion: "v1",
     kind: "Secret",

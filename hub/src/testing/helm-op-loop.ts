@@ -11,6 +11,7 @@ import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { HelmOpAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
@@ -19,7 +20,6 @@ import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { helmOpStatus } from "../status/helm-op-status.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { tallied } from "./tallied.ts";
 
 export interface HelmOpLoop {
@@ -45,7 +45,7 @@ export interface HelmOpLoop {
 }
 
 export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const events: EventNote[] = [];
   const stores = {
     helmOps: createStore<HelmOp>(),

@@ -8,6 +8,7 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { reactToChanges } from "../control/react-to-changes.ts";
@@ -19,12 +20,11 @@ import { toMember } from "../status/cluster-group-status.ts";
 import { isOfflineIn } from "../status/cluster-status.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createReactingLeader() {
   const clock = createFakeClock();
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const caches = {
     helmOps: createWatchedStore<HelmOp>(),
     bundles: createWatchedStore<Bundle>(),

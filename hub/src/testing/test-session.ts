@@ -4,6 +4,7 @@ import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.t
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
@@ -12,7 +13,6 @@ import type { ReportPlace } from "../handout/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../handout/session.ts";
 import type { Incoming } from "../serve/incoming.ts";
 import { createRefusals } from "../serve/refusals.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";
@@ -96,7 +96,7 @@ export function openTestSession(): TestSession {
     kept.push(entry);
     return isKeepingBroken ? Promise.reject(new Error("not kept")) : Promise.resolve();
   };
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } }));
   const identity = { hubId: testHubId, namespace: workspace, name: "paris", uid: "uid-paris" };
   const trusted = { pem: "", digest: "sha256:0" };
