@@ -10,8 +10,8 @@ import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { guardWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -239,14 +239,14 @@ describe("a controller", () => {
 });
 
 describe("leaders", () => {
-  const times = { leaseDurationMs: 3_000, renewEveryMs: 1_000, renewDeadlineMs: 2_000 };
+  const times = { leaseDurationMs: 3_000, renewIntervalMs: 1_000, renewDeadlineMs: 2_000 };
 
   function challenge(t: TestContext, namespace: string, identity: string) {
     const own = connectKube(config);
     const stop = new AbortController();
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
     const { promise: follower, resolve: follows } = Promise.withResolvers<void>();
-    const ended = runAsLeader({
+    const ended = runLeaderElection({
       rest: own,
       namespace,
       name: "leader",
@@ -254,8 +254,8 @@ describe("leaders", () => {
       log,
       times,
       signal: stop.signal,
-      onLeader: () => follows(),
-      onElected: async (signal, leadership) => {
+      onNewLeader: () => follows(),
+      onStartedLeading: async (signal, leadership) => {
         resolve(leadership);
         await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
       },
@@ -297,7 +297,7 @@ describe("leaders", () => {
     await one.rest.close();
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
     await assert.rejects(
-      guardWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
+      fenceWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
       {
         code: "LEADERSHIP_LOST",
       },
@@ -313,7 +313,7 @@ describe("leaders", () => {
   it("write in time or not at all", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
-    const guarded = guardWrites(one.rest, await one.elected);
+    const guarded = fenceWrites(one.rest, await one.elected);
 
     const created = await guarded.create(configMaps, { metadata: { namespace, name: "a" } });
     const replaced = await guarded.replace(configMaps, { ...created, data: { a: "b" } });

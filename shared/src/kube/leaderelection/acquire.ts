@@ -12,7 +12,7 @@ import type { ObjectRef } from "../objects/object.ts";
 import { durationMsOf, holderOf, type LeaseClaim, newLease, takenLease } from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 
-export interface ChallengeOptions {
+export interface AcquireOptions {
   readonly rest: KubeRest;
   readonly ref: Required<ObjectRef>;
   readonly identity: string;
@@ -32,8 +32,8 @@ export interface Acquired {
 const backoffMs = { firstMs: 500, longestMs: 5_000 };
 
 /** `undefined` when `signal` aborted before. */
-export async function challenge(
-  options: ChallengeOptions,
+export async function acquireLease(
+  options: AcquireOptions,
   signal: AbortSignal,
 ): Promise<Acquired | undefined> {
   const { rest, ref, clock, watch, log } = options;
