@@ -56,7 +56,7 @@ describe("a store that lags behind its server", () => {
     { maxLength: 40 },
   );
 
-  it("shows our own writes and what came after them, and ends where the server is", () => {
+  it("gives our own writes and what follows them, and ends with the state of the server", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         runSteps(taken);
@@ -65,7 +65,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("tells each object's changes as one unbroken chain", () => {
+  it("delivers the changes of each object as one unbroken chain", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const last = new Map<string, ConfigMap>();
@@ -80,7 +80,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("has whoever looks at what is written and at what is told see the end", () => {
+  it("shows the final state to a reader that reads after each write and each change", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const seen = new Map<string, string | undefined>();
