@@ -174,7 +174,7 @@ describe("a kubeconfig", () => {
       message: /insecure-skip-tls-verify: it contradicts certificate-authority/,
     },
   ]) {
-    it(`with ${name} is refused by file and field`, async (t) => {
+    it(`with ${name} is rejected with file and field`, async (t) => {
       await assert.rejects(
         load(t, parts, context === undefined ? {} : { context }),
         (error: Error & { code?: string }) => {
