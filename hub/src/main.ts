@@ -4,7 +4,7 @@ import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
