@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
 import { createMemoryRest, type MemoryRest } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -7,6 +6,7 @@ import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type TestContext, test } from "vitest";
 import {
   checkName,
   createHelmOps,
@@ -21,10 +21,12 @@ const { caPem } = await issueTestCertificate();
 const wanted = { agents: 2, bundles: 1 };
 
 /** A hub that answers every registration token with its Secret. */
-function aHub({ signal }: TestContext): MemoryRest {
+function aHub(t: TestContext): MemoryRest {
   const hub = createMemoryRest();
   hub.put(namespaces, { metadata: { name: namespace } });
-  void answerTokens(hub, signal);
+  const ending = new AbortController();
+  t.onTestFinished(() => ending.abort());
+  void answerTokens(hub, ending.signal);
   return hub;
 }
 
