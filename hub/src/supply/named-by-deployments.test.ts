@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
