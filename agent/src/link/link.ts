@@ -27,7 +27,7 @@ export interface LinkDeps {
    * Places for connections that are begun and not welcomed yet, where many agents share a process: all of them at once would
    * have no time for any.
    */
-  readonly places?: Pick<Semaphore, "acquire" | "release">| "release">;
+  readonly places?: Pick<Semaphore, "acquire" | "release">;
 }
 
 export interface Link {

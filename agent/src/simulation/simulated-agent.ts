@@ -26,7 +26,7 @@ import type { Tally } from "./tally.ts";
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
   /** For those that connect. */
-  readonly places: Pick<Semaphore, "acquire" | "release">| "release">;
+  readonly places: Pick<Semaphore, "acquire" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;

@@ -7,8 +7,19 @@ import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import { done, isEnding, type Reconcile, type ReconcileContext, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  done,
+  isEnding,
+  type Reconcile,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
@@ -89,7 +100,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   async function update(
     bundle: Bundle,
-    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">| "aside">,
+    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
   ): Promise<Result> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
