@@ -1,5 +1,5 @@
 /** Runs commands of the project's own tools, for the scripts beside this file. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,14 +8,35 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Runs a command with its output on ours; resolves to its exit code. */
 export async function run(command: string, args: readonly string[]): Promise<number> {
+  return await exitCode(start(command, args, "inherit"));
+}
+
+/** Runs a command; resolves to its exit code and everything that it printed. */
+export async function runQuietly(
+  command: string,
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly output: string }> {
+  const child = start(command, args, "pipe");
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const code = await exitCode(child);
+  return { code, output: Buffer.concat(chunks).toString("utf8") };
+}
+
+function start(command: string, args: readonly string[], output: "inherit" | "pipe"): ChildProcess {
   const bin = join(root, "node_modules", ".bin");
-  const child = spawn(command, args, {
+  return spawn(command, args, {
     cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", output, output],
     env: { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` },
   });
+}
+
+/** Resolves when the process has ended and its output is complete. */
+async function exitCode(child: ChildProcess): Promise<number> {
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 128)));
+    child.once("close", (code, signal) => resolve(code ?? (signal === null ? 1 : 128)));
   });
 }
