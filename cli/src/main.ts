@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
         sample: boolean;
         local: boolean;
       }) => {
-        const { up } = await import("./commands/up.ts");
+        const { up } = await import("./commands/up-down.ts");
         await up(options, config);
       },
     );
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<void> {
     .description("stop the fleet on this machine and remove what it kept")
     .addOption(dir)
     .action(async (options: { dir: string }) => {
-      const { down } = await import("./commands/down.ts");
+      const { down } = await import("./commands/up-down.ts");
       await down(options.dir, config);
     });
   program
@@ -172,7 +172,7 @@ export async function run(args: readonly string[]): Promise<void> {
     .command("crds")
     .description("print the CustomResourceDefinitions as YAML")
     .action(async () => {
-      const { crds } = await import("./commands/crds.ts");
+      const { crds } = await import("./commands/kubectl.ts");
       crds();
     });
   program

@@ -1,6 +1,8 @@
 /** `flotilla kubectl`: kubectl of the clusters' own version, with the local fleet's kubeconfig. */
 import { spawn } from "node:child_process";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { renderCrd } from "@flotilla/shared/api/crd/render-crd.ts";
 import type { CliConfig } from "../config.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
 
@@ -24,4 +26,14 @@ export async function kubectl(
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });
+}
+
+/** `flotilla crds`: the CustomResourceDefinitions, for `kubectl apply -f -`. */
+
+export function crds(): void {
+  process.stdout.write(
+    allCrds()
+      .map((crd) => `---\n${renderCrd(crd)}`)
+      .join(""),
+  );
 }

@@ -2,15 +2,15 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
-import { reconcileOutcome } from "../fleet/reconcile-outcome.ts";
-import { waitForObject } from "../fleet/wait-for.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
+import { waitForObject } from "../fleet/wait.ts";
 
 export interface ReconcileOptions extends HubOptions {
   readonly name: string;
@@ -73,4 +73,31 @@ async function waitFor(
     cliErrors.RECONCILE_FAILED,
     `HelmOp ${keyOf(ref)} could not be reconciled: ${outcome.why}`,
   );
+}
+
+/** What came of asking a HelmOp to reconcile, as its status tells it. Pure. */
+
+export type ReconcileOutcome =
+  | { readonly kind: "waiting"; readonly why: string }
+  | { readonly kind: "ready"; readonly text: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+/** `token`: the value of the annotation that asked. */
+export function reconcileOutcome(helmOp: HelmOp | undefined, token: string): ReconcileOutcome {
+  if (helmOp === undefined) return { kind: "failed", why: "it was deleted" };
+  const { metadata, status } = helmOp;
+  if (status?.lastHandledReconcileAt !== token)
+    return { kind: "waiting", why: "the hub has not taken it up; does one run?" };
+  const stalled = findCondition(status.conditions, "Stalled");
+  if (stalled?.status === "True") return { kind: "failed", why: stalled.message ?? "" };
+  const ready = findCondition(status.conditions, "Ready");
+  if (ready?.status !== "True" || ready.observedGeneration !== metadata.generation)
+    return { kind: "waiting", why: ready?.message || "it is not ready" };
+  const notes = ["Accepted", "Ready"]
+    .map((type) => findCondition(status.conditions, type)?.message ?? "")
+    .filter((message) => message !== "");
+  const { version, readyClusters = 0, desiredReadyClusters = 0 } = status;
+  const what = version === undefined || version === "" ? "it" : version;
+  const text = `${what} is ready in ${readyClusters} of ${desiredReadyClusters} clusters`;
+  return { kind: "ready", text: [text, ...notes].join("; ") };
 }

@@ -5,7 +5,7 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
 
 export interface RevokeOptions extends HubOptions {
   readonly name: string;

@@ -1,17 +1,21 @@
 /** `flotilla rotate-authority`: asks the hub for another certificate authority. */
 import {
   authoritySecretName,
+  certificateLifetimeAnnotation,
   hubNamespace,
+  rotationHandledAnnotation,
+  rotationPhaseAnnotation,
   rotationRequestAnnotation,
+  rotationSinceAnnotation,
 } from "@flotilla/shared/api/names.ts";
+import { formatGoDuration, parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
-import { rotationState } from "../fleet/rotation-state.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
 
 export async function rotateAuthority(options: HubOptions, config: CliConfig): Promise<void> {
   const rest = connectKube(await hubKubeconfig(options, config));
@@ -40,4 +44,31 @@ export async function rotateAuthority(options: HubOptions, config: CliConfig): P
   } finally {
     await rest.close();
   }
+}
+
+/** Where a rotation of the hub's authority stands, as its Secret tells it. Pure. */
+
+export type RotationState =
+  /** `lifetime`: of agents' certificates, for people. */
+  | { readonly kind: "steady"; readonly lifetime: string }
+  | { readonly kind: "rotating"; readonly what: string };
+
+export function rotationState({ metadata }: Secret): RotationState {
+  const said = metadata.annotations ?? {};
+  const since = said[rotationSinceAnnotation] ?? "an unknown time";
+  const lifetimeMs = parseGoDuration(said[certificateLifetimeAnnotation] ?? "");
+  const lifetime = lifetimeMs === undefined ? "24h" : formatGoDuration(lifetimeMs);
+  const phase = said[rotationPhaseAnnotation];
+  if (phase === "introducing") {
+    const what = `a new one is trusted since ${since} and signs after about ${lifetime}`;
+    return { kind: "rotating", what };
+  }
+  if (phase === "switched") {
+    const what = `a new one signs since ${since}, and the old one goes after about ${lifetime}`;
+    return { kind: "rotating", what };
+  }
+  const request = said[rotationRequestAnnotation];
+  return request !== undefined && request !== said[rotationHandledAnnotation]
+    ? { kind: "rotating", what: `it was asked at ${request} and has not begun; see to the hub` }
+    : { kind: "steady", lifetime };
 }

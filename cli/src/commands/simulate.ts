@@ -7,7 +7,7 @@ import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { lineLog } from "@flotilla/shared/log/log.ts";
 import type { CliConfig } from "../config.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
 import {
   checkName,
   createHelmOps,
@@ -16,9 +16,13 @@ import {
   removeSimulation,
   type Simulation,
 } from "../simulate/hub-objects.ts";
-import { checkOpenFiles, openFilesLimit } from "../simulate/open-files.ts";
 import { bootstrapsOf, simulationName } from "../simulate/plan.ts";
-import { describeProgress, warningIn } from "../simulate/progress.ts";
+import {
+  checkOpenFiles,
+  describeProgress,
+  openFilesLimit,
+  warningIn,
+} from "../simulate/run-agents.ts";
 
 export interface SimulateOptions extends HubOptions {
   readonly agents: number;

@@ -10,7 +10,6 @@ import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
-import { formatTable } from "../output/table.ts";
 
 /** As text or as JSON. Without a running fleet it throws; as JSON that is an object with `error` and without `kubeconfig`. */
 export async function status(dir: string, output: "text" | "json"): Promise<void> {
@@ -98,4 +97,26 @@ function bundlesWithoutHelmOp(all: readonly Bundle[], ops: readonly HelmOp[]): r
     ({ metadata }) =>
       metadata.labels?.[helmOpLabel] !== metadata.name || !names.has(keyOf(metadata)),
   );
+}
+
+/** Tables as kubectl prints them: columns apart by three spaces, no borders. Pure. */
+
+/** The text of a table, ending with a line break; "" without rows. */
+export function formatTable(
+  headers: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  if (rows.length === 0) return "";
+  const all = [headers, ...rows];
+  const widths = headers.map((_, column) =>
+    Math.max(...all.map((row) => row[column]?.length ?? 0)),
+  );
+  return `${all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("   ")
+        .trimEnd(),
+    )
+    .join("\n")}\n`;
 }

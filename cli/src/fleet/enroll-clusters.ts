@@ -7,7 +7,7 @@ import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/core-res
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
-import { waitForObject } from "./wait-for.ts";
+import { waitForObject } from "./wait.ts";
 
 /** The Secret in an agent's cluster that it enrols with. */
 const bootstrapSecret = "flotilla-bootstrap";

@@ -12,8 +12,7 @@ import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import type { ClusterProvider, LocalCluster } from "@flotilla/local/provider/cluster-provider.ts";
 import { embeddedProvider } from "@flotilla/local/provider/embedded.ts";
 import { kindProvider } from "@flotilla/local/provider/kind.ts";
-import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
-import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
+import { publishChart, sampleChartDir } from "@flotilla/local/registries/publish-chart.ts";
 import { startChartRepository } from "@flotilla/local/registries/start-chart-repository.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import type { FleetPaths } from "@flotilla/local/state/fleet-paths.ts";
@@ -32,8 +31,7 @@ import { agentConnected, prepareAgent, registrationData } from "./enroll-cluster
 import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
 import { installCrds } from "./install-crds.ts";
 import { sampleChart, sampleHelmOp, sampleVersion } from "./sample.ts";
-import { startTogether } from "./start-together.ts";
-import { waitForObject } from "./wait-for.ts";
+import { startTogether, waitForObject } from "./wait.ts";
 
 export interface FleetSpec {
   readonly paths: FleetPaths;

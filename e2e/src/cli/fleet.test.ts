@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "@flotilla/local/process/identity.ts";
 import type { ProcessRecord } from "@flotilla/local/process/process-record.ts";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
-import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
+import { sampleChartDir } from "@flotilla/local/registries/publish-chart.ts";
 import { runningProcesses } from "@flotilla/local/state/clean-fleet.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";

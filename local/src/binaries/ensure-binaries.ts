@@ -10,9 +10,9 @@ import { cacheEntries, findInCache, makeEntry } from "./cache.ts";
 import { downloadClient, downloadProgram, isUnreachable } from "./download.ts";
 import { findOnPath } from "./find-on-path.ts";
 import { goBuild, hasGo } from "./go-build.ts";
-import { currentPlatform } from "./platform.ts";
 import { percentReporter, type ReportProgress, type ToolReport, toolReporter } from "./progress.ts";
 import {
+  currentPlatform,
   type Platform,
   publisherBases,
   type Tool,

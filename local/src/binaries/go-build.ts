@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "../process/disk-full.ts";
+import { diskFullError } from "../process/process-errors.ts";
 import { buildingNeeds } from "./cache.ts";
 import type { GoBuild } from "./tools.ts";
 

@@ -3,7 +3,9 @@
  * two places that a test compares: here, and in local/tools/<module>/go.mod.
  */
 import { fileURLToPath } from "node:url";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Publisher } from "../config.ts";
+import { localErrors } from "../errors.ts";
 
 export const toolNames = [
   "etcd",
@@ -198,4 +200,20 @@ function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
 
 function moduleDir(name: string): string {
   return fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
+}
+
+/** The platform that binaries are for. */
+
+/** This machine's platform, in Go's words. */
+export function currentPlatform(): Platform {
+  const os =
+    process.platform === "linux" || process.platform === "darwin" ? process.platform : undefined;
+  const arch = process.arch === "x64" ? "amd64" : process.arch === "arm64" ? "arm64" : undefined;
+  if (os === undefined || arch === undefined) {
+    throw new AppError(
+      localErrors.BINARY_UNAVAILABLE,
+      `the local fleet runs on Linux and macOS with amd64 or arm64, not on ${process.platform} with ${process.arch}`,
+    );
+  }
+  return { os, arch };
 }

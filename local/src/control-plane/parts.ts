@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { logTail } from "../process/log-tail.ts";
+import { logTail } from "../process/process-errors.ts";
 import { endInOrder, endRecorded, layers, watchersOf } from "../process/process-record.ts";
 import { exitError, type RunningProcess, startProcess } from "../process/start-process.ts";
 import { readParts, writeParts } from "./cluster-dir.ts";

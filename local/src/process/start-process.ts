@@ -7,10 +7,9 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "./disk-full.ts";
 import { type EndOptions, endProcess } from "./end-process.ts";
 import { identityOf, type ProcessIdentity } from "./identity.ts";
-import { logTail } from "./log-tail.ts";
+import { diskFullError, logTail } from "./process-errors.ts";
 import { layers, type ProcessRecord, type Watchers } from "./process-record.ts";
 
 export interface ProcessSpec extends Watchers {

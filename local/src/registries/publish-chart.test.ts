@@ -8,8 +8,7 @@ import { Agent, request } from "undici";
 import { parse } from "yaml";
 import { ensureBinaries } from "../binaries/ensure-binaries.ts";
 import { startTestChartRepository, startTestRegistry, testDir } from "../testing/test-parts.ts";
-import { publishChart } from "./publish-chart.ts";
-import { sampleChartDir } from "./sample-charts.ts";
+import { publishChart, sampleChartDir } from "./publish-chart.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
 

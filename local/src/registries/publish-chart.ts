@@ -1,14 +1,14 @@
 /** Publishes a chart folder: packages it with Helm, puts it into an HTTP repository's folder, pushes it to a registry. */
-
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
 import { withLock } from "../process/lock.ts";
-import { ensureIndex, indexFileOf } from "./chart-index.ts";
 import { type HelmRun, runHelm } from "./run-helm.ts";
+import { ensureIndex, indexFileOf } from "./start-chart-repository.ts";
 import type { RegistryUser } from "./start-registry.ts";
 
 /** Where a chart goes: any or both. */
@@ -139,4 +139,14 @@ function fieldOf(chartYaml: string, field: "name" | "version"): string {
   if (value === undefined)
     throw new AppError(localErrors.CHART_PUBLISH_FAILED, `read the chart: it has no ${field}`);
   return value;
+}
+
+/** The charts that the local fleet publishes to begin with. */
+
+export const sampleCharts = ["config", "web"] as const;
+export type SampleChart = (typeof sampleCharts)[number];
+
+/** The folder with the source of a sample chart. */
+export function sampleChartDir(name: SampleChart): string {
+  return fileURLToPath(new URL(`../../charts/${name}`, import.meta.url));
 }

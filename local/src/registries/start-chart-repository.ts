@@ -1,12 +1,11 @@
 /** Starts an HTTP chart repository: a process of its own that serves a folder with charts and their index.yaml. */
-import { mkdir } from "node:fs/promises";
+import { access, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { type Watchers, watchersOf } from "../process/process-record.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 import { startServer } from "../process/start-server.ts";
-import { ensureIndex } from "./chart-index.ts";
 
 export interface ChartRepositorySpec extends Watchers {
   readonly name?: string;
@@ -29,7 +28,7 @@ export async function startChartRepository(spec: ChartRepositorySpec): Promise<C
   const chartsDir = join(spec.dir, "charts");
   await mkdir(chartsDir, { recursive: true });
   await ensureIndex(chartsDir);
-  const program = fileURLToPath(new URL("../chart-repository/main.ts", import.meta.url));
+  const program = fileURLToPath(new URL("./chart-server-main.ts", import.meta.url));
   const { port, process: running } = await startServer({
     name,
     dir: spec.dir,
@@ -53,4 +52,23 @@ export async function startChartRepository(spec: ChartRepositorySpec): Promise<C
     process: running,
     stop: () => running.stop(),
   };
+}
+
+/** The index.yaml of a chart repository's folder. Readers see the old one or the new one, never a part. */
+
+/** Where the index of a folder is. */
+export function indexFileOf(chartsDir: string): string {
+  return join(chartsDir, "index.yaml");
+}
+
+/** Makes an index without charts when there is none. */
+export async function ensureIndex(chartsDir: string): Promise<void> {
+  const there = await access(indexFileOf(chartsDir)).then(
+    () => true,
+    () => false,
+  );
+  if (there) return;
+  const half = join(chartsDir, ".index.yaml.new");
+  await writeFile(half, `apiVersion: v1\nentries: {}\ngenerated: "${new Date().toISOString()}"\n`);
+  await rename(half, indexFileOf(chartsDir));
 }

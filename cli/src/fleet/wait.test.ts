@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { startTogether } from "./start-together.ts";
+import { startTogether } from "./wait.ts";
 
 test("what is started together gives what each of them gave", async () => {
   assert.deepEqual(await startTogether([Promise.resolve(1), Promise.resolve("two")]), [1, "two"]);

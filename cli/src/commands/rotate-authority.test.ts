@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type RotationState, rotationState } from "./rotation-state.ts";
+import { type RotationState, rotationState } from "./rotate-authority.ts";
 
 suite("the hub's authority", () => {
   const lifetime = { "flotilla.dev/certificate-lifetime": "3600s" };

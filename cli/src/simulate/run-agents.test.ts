@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeProgress, type Progress, warningIn } from "./progress.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import {
+  checkOpenFiles,
+  describeProgress,
+  openFilesLimit,
+  type Progress,
+  warningIn,
+} from "./run-agents.ts";
 
 const none: Progress = {
   agents: 20,
@@ -38,4 +45,23 @@ test("a warning is told with whose it is and what came back", () => {
 
   assert.equal(warningIn(line), "a-1: not there: no route");
   assert.equal(warningIn(JSON.stringify({ level: "info", msg: "connected" })), undefined);
+});
+
+test("a simulation with more connections than may be opened is refused, with what to do", () => {
+  assert.throws(
+    () => checkOpenFiles(5_000, 1_024),
+    (thrown) =>
+      AppError.from(thrown).code === "OPEN_FILES_LIMIT" &&
+      AppError.from(thrown).message.includes("`ulimit -n 5100`"),
+  );
+});
+
+test("one that fits, or whose limit is not known, is not", () => {
+  checkOpenFiles(900, 1_024);
+  checkOpenFiles(5_000, undefined);
+});
+
+test("this process knows its own limit", () => {
+  const limit = openFilesLimit();
+  assert.ok(limit === undefined || limit > 0);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { type ReconcileOutcome, reconcileOutcome } from "./reconcile-outcome.ts";
+import { type ReconcileOutcome, reconcileOutcome } from "./reconcile.ts";
 
 function aHelmOp(status?: HelmOpStatus): HelmOp {
   return {
