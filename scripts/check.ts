@@ -1,4 +1,4 @@
-/** `npm run check`: everything that can be checked without running the product. All parts run, two at a time. */
+/** `npm run check`: all static checks, two in parallel. Runs every check even when one fails. */
 import { availableParallelism } from "node:os";
 import { runQuietly } from "./run.ts";
 

@@ -1,4 +1,4 @@
-/** Runs commands of the project's own tools, for the scripts beside this file. */
+/** Runs the tools of the project for the scripts beside this file. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 /** The root of the project. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command with its output on ours; resolves to its exit code. */
+/** Runs a command whose output goes to this terminal; resolves to its exit code. */
 export async function run(command: string, args: readonly string[]): Promise<number> {
   return await exitCode(start(command, args, "inherit"));
 }
 
-/** Runs a command; resolves to its exit code and everything that it printed. */
+/** Runs a command; resolves to its exit code and its output. */
 export async function runQuietly(
   command: string,
   args: readonly string[],

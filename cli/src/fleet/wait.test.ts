@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { startTogether } from "./wait.ts";
+import { waitForAll } from "./wait.ts";
 
-test("what is started together gives what each of them gave", async () => {
-  assert.deepEqual(await startTogether([Promise.resolve(1), Promise.resolve("two")]), [1, "two"]);
+test("waitForAll resolves to all results", async () => {
+  assert.deepEqual(await waitForAll([Promise.resolve(1), Promise.resolve("two")]), [1, "two"]);
 });
 
-test("what is started together fails only once the slowest has ended, however it ends", async () => {
+test("waitForAll rejects only when all promises have settled", async () => {
   const slow = Promise.withResolvers<string>();
   const failed = Promise.reject(new Error("no port"));
-  let outcome = "under way";
-  const together = startTogether([slow.promise, failed]).catch((thrown: unknown) => {
-    outcome = String(thrown);
+  let result = "pending";
+  const all = waitForAll([slow.promise, failed]).catch((thrown: unknown) => {
+    result = String(thrown);
   });
   await turn();
-  assert.equal(outcome, "under way");
+  assert.equal(result, "pending");
 
-  slow.resolve("up after all");
-  await together;
+  slow.resolve("started");
+  await all;
 
-  assert.equal(outcome, "Error: no port");
+  assert.equal(result, "Error: no port");
 });

@@ -1,19 +1,40 @@
-/** Tells a full disk from other failures: it is the one that a person can do something about at once. */
+/** Errors of processes: an unexpected exit with the end of the log, and a full disk, which a person can fix at once. */
 import { open } from "node:fs/promises";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
+import type { RunningProcess } from "./start-process.ts";
 
-const pattern = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded/i;
+const tailBytes = 16 * 1024;
+const diskFullPattern = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded/i;
+
+/** The error for a process that exited unexpectedly, with the last lines of its log. */
+export async function exitError(child: RunningProcess): Promise<AppError> {
+  const exit = child.exit();
+  const how = exit?.signal
+    ? `was ended by ${exit.signal}`
+    : `exited with code ${exit?.code ?? "unknown"}`;
+  const diskFull = diskFullError(
+    await logTail(child.logFile, 200),
+    `run ${child.name}`,
+    "a fleet needs about 1 GB",
+  );
+  if (diskFull !== undefined) return diskFull;
+  const tail = await logTail(child.logFile);
+  return new AppError(
+    localErrors.PROCESS_FAILED,
+    `${child.name} ${how}; its log ${child.logFile} ends with:\n${tail === "" ? "(nothing)" : tail}`,
+  );
+}
 
 /**
- * The error for a full disk, when the thrown value or the text speaks of one; with the line that does, which has the
- * path, and what space is needed.
+ * DISK_FULL when a thrown value or an output has the message of a full disk, else undefined. The error quotes that line,
+ * which has the path. `doing`: what failed; `needs`: how much space it takes.
  */
 export function diskFullError(thrown: unknown, doing: string, needs: string): AppError | undefined {
   if (thrown instanceof AppError && thrown.code === localErrors.DISK_FULL.code) return thrown;
   const line = messageOf(thrown)
     .split("\n")
-    .find((one) => pattern.test(one));
+    .find((one) => diskFullPattern.test(one));
   if (line === undefined) return undefined;
   return new AppError(
     localErrors.DISK_FULL,
@@ -21,11 +42,7 @@ export function diskFullError(thrown: unknown, doing: string, needs: string): Ap
   );
 }
 
-/** The end of a log file, for the message of an error. */
-
-const tailBytes = 16 * 1024;
-
-/** The last lines of a file; empty when it cannot be read. */
+/** The last lines of a file; "" when it cannot be read. */
 export async function logTail(path: string, lines = 12): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";

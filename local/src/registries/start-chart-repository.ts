@@ -1,28 +1,30 @@
-/** Starts an HTTP chart repository: a process of its own that serves a folder with charts and their index.yaml. */
-import { access, mkdir, rename, writeFile } from "node:fs/promises";
+/** Starts an HTTP chart repository: a process that serves a folder with charts and an index.yaml. */
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
+import { replaceFile } from "../files/atomic-file.ts";
 import { type Watchers, watchersOf } from "../process/process-record.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 import { startServer } from "../process/start-server.ts";
 
 export interface ChartRepositorySpec extends Watchers {
   readonly name?: string;
-  /** The folder of this repository alone; the charts are in `charts` below. */
+  /** Folder of this repository only; the charts are in its subfolder `charts`. */
   readonly dir: string;
   readonly logDir?: string;
 }
 
 export interface ChartRepository {
-  /** What a HelmOp's `repo` is: `http://127.0.0.1:PORT`, the same after a restart. */
+  /** URL for `repo` of a HelmOp: `http://127.0.0.1:PORT`, the same after a restart. */
   readonly url: string;
-  /** The folder that is served; `publishChart` puts charts there. */
+  /** The served folder; `publishChart` writes to it. */
   readonly chartsDir: string;
   readonly process: RunningProcess;
   stop(): Promise<void>;
 }
 
+/** Resolves once the repository serves its index. Throws PROCESS_FAILED. */
 export async function startChartRepository(spec: ChartRepositorySpec): Promise<ChartRepository> {
   const name = spec.name ?? "chart-repository";
   const chartsDir = join(spec.dir, "charts");
@@ -54,21 +56,21 @@ export async function startChartRepository(spec: ChartRepositorySpec): Promise<C
   };
 }
 
-/** The index.yaml of a chart repository's folder. Readers see the old one or the new one, never a part. */
-
-/** Where the index of a folder is. */
+/** Path of the index.yaml of a served folder. */
 export function indexFileOf(chartsDir: string): string {
   return join(chartsDir, "index.yaml");
 }
 
-/** Makes an index without charts when there is none. */
+/** Writes an empty index when there is none. */
 export async function ensureIndex(chartsDir: string): Promise<void> {
-  const there = await access(indexFileOf(chartsDir)).then(
+  const exists = await access(indexFileOf(chartsDir)).then(
     () => true,
     () => false,
   );
-  if (there) return;
-  const half = join(chartsDir, ".index.yaml.new");
-  await writeFile(half, `apiVersion: v1\nentries: {}\ngenerated: "${new Date().toISOString()}"\n`);
-  await rename(half, indexFileOf(chartsDir));
+  if (exists) return;
+  const generated = new Date().toISOString();
+  await replaceFile(
+    indexFileOf(chartsDir),
+    `apiVersion: v1\nentries: {}\ngenerated: "${generated}"\n`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Real parts for tests: a control plane, a registry, a chart repository, each in a folder of its own that is removed with
- * the test, and ended even when the test's process is killed.
+ * Real components for tests: a control plane, a registry, a chart repository. Each has a temporary folder that is deleted after
+ * the test, and ends even when the test process is killed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ export interface TestScope {
   after(hook: () => unknown): void;
 }
 
-/** A folder that is removed when the test is over. */
+/** A temporary folder that is deleted after the test. */
 export async function testDir(scope: TestScope): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-test-"));
   scope.after(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
