@@ -7,9 +7,7 @@ import { root } from "./run.ts";
 const stale = await staleFiles(root, generators);
 if (process.argv.includes("--check")) {
   for (const { path, expected } of stale) {
-    console.error(
-      expected === undefined ? `${path} is no longer generated` : `${path} is stale`,
-    );
+    console.error(expected === undefined ? `${path} is no longer generated` : `${path} is stale`);
   }
   if (stale.length > 0) {
     console.error("run `npm run generate` and commit the changes");

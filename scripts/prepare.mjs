@@ -33,9 +33,7 @@ const installed = spawnSync(
   },
 );
 if (installed.status !== 0) {
-  console.error(
-    "`npm ci` failed, see its output above. Fix the cause and run the command again.",
-  );
+  console.error("`npm ci` failed, see its output above. Fix the cause and run the command again.");
   process.exit(installed.status ?? 1);
 }
 writeFileSync(marker, lock);
