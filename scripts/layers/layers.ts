@@ -60,4 +60,13 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["config.ts"],
     ["main.ts"],
   ],
+  local: [
+    ["errors.ts"],
+    ["config.ts", "files"],
+    ["process"],
+    ["binaries", "state"],
+    ["control-plane"],
+    ["provider", "registries"],
+  ],
+  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate"], ["commands"], ["main.ts"]],
 };

@@ -26,7 +26,16 @@ export function createProgram(config: CliConfig): Command {
     kubectlCommand(config),
   ])
     program.addCommand(command);
+  inheritSettings(program);
   return program;
+}
+
+/** Applies the settings of a command, such as help after errors, to its subcommands. */
+function inheritSettings(command: Command): void {
+  for (const subcommand of command.commands) {
+    subcommand.copyInheritedSettings(command);
+    inheritSettings(subcommand);
+  }
 }
 
 function upCommand(config: CliConfig): Command {
@@ -39,17 +48,17 @@ function upCommand(config: CliConfig): Command {
         .choices(["embedded", "kind"])
         .default("embedded"),
     )
-    .option("--detach", "exit once the fleet is ready and leave it running", false)
+    .option("--detach", "exit once the fleet is ready and leave it running")
     .option("--no-sample", "do not create the sample HelmOp")
-    .option("--local", "register the hub's own cluster as fleet-local/local", false)
+    .option("--local", "register the hub's own cluster as fleet-local/local")
     .action(
       async (options: {
         dir: string;
         clusters: number;
         provider: "embedded" | "kind";
-        detach: boolean;
+        detach?: boolean;
         sample: boolean;
-        local: boolean;
+        local?: boolean;
       }) => {
         const { up } = await import("./up-down.ts");
         await up(options, config);
@@ -105,8 +114,12 @@ function reconcileCommand(config: CliConfig): Command {
     .description("Resolve the chart of a HelmOp now, even where polling is off")
     .argument("<name>", "name of the HelmOp")
     .option("-n, --namespace <name>", "namespace of the HelmOp", workspaceNamespace)
-    .option("--wait", "wait until the HelmOp is ready", false)
-    .option("--timeout <duration>", "how long to wait, such as 90s or 5m", parseTimeout, 5 * 60_000)
+    .option("--wait", "wait until the HelmOp is ready")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait")
+        .argParser(parseTimeout)
+        .default(5 * 60_000, "5m"),
+    )
     .action(
       async (
         name: string,
@@ -119,12 +132,12 @@ function reconcileCommand(config: CliConfig): Command {
           namespace: string;
           kubeconfig?: string;
           context?: string;
-          wait: boolean;
+          wait?: boolean;
           timeout: number;
         },
       ) => {
         const { reconcile } = await import("./reconcile.ts");
-        await reconcile({ name, ...options, ...(wait && { waitMs: timeout }) }, config);
+        await reconcile({ name, ...options, ...(wait === true && { waitMs: timeout }) }, config);
       },
     );
   return new Command("reconcile")

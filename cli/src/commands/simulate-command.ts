@@ -22,7 +22,7 @@ export function simulateCommand(config: CliConfig): Command {
       "--token-secret <name>",
       "Secret of a ClusterRegistrationToken to register with (default: a token is created)",
     )
-    .option("--keep", "keep Clusters, HelmOps and the token on exit", false)
+    .option("--keep", "keep Clusters, HelmOps and the token on exit")
     .option("--remove <name>", "delete the objects of this simulation and exit")
     .option("--log-file <file>", "append the logs of the agents to this file")
     .addHelpText("after", help)
@@ -33,15 +33,19 @@ export function simulateCommand(config: CliConfig): Command {
 }
 
 const help = `
-Each agent registers with a certificate request of its own, opens its own connection and runs the code of a real agent. Only
-Helm and the cluster are simulated: an installation takes --latency and then is Ready, or fails and is retried. No chart is
-downloaded and nothing is installed.
+Each agent registers with a certificate request of its own, opens its own
+connection and runs the code of a real agent. Only Helm and the cluster are
+simulated: an installation takes --latency and then is Ready, or fails and is
+retried. No chart is downloaded and nothing is installed.
 
-Clusters are named NAME-1, NAME-2, ... and labelled simulation=NAME. HelmOps that target all clusters reach them, too.
---bundles creates HelmOps NAME-1, ... whose chart does not have to exist. To test an upgrade, change the chart in one of
-them; to test your own charts, target the label.
+Clusters are named NAME-1, NAME-2, ... and labelled simulation=NAME. HelmOps
+that target all clusters reach them, too. --bundles creates HelmOps NAME-1, ...
+whose chart does not have to exist. To test an upgrade, change the chart in one
+of them; to test your own charts, target the label.
 
-Ctrl-C disconnects the agents and deletes the objects that this simulation created, unless --keep is set. Objects that it did not
-create are never changed or deleted; if one of them has a name that the simulation needs, nothing is created. With
---token-secret no token is created or deleted. A simulation that was kept cannot be resumed, because the keys of its agents
-are not stored: delete it with --remove NAME before you use the name again.`;
+Ctrl-C disconnects the agents and deletes the objects that this simulation
+created, unless --keep is set. Objects that it did not create are never changed
+or deleted; if one of them has a name that the simulation needs, nothing is
+created. With --token-secret no token is created or deleted. A simulation that
+was kept cannot be resumed, because the keys of its agents are not stored:
+delete it with --remove NAME before you use the name again.`;

@@ -27,7 +27,7 @@ export interface SimulateOptions extends HubOptions {
   readonly namespace: string;
   readonly tokenSecret?: string;
   /** Keep the objects on the hub. */
-  readonly keep: boolean;
+  readonly keep?: boolean;
   readonly logFile?: string;
   /** Only delete the objects of the simulation with this name. */
   readonly remove?: string;
@@ -71,7 +71,7 @@ async function runSimulation(simulation: Simulation, options: SimulateOptions): 
       ...(logFile !== undefined && { logFile }),
     });
   } finally {
-    if (!options.keep) await deleteSimulation(simulation);
+    if (options.keep !== true) await deleteSimulation(simulation);
   }
 }
 

@@ -20,9 +20,9 @@ export interface UpOptions {
   readonly dir: string;
   readonly clusters: number;
   readonly provider: "embedded" | "kind";
-  readonly detach: boolean;
+  readonly detach?: boolean;
   readonly sample: boolean;
-  readonly local: boolean;
+  readonly local?: boolean;
 }
 
 /** Resolves when the fleet is ready (`detach`), or after it was stopped by a signal. */
@@ -80,7 +80,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   );
   if (started === undefined) return;
   const { fleet, reaper } = started;
-  out.write(describeFleet(fleet.state, { ...shown, foreground: !options.detach }));
+  out.write(describeFleet(fleet.state, { ...shown, foreground: options.detach !== true }));
   if (options.detach) {
     for (const running of fleet.processes) running.detach();
     return;

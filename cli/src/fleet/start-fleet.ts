@@ -36,7 +36,7 @@ export interface FleetSpec {
   /** How many besides the hub. */
   readonly clusters: number;
   /** Register the hub's own cluster as `fleet-local/local`. */
-  readonly local: boolean;
+  readonly local?: boolean;
   readonly sample: boolean;
   /** Environment variables of the hub and the agents. */
   readonly environment: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   const startCluster = (name: string, workloads: boolean): Promise<LocalCluster> =>
     provider.start({ name, dir: paths.cluster(name), workloads, signal });
   const [hub, members, registry, repository] = await waitForAll([
-    startCluster("hub", spec.local),
+    startCluster("hub", spec.local === true),
     waitForAll(names.map((name) => startCluster(name, true))),
     startRegistry({
       dir: paths.registry,
