@@ -49,14 +49,14 @@ interface Case {
   readonly title: string;
   /** What is added to the clean repository or replaced in it. */
   readonly files: Readonly<Record<string, string>>;
-  /** The rules that refuse it. */
+  /** The rules that reject it. */
   readonly rules: readonly string[];
 }
 
 const cases: readonly Case[] = [
   { title: "allows imports downwards, through entry points", files: {}, rules: [] },
   {
-    title: "refuses an upward import",
+    title: "rejects an upward import",
     files: {
       "hub/src/status/up.ts": `import { main } from "../main.ts";\nexport const up = main;`,
       "hub/src/bundle/bundle.ts": "export const bundle = 1;",
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     rules: ["hub-layer-4"],
   },
   {
-    title: "refuses an upward import of a type",
+    title: "rejects an upward import of a type",
     files: {
       "hub/src/cache/up.ts": `import type { bundle } from "../bundle/index.ts";\nexport type Up = typeof bundle;`,
       "hub/src/bundle/bundle.ts": "export const bundle = 1;",
@@ -72,12 +72,12 @@ const cases: readonly Case[] = [
     rules: ["hub-layer-2"],
   },
   {
-    title: "refuses a folder without a layer",
+    title: "rejects a folder without a layer",
     files: { "hub/src/utils/some.ts": "export const some = 1;" },
     rules: ["layer-missing"],
   },
   {
-    title: "refuses a cycle between files",
+    title: "rejects a cycle between files",
     files: {
       "hub/src/status/a.ts": `import { b } from "./b.ts";\nexport const a: unknown = b;`,
       "hub/src/status/b.ts": `import type { a } from "./a.ts";\nexport const b: typeof a = 1;`,
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
     rules: ["no-file-cycle"],
   },
   {
-    title: "refuses a cycle between folders whose files form none",
+    title: "rejects a cycle between folders whose files form none",
     files: {
       "agent/src/helm/index.ts": `export { one } from "./one.ts";`,
       "agent/src/helm/one.ts": "export const one = 1;",
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     rules: ["no-folder-cycle"],
   },
   {
-    title: "refuses a cycle between a folder and one in it",
+    title: "rejects a cycle between a folder and one in it",
     files: {
       "agent/src/helm/index.ts": `export { one } from "./one.ts";`,
       "agent/src/helm/one.ts": "export const one = 1;",
@@ -107,21 +107,21 @@ const cases: readonly Case[] = [
     rules: ["no-folder-cycle"],
   },
   {
-    title: "refuses an import past the entry point of a folder",
+    title: "rejects an import past the entry point of a folder",
     files: {
       "hub/src/bundle/bundle.ts": `import { status } from "../status/status.ts";\nexport const bundle = status;`,
     },
     rules: ["entry-point"],
   },
   {
-    title: "refuses an import past an entry point from a file in src",
+    title: "rejects an import past an entry point from a file in src",
     files: {
       "hub/src/main.ts": `import { bundle } from "./bundle/bundle.ts";\nexport const main = bundle;`,
     },
     rules: ["entry-point"],
   },
   {
-    title: "refuses an import past the entry points of another package, also by a test",
+    title: "rejects an import past the entry points of another package, also by a test",
     files: {
       "hub/src/status/past.test.ts": `import { fail } from "../../../shared/src/errors/fail.ts";\nexport const past = fail;`,
       "hub/src/status/wire.test.ts": `import { wire } from "../../../proto/src/wire.ts";\nexport const past = wire;`,
@@ -129,14 +129,14 @@ const cases: readonly Case[] = [
     rules: ["entry-point-of-package", "entry-point-of-flat-package"],
   },
   {
-    title: "refuses what another package does not export",
+    title: "rejects what another package does not export",
     files: {
       "hub/src/status/past.ts": `import { fail } from "@flotilla/shared/errors/fail.ts";\nexport const past = fail;`,
     },
     rules: ["unresolved"],
   },
   {
-    title: "refuses imports between hub and agent",
+    title: "rejects imports between hub and agent",
     files: {
       "hub/src/status/agent.ts": `import type { errors } from "../../../agent/src/errors.ts";\nexport type E = typeof errors;`,
       "agent/src/hub.ts": `import { errors } from "../../hub/src/errors.ts";\nexport const hub = errors;`,
@@ -144,7 +144,7 @@ const cases: readonly Case[] = [
     rules: ["agent-imports", "hub-imports"],
   },
   {
-    title: "refuses imports of hub and agent in shared",
+    title: "rejects imports of hub and agent in shared",
     files: {
       "shared/src/errors/hub.ts": `import { errors } from "../../../hub/src/errors.ts";\nexport const hub = errors;`,
       "shared/src/errors/agent.ts": `import { errors } from "../../../agent/src/errors.ts";\nexport const agent = errors;`,
@@ -159,14 +159,14 @@ const cases: readonly Case[] = [
     rules: [],
   },
   {
-    title: "refuses @kubernetes/client-node at run time",
+    title: "rejects @kubernetes/client-node at run time",
     files: {
       "hub/src/status/pod.ts": `import { client } from "@kubernetes/client-node";\nexport const pod = client;`,
     },
     rules: ["kubernetes-types-only"],
   },
   {
-    title: "refuses test doubles in production",
+    title: "rejects test doubles in production",
     files: {
       "hub/src/status/fake.ts": `import { createCaches } from "../testing/index.ts";\nexport const fake = createCaches;`,
     },
@@ -184,7 +184,7 @@ for (const { title, files, rules } of cases) {
   });
 }
 
-test("a rule that is not in force refuses nothing", async (t) => {
+test("a rule that is not in force rejects nothing", async (t) => {
   const repository = await write(t, {
     ...clean,
     "hub/src/cache/up.ts": `import { main } from "../main.ts";\nexport const up = main;`,

@@ -48,7 +48,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       if (observed.kind === "broken") {
         throw new AppError(
           cliErrors.FLEET_BROKEN,
-          `the fleet in ${paths.root} is broken: ${observed.gone.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
+          `the fleet in ${paths.root} is broken: ${observed.ended.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
         );
       }
       // Leftovers of a program that was killed or of a machine that was restarted.

@@ -25,7 +25,7 @@ export async function runningFleet(dir: string): Promise<FleetState> {
     case "broken":
       throw new AppError(
         cliErrors.FLEET_BROKEN,
-        `the fleet in ${dir} is broken: ${observed.gone.map(({ name, logFile }) => `${name} (log ${logFile})`).join(", ")} has ended; run \`flotilla down\`, then \`flotilla up\``,
+        `the fleet in ${dir} is broken: ${observed.ended.map(({ name, logFile }) => `${name} (log ${logFile})`).join(", ")} has ended; run \`flotilla down\`, then \`flotilla up\``,
       );
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { waitForAll } from "./wait.ts";
 
 test("waitForAll resolves to all results", async () => {
@@ -14,7 +14,7 @@ test("waitForAll rejects only when all promises have settled", async () => {
   const all = waitForAll([slow.promise, failed]).catch((thrown: unknown) => {
     result = String(thrown);
   });
-  await turn();
+  await nextTick();
   assert.equal(result, "pending");
 
   slow.resolve("started");

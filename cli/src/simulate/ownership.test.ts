@@ -87,14 +87,14 @@ const cases: readonly (readonly [
 ];
 
 suite("a simulation with two agents and two HelmOps finds", () => {
-  for (const [what, some, made, taken] of cases) {
+  for (const [what, some, owned, conflicting] of cases) {
     test(what, () => {
       const found = { ...nothing, ...some };
 
       const own = ownedObjects("many", found);
       const others = conflictingObjects("many", { agents: 2, bundles: 2 }, found);
 
-      assert.deepEqual([describeObjects(own), describeObjects(others)], [made, taken]);
+      assert.deepEqual([describeObjects(own), describeObjects(others)], [owned, conflicting]);
     });
   }
 });

@@ -30,7 +30,7 @@ async function simulate(name: string, ...args: readonly string[]): Promise<Runni
     ...["simulate", ...ofHub, "--name", name, "--latency", "20ms", ...args],
   );
   after(() => running.child.kill("SIGKILL"));
-  await running.printed(`The agents of ${name} are connected.`);
+  await running.printed(`All agents of ${name} are connected.`);
   return running;
 }
 

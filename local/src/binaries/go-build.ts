@@ -52,39 +52,39 @@ export async function goBuild(
   };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
-  const outcome = await new Promise<Outcome>((resolve) => {
+  const result = await new Promise<BuildResult>((resolve) => {
     child.once("error", (thrown) => resolve({ error: thrown }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   if (options.signal?.aborted === true) {
     throw new AppError(commonErrors.CANCELLED, `go build of ${name} was cancelled`);
   }
-  const error = buildError(name, outcome, printed);
+  const error = buildError(name, result, printed);
   if (error !== undefined) throw error;
 }
 
-interface Outcome {
+interface BuildResult {
   readonly error?: Error;
   readonly code?: number | null;
   readonly signal?: NodeJS.Signals | null;
 }
 
 /** The error of a failed `go build`; undefined when it succeeded. */
-function buildError(name: string, outcome: Outcome, printed: string): AppError | undefined {
-  if (outcome.code === 0) return undefined;
+function buildError(name: string, result: BuildResult, printed: string): AppError | undefined {
+  if (result.code === 0) return undefined;
   const doing = `go build of ${name}`;
-  const full = diskFullError(outcome.error ?? printed, doing, spaceNeeded);
+  const full = diskFullError(result.error ?? printed, doing, spaceNeeded);
   if (full !== undefined) return full;
-  if (outcome.error !== undefined) {
+  if (result.error !== undefined) {
     return new AppError(
       localErrors.BINARY_BUILD_FAILED,
-      `${doing} could not start: ${messageOf(outcome.error)}`,
+      `${doing} could not start: ${messageOf(result.error)}`,
       {
-        cause: outcome.error,
+        cause: result.error,
       },
     );
   }
-  const killed = outcome.signal ?? /signal: (\w+)/.exec(printed)?.[1];
+  const killed = result.signal ?? /signal: (\w+)/.exec(printed)?.[1];
   if (killed !== undefined) {
     return new AppError(
       localErrors.BINARY_BUILD_FAILED,
@@ -93,6 +93,6 @@ function buildError(name: string, outcome: Outcome, printed: string): AppError |
   }
   return new AppError(
     localErrors.BINARY_BUILD_FAILED,
-    `${doing} exited with code ${outcome.code ?? "unknown"}:\n${printed.trimEnd().split("\n").slice(-12).join("\n")}`,
+    `${doing} exited with code ${result.code ?? "unknown"}:\n${printed.trimEnd().split("\n").slice(-12).join("\n")}`,
   );
 }

@@ -61,7 +61,7 @@ test("a fleet is running, broken, stale or absent depending on its processes", a
   assert.deepEqual(await observeFleet(paths), { kind: "running", state });
 
   await hub.stop();
-  assert.deepEqual(await observeFleet(paths), { kind: "broken", state, gone: [hub.record] });
+  assert.deepEqual(await observeFleet(paths), { kind: "broken", state, ended: [hub.record] });
 
   await etcd.stop();
   assert.deepEqual(await observeFleet(paths), { kind: "stale", state });

@@ -39,7 +39,11 @@ export type FleetObservation =
   /** All processes are running. */
   | { readonly kind: "running"; readonly state: FleetState }
   /** Some processes have ended. */
-  | { readonly kind: "broken"; readonly state: FleetState; readonly gone: readonly ProcessRecord[] }
+  | {
+      readonly kind: "broken";
+      readonly state: FleetState;
+      readonly ended: readonly ProcessRecord[];
+    }
   /** All processes have ended: the machine was restarted, or they were killed. */
   | { readonly kind: "stale"; readonly state: FleetState };
 
@@ -48,9 +52,9 @@ export async function observeFleet(paths: FleetPaths): Promise<FleetObservation>
   const state = await readJson(paths.state, fleetState);
   if (state === undefined) return { kind: "absent" };
   const alive = await Promise.all(state.processes.map(isAlive));
-  const gone = state.processes.filter((_, index) => alive[index] !== true);
-  if (gone.length === 0) return { kind: "running", state };
-  return gone.length === state.processes.length
+  const ended = state.processes.filter((_, index) => alive[index] !== true);
+  if (ended.length === 0) return { kind: "running", state };
+  return ended.length === state.processes.length
     ? { kind: "stale", state }
-    : { kind: "broken", state, gone };
+    : { kind: "broken", state, ended };
 }
