@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { test } from "vitest";
 import { waitForAll } from "./wait.ts";
 
 test("waitForAll resolves to all results", async () => {

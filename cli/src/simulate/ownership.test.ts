@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
 import {
   conflictingObjects,
   describeObjects,
@@ -86,7 +86,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("a simulation with two agents and two HelmOps finds", () => {
+describe("a simulation with two agents and two HelmOps finds", () => {
   for (const [what, some, owned, conflicting] of cases) {
     test(what, () => {
       const found = { ...nothing, ...some };

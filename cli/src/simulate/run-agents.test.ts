@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { test } from "vitest";
 import {
   describeProgress,
   openFilesLimit,

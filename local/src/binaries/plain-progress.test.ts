@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { plainProgress } from "./plain-progress.ts";
 
 test("prints a line for each phase and each quarter of a download", () => {

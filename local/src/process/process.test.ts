@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { endProcess, waitUntilGone } from "./end-process.ts";
 import { identityOf, isAlive } from "./identity.ts";
@@ -38,7 +38,7 @@ test("kills a process that ignores SIGTERM after the grace period, with its chil
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  t.after(() => leader.kill("SIGKILL"));
+  t.onTestFinished(() => void leader.kill("SIGKILL"));
   const [printed] = await once(leader.stdout, "data");
   const child = await identityOf(Number(printed));
   const identity = await identityOf(leader.pid ?? 0);
@@ -50,7 +50,7 @@ test("kills a process that ignores SIGTERM after the grace period, with its chil
 
 test("does not end a process that reuses a recorded pid", async (t) => {
   const other = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => other.stop());
+  t.onTestFinished(() => other.stop());
   const recorded = { pid: other.identity.pid, startedAt: "another-boot:1" };
 
   assert.equal(await endProcess(recorded), "gone");
@@ -105,7 +105,7 @@ test("a process inherits no environment variables", async (t) => {
 
 test("the reaper ends watched processes when its parent is killed", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => running.stop());
+  t.onTestFinished(() => running.stop());
   const program = `
     const { startReaper } = await import(${JSON.stringify(new URL("./reaper.ts", import.meta.url).href)});
     startReaper().watch(${JSON.stringify(running.record)});
@@ -121,7 +121,7 @@ test("the reaper ends watched processes when its parent is killed", async (t) =>
 
 test("a released reaper ends no process", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => running.stop());
+  t.onTestFinished(() => running.stop());
   const reaper = startReaper();
   reaper.watch(running.record);
 
