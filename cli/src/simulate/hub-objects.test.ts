@@ -21,10 +21,12 @@ const { caPem } = await issueTestCertificate();
 const request = { agents: 2, bundles: 1 };
 
 /** A hub that creates a Secret for every registration token. */
-function aHub({ signal }: TestContext): MemoryRest {
+function aHub(t: TestContext): MemoryRest {
   const hub = createMemoryRest();
   hub.put(namespaces, { metadata: { name: namespace } });
-  void createTokenSecrets(hub, signal);
+  const controller = new AbortController();
+  t.onTestFinished(() => controller.abort());
+  void createTokenSecrets(hub, controller.signal);
   return hub;
 }
 
