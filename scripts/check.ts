@@ -1,6 +1,6 @@
 /** `npm run check`: all static checks, two in parallel. Runs every check even when one fails. */
 import { availableParallelism } from "node:os";
-import { runQuietly } from "./run.ts";
+import { run } from "./run.ts";
 
 interface Part {
   readonly name: string;
@@ -30,7 +30,7 @@ if (failed.length > 0) {
 async function runWaiting(): Promise<void> {
   for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
     const started = performance.now();
-    const { code, output } = await runQuietly(part.command, part.args);
+    const { code, output } = await run(part.command, part.args);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     if (code !== 0) {
       failed.push(part.name);
