@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
       "hub/src/status/up.ts": `import { main } from "../main.ts";\nexport const up = main;`,
       "hub/src/bundle/bundle.ts": "export const bundle = 1;",
     },
-    rules: ["hub-layer-4"],
+    rules: ["hub-layer-3"],
   },
   {
     title: "rejects an upward import of a type",

@@ -46,18 +46,22 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["api", "conditions", "content", "referenced", "source", "values"],
   ],
   hub: [
-    ["errors.ts"],
+    ["config.ts", "errors", "errors.ts"],
     ["cache"],
     // Pure rules and libraries, without watches.
-    ["clusterstate", "content", "identity", "policy", "referenced", "resolve"],
-    ["status", "summary", "targeting"],
+    [
+      ...["authority", "clusterstate", "content", "frontend", "identity", "policy", "presence"],
+      ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
+    ],
     // Controllers, each with its watches.
-    ["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop", "metrics"],
-    ["registrationtoken", "replica"],
+    [
+      ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...["metrics", "registrationtoken", "replica"],
+    ],
     // Servers.
     ["agentserver", "dispatch", "enrolment", "webhook"],
     ["leader"],
-    ["config.ts"],
+    ["parts.ts"],
     ["main.ts"],
   ],
   local: [
