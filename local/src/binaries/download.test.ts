@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { parseChecksum } from "./checksum.ts";
+import { parseChecksum } from "./download.ts";
 
 const digest = "0123456789abcdef".repeat(4);
 const other = "f".repeat(64);

@@ -32,7 +32,7 @@ async function get(
   };
 }
 
-test("an index that did not change is answered with 304, by ETag and by date", async (t) => {
+test("returns 304 for an unchanged index, by ETag and by date", async (t) => {
   const { url } = await serve(t);
   const first = await get(`${url}/index.yaml`);
 
@@ -51,7 +51,7 @@ test("an index that did not change is answered with 304, by ETag and by date", a
   assert.equal(byTag.text, "");
 });
 
-test("an index that was replaced within the same second is sent again", async (t) => {
+test("returns an index that was replaced within the same second", async (t) => {
   const { dir, url } = await serve(t);
   const first = await get(`${url}/index.yaml`);
   await writeFile(join(dir, ".new"), "entries: []\n");
@@ -66,7 +66,7 @@ test("an index that was replaced within the same second is sent again", async (t
   assert.equal(second.text, "entries: []\n");
 });
 
-test("only plain files of the folder are served", async (t) => {
+test("serves only plain files of the folder", async (t) => {
   const { dir, url } = await serve(t);
   await mkdir(join(dir, "folder"));
   await writeFile(join(dir, ".hidden"), "half");
@@ -84,7 +84,7 @@ test("only plain files of the folder are served", async (t) => {
   }
 });
 
-test("a HEAD has the headers alone, and writing is refused", async (t) => {
+test("HEAD returns only headers, and other methods are rejected", async (t) => {
   const { url } = await serve(t);
 
   const head = await request(`${url}/index.yaml`, { method: "HEAD" });

@@ -3,10 +3,15 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
 import { describe, test } from "vitest";
-import { describeFound, type Found, inTheWay, madeUnder } from "./found.ts";
+import {
+  conflictingObjects,
+  describeObjects,
+  ownedObjects,
+  type SimulationObjects,
+} from "./ownership.ts";
 
 const marked = { [simulatedLabel]: "many" };
-const nothing: Found = { tokens: [], helmOps: [], clusters: [] };
+const nothing: SimulationObjects = { tokens: [], helmOps: [], clusters: [] };
 
 function aHelmOp(name: string, labels = {}): HelmOp {
   return { metadata: { name, labels }, spec: {} };
@@ -18,9 +23,9 @@ function aCluster(name: string, clientID: string, labels = {}): Cluster {
 
 const cases: readonly (readonly [
   what: string,
-  found: Partial<Found>,
-  made: string,
-  inTheWay: string,
+  found: Partial<SimulationObjects>,
+  owned: string,
+  conflicting: string,
 ])[] = [
   [
     "its own token",
@@ -29,13 +34,13 @@ const cases: readonly (readonly [
     "",
   ],
   [
-    "a token of somebody else",
+    "a token that a user created",
     { tokens: [{ metadata: { name: "many" }, spec: {} }] },
     "",
     "ClusterRegistrationToken many",
   ],
   [
-    "a token of another name",
+    "a token with another name",
     {
       tokens: [
         { metadata: { name: "most", labels: { [simulatedLabel]: "most" } }, spec: {} },
@@ -46,58 +51,58 @@ const cases: readonly (readonly [
     "",
   ],
   [
-    "its own HelmOps, also more than are asked for now",
+    "its own HelmOps, also more than are requested now",
     { helmOps: [aHelmOp("many-1", marked), aHelmOp("many-9", marked)] },
     "HelmOp many-1, HelmOp many-9",
     "",
   ],
-  ["a HelmOp of somebody else", { helmOps: [aHelmOp("many-2")] }, "", "HelmOp many-2"],
-  ["a HelmOp beyond those that are asked for", { helmOps: [aHelmOp("many-3")] }, "", ""],
+  ["a HelmOp that a user created", { helmOps: [aHelmOp("many-2")] }, "", "HelmOp many-2"],
+  ["a HelmOp with a number that is not requested", { helmOps: [aHelmOp("many-3")] }, "", ""],
+  ["a HelmOp that a user labelled", { helmOps: [aHelmOp("web", { simulation: "many" })] }, "", ""],
   [
-    "a HelmOp that somebody labelled for targets",
-    { helmOps: [aHelmOp("web", { simulation: "many" })] },
-    "",
-    "",
-  ],
-  [
-    "Clusters of its agents, whatever they are called",
+    "Clusters of its agents, with any name",
     { clusters: [aCluster("cluster-1a2b", "simulation/many/run/1")] },
     "Cluster cluster-1a2b",
     "",
   ],
-  ["a Cluster of somebody else", { clusters: [aCluster("many-2", "c")] }, "", "Cluster many-2"],
-  ["a Cluster beyond those that are asked for", { clusters: [aCluster("many-3", "c")] }, "", ""],
+  ["a Cluster that a user created", { clusters: [aCluster("many-2", "c")] }, "", "Cluster many-2"],
   [
-    "a Cluster with its label that no agent of it made",
+    "a Cluster with a number that is not requested",
+    { clusters: [aCluster("many-3", "c")] },
+    "",
+    "",
+  ],
+  [
+    "a Cluster with its label that none of its agents created",
     { clusters: [aCluster("paris", "c", { simulation: "many" })] },
     "",
     "Cluster paris",
   ],
   [
-    "a Cluster of a simulation whose name begins the same",
+    "a Cluster of a simulation whose name has the same prefix",
     { clusters: [aCluster("many-more-1", "simulation/many-more/run/1")] },
     "",
     "",
   ],
 ];
 
-describe("of what a simulation of two agents and two HelmOps finds", () => {
-  for (const [what, some, made, taken] of cases) {
+describe("a simulation with two agents and two HelmOps finds", () => {
+  for (const [what, some, owned, conflicting] of cases) {
     test(what, () => {
       const found = { ...nothing, ...some };
 
-      const own = madeUnder("many", found);
-      const others = inTheWay("many", { agents: 2, bundles: 2 }, found);
+      const own = ownedObjects("many", found);
+      const others = conflictingObjects("many", { agents: 2, bundles: 2 }, found);
 
-      assert.deepEqual([describeFound(own), describeFound(others)], [made, taken]);
+      assert.deepEqual([describeObjects(own), describeObjects(others)], [owned, conflicting]);
     });
   }
 });
 
-test("a token of somebody else is in nobody's way where none is made", () => {
+test("a token that a user created does not conflict when no token is needed", () => {
   const tokens = [{ metadata: { name: "many" }, spec: {} }];
 
-  const others = inTheWay(
+  const others = conflictingObjects(
     "many",
     { agents: 1, bundles: 0, tokenSecret: "many" },
     { ...nothing, tokens },
@@ -106,11 +111,11 @@ test("a token of somebody else is in nobody's way where none is made", () => {
   assert.deepEqual(others, nothing);
 });
 
-test("of many objects three are named", () => {
+test("describes the first three of many objects", () => {
   const clusters = ["a", "b", "c", "d", "e"].map((name) => aCluster(name, ""));
 
   assert.equal(
-    describeFound({ ...nothing, clusters }),
+    describeObjects({ ...nothing, clusters }),
     "Cluster a, Cluster b, Cluster c and 2 more",
   );
 });

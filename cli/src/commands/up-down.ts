@@ -1,11 +1,12 @@
-/** `flotilla up`: a fleet on this machine. */
-
+/** `flotilla up` and `flotilla down`: start and stop a fleet on this machine. */
 import { mkdir } from "node:fs/promises";
 import { plainProgress } from "@flotilla/local/binaries/plain-progress.ts";
 import { withLock } from "@flotilla/local/process/lock.ts";
+import { exitError } from "@flotilla/local/process/process-errors.ts";
 import { endInOrder } from "@flotilla/local/process/process-record.ts";
 import { type Reaper, startReaper } from "@flotilla/local/process/reaper.ts";
-import { exitError, type RunningProcess } from "@flotilla/local/process/start-process.ts";
+import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { kindProvider } from "@flotilla/local/provider/kind.ts";
 import { endFleetProcesses, removeFleetFiles } from "@flotilla/local/state/clean-fleet.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import { observeFleet } from "@flotilla/local/state/fleet-state.ts";
@@ -19,12 +20,12 @@ export interface UpOptions {
   readonly dir: string;
   readonly clusters: number;
   readonly provider: "embedded" | "kind";
-  readonly detach: boolean;
+  readonly detach?: boolean;
   readonly sample: boolean;
-  readonly local: boolean;
+  readonly local?: boolean;
 }
 
-/** Resolves when the fleet is up (`detach`), or when it was stopped again. */
+/** Resolves when the fleet is ready (`detach`), or after it was stopped by a signal. */
 export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   const paths = fleetPaths(options.dir);
   const out = process.stdout;
@@ -40,22 +41,22 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
     async (): Promise<{ fleet: StartedFleet; reaper: Reaper | undefined } | undefined> => {
       const observed = await observeFleet(paths);
       if (observed.kind === "running") {
-        out.write("A fleet is running already.\n");
+        out.write("A fleet is already running.\n");
         out.write(describeFleet(observed.state, { ...shown, foreground: false }));
         return undefined;
       }
       if (observed.kind === "broken") {
         throw new AppError(
           cliErrors.FLEET_BROKEN,
-          `a fleet was started in ${paths.root}, and ${observed.gone.map(({ name }) => name).join(", ")} of it has ended; \`flotilla down\` ends the rest, then start anew`,
+          `the fleet in ${paths.root} is broken: ${observed.ended.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
         );
       }
-      // Left behind by a program that was killed, or by a machine that was restarted.
+      // Leftovers of a program that was killed or of a machine that was restarted.
       await endFleetProcesses(paths);
       await removeFleetFiles(paths);
       await mkdir(paths.root, { recursive: true });
       const reaper = options.detach ? undefined : startReaper();
-      const begun = performance.now();
+      const startedMs = performance.now();
       try {
         const fleet = await startFleet({
           ...options,
@@ -65,7 +66,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
           progress: plainProgress(out),
           step: (what) =>
             out.write(
-              `[${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s] ${what}\n`,
+              `[${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s] ${what}\n`,
             ),
           signal: stop,
         });
@@ -79,7 +80,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   );
   if (started === undefined) return;
   const { fleet, reaper } = started;
-  out.write(describeFleet(fleet.state, { ...shown, foreground: !options.detach }));
+  out.write(describeFleet(fleet.state, { ...shown, foreground: options.detach !== true }));
   if (options.detach) {
     for (const running of fleet.processes) running.detach();
     return;
@@ -91,10 +92,10 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   await removeFleetFiles(paths);
   await reaper?.release();
   if (ended !== undefined) throw await exitError(ended);
-  out.write("All of it is stopped.\n");
+  out.write("Fleet stopped.\n");
 }
 
-/** The first process that ends by itself; undefined when somebody asked to stop before that. */
+/** The first process that exits by itself; undefined when `stop` aborts before that. */
 async function firstToEnd(
   processes: readonly RunningProcess[],
   stop: AbortSignal,
@@ -108,19 +109,38 @@ async function firstToEnd(
   ]);
 }
 
-/** Aborts at the first Ctrl-C; later ones are told that stopping is under way. */
+/** Aborts on the first signal; further signals only print that stopping is in progress. */
 function stopOnSignals(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      if (controller.signal.aborted) process.stderr.write("stopping already, a moment please\n");
+      if (controller.signal.aborted) process.stderr.write("already stopping, please wait\n");
       controller.abort(
         new AppError(
           cliErrors.FLEET_NOT_READY,
-          "stopped before the fleet was up; nothing of it is left running",
+          "interrupted before the fleet was ready; all its processes have been stopped",
         ),
       );
     });
   }
   return controller.signal;
+}
+
+/** Stops all processes of the fleet in `dir` and deletes its files. Does nothing when there is none. */
+export async function down(dir: string, config: CliConfig): Promise<void> {
+  const paths = fleetPaths(dir);
+  const observed = await observeFleet(paths);
+  const ended = await endFleetProcesses(paths);
+  if (observed.kind !== "absent" && observed.state.provider === "kind") {
+    const kind = kindProvider({ environment: config.environment });
+    await Promise.all(
+      observed.state.clusters.map(({ name }) => kind.stop({ name, dir: paths.cluster(name) })),
+    );
+  }
+  await removeFleetFiles(paths);
+  process.stdout.write(
+    ended.length === 0
+      ? "No fleet is running.\n"
+      : `Fleet stopped: ${ended.length} processes ended, data deleted.\n`,
+  );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { test } from "vitest";
-import { type ReconcileOutcome, reconcileOutcome } from "./reconcile-outcome.ts";
+import { type ReconcileResult, reconcileResult } from "./reconcile.ts";
 
 function aHelmOp(status?: HelmOpStatus): HelmOp {
   return {
@@ -23,20 +23,20 @@ const handled: HelmOpStatus = {
 const cases: readonly (readonly [
   what: string,
   helmOp: HelmOp | undefined,
-  outcome: ReconcileOutcome["kind"],
+  kind: ReconcileResult["kind"],
   text: RegExp,
 ])[] = [
-  ["one that is gone", undefined, "failed", /deleted/],
-  ["one without a status", aHelmOp(), "waiting", /does one run/],
+  ["a HelmOp that was deleted", undefined, "failed", /deleted/],
+  ["a HelmOp without a status", aHelmOp(), "waiting", /has not handled the request/],
   [
-    "one that handled an earlier request",
+    "a HelmOp that handled an earlier request",
     aHelmOp({ ...handled, lastHandledReconcileAt: "before" }),
     "waiting",
-    /does one run/,
+    /has not handled the request/,
   ],
-  ["one that is ready", aHelmOp(handled), "ready", /^1\.2\.3 is ready in 2 of 2 clusters$/],
+  ["a HelmOp that is ready", aHelmOp(handled), "ready", /^1\.2\.3 is ready in 2 of 2 clusters$/],
   [
-    "one that has more to say",
+    "a ready HelmOp with a message in its conditions",
     aHelmOp({
       ...handled,
       conditions: [{ type: "Accepted", status: "True", message: "unknown field x" }, ready],
@@ -45,22 +45,22 @@ const cases: readonly (readonly [
     /clusters; unknown field x$/,
   ],
   [
-    "one that goes nowhere and has no version",
+    "a HelmOp without clusters and without a version",
     aHelmOp({
       lastHandledReconcileAt: "now",
       conditions: [{ ...ready, message: "no cluster matches" }],
     }),
     "ready",
-    /^it is ready in 0 of 0 clusters; no cluster matches$/,
+    /^is ready in 0 of 0 clusters; no cluster matches$/,
   ],
   [
-    "one that was ready before",
+    "a HelmOp that was ready at an earlier generation",
     aHelmOp({ ...handled, conditions: [{ ...ready, observedGeneration: 1 }] }),
     "waiting",
     /not ready/,
   ],
   [
-    "one that is on its way",
+    "a HelmOp that is not ready",
     aHelmOp({
       ...handled,
       conditions: [{ ...ready, status: "False", message: "WaitApplied(1)" }],
@@ -69,7 +69,7 @@ const cases: readonly (readonly [
     /WaitApplied\(1\)/,
   ],
   [
-    "one that is stalled, ready or not",
+    "a HelmOp that is stalled and ready",
     aHelmOp({
       ...handled,
       conditions: [ready, { type: "Stalled", status: "True", message: "no chart" }],
@@ -80,8 +80,8 @@ const cases: readonly (readonly [
 ];
 for (const [what, helmOp, kind, text] of cases) {
   test(`${what}: ${kind}`, () => {
-    const outcome = reconcileOutcome(helmOp, "now");
-    assert.equal(outcome.kind, kind);
-    assert.match(outcome.kind === "ready" ? outcome.text : outcome.why, text);
+    const result = reconcileResult(helmOp, "now");
+    assert.equal(result.kind, kind);
+    assert.match(result.message, text);
   });
 }

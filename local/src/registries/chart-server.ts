@@ -1,6 +1,6 @@
 /**
  * Serves the files of one folder over HTTP, with what a polling client needs: ETag, Last-Modified and 304. Only plain
- * files directly in the folder are served; that is all that a chart repository has.
+ * files directly in the folder are served; a chart repository has no others.
  */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -15,10 +15,11 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".prov": "text/plain",
 };
 
+/** An HTTP server for the files in `dir`; the caller listens. */
 export function createChartServer(dir: string): Server {
   return createServer((request, response) => {
     void answer(dir, request, response).catch((thrown: unknown) => {
-      // The client went away in the middle, or the file cannot be read; there is nobody left to tell but the log.
+      // The client has disconnected, or the file cannot be read.
       console.error(`${request.method ?? ""} ${request.url ?? ""}: ${String(thrown)}`);
       if (!response.headersSent) response.writeHead(500);
       response.end();
@@ -60,7 +61,7 @@ async function send(
     response.writeHead(404).end();
     return;
   }
-  // Files are only ever replaced by rename, so the inode, the size and the time to the nanosecond stand for the bytes.
+  // Files are replaced by rename only, so inode, size and mtime in nanoseconds identify the content.
   const etag = `"${stat.ino.toString(36)}-${stat.size.toString(36)}-${stat.mtimeNs.toString(36)}"`;
   const modified = new Date(Number(stat.mtimeMs));
   const headers = { etag, "last-modified": modified.toUTCString(), "cache-control": "no-cache" };
@@ -81,7 +82,7 @@ async function send(
   await pipeline(createReadStream("", { fd: file, autoClose: false }), response);
 }
 
-/** RFC 9110: If-Modified-Since counts only where there is no If-None-Match. */
+/** RFC 9110: If-Modified-Since is ignored when there is an If-None-Match. */
 function isUnchanged(request: IncomingMessage, etag: string, modified: Date): boolean {
   const tags = request.headers["if-none-match"];
   if (tags !== undefined) {
@@ -98,6 +99,6 @@ function nameOf(url: string | undefined): string | undefined {
     const name = decodeURIComponent(new URL(url ?? "", "http://charts").pathname.slice(1));
     return namePattern.test(name) ? name : undefined;
   } catch {
-    return undefined; // Not an address at all.
+    return undefined; // Not a valid URL.
   }
 }

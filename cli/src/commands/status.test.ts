@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { formatTable } from "./table.ts";
+import { formatTable } from "./status.ts";
 
 test("columns are as wide as their widest cell, and lines end without spaces", () => {
   assert.equal(
