@@ -14,16 +14,16 @@ import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
-import { serverNames } from "./identity/server-names.ts";
+import { serverNames } from "./authority/server-names.ts";
 import { createSeriesBook } from "./metrics/series-book.ts";
-import { createReplica } from "./presence/replica.ts";
-import { createCurrency } from "./report/currency.ts";
-import { createReportWriter } from "./report/report-writer.ts";
-import { createWire } from "./serve/wire.ts";
-import { followNamedByDeployments } from "./supply/named-by-deployments.ts";
-import { createWorkspaceObjects } from "./supply/workspace-objects.ts";
+import { createReplica } from "./replica/replica.ts";
+import { createCurrency } from "./dispatch/staleness-check.ts";
+import { createReportWriter } from "./dispatch/report-writer.ts";
+import { createWire } from "./agentserver/agent-server.ts";
+import { followNamedByDeployments } from "./referenced/references.ts";
+import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
 import { createWebhook } from "./webhook/webhook.ts";
-import { webhookRoute } from "./webhook/webhook-route.ts";
+import { webhookRoute } from "./webhook/route.ts";
 import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */

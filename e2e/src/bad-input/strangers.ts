@@ -6,7 +6,7 @@ import { after, describe, test } from "node:test";
 import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
 import { agentConnected, prepareAgent } from "@flotilla/cli/fleet/enroll-clusters.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";

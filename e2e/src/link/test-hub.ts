@@ -1,11 +1,11 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
 import { after } from "node:test";
-import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
-import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
-import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
-import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
-import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
-import { createWorkspaceObjects } from "@flotilla/hub/supply/workspace-objects.ts";
+import { clusterIndexers, tokenIndexers } from "@flotilla/hub/cache/enrolment-indexes.ts";
+import { deploymentIndexers } from "@flotilla/hub/dispatch/dispatcher.ts";
+import type { ReportPlace, ReportSink } from "@flotilla/hub/dispatch/report-sink.ts";
+import { createWire, type Wire, type WireOptions } from "@flotilla/hub/agentserver/agent-server.ts";
+import { followNamedByDeployments } from "@flotilla/hub/referenced/references.ts";
+import { createWorkspaceObjects } from "@flotilla/hub/referenced/workspace-objects.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";

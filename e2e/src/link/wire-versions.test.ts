@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { hubServerName } from "@flotilla/proto/server-name.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { hubKindsV1, loadFleetV1 } from "@flotilla/proto/testing/fleet-v1.ts";

@@ -13,7 +13,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { Namespace } from "@flotilla/shared/kube/core-resources.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { clientDigest, type RemovedClient } from "../registration-token/removed-clients.ts";
+import { clientDigest, type RemovedClient } from "../registrationtoken/removed-clients.ts";
 
 export function houseFor(cluster: Cluster): Namespace {
   const { namespace = "", name } = cluster.metadata;

@@ -19,8 +19,8 @@ import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/ob
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
-import { tokenIndexers } from "../enroll/indexes.ts";
-import { clientDigest } from "../registration-token/removed-clients.ts";
+import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { clientDigest } from "../registrationtoken/removed-clients.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";

@@ -11,7 +11,7 @@ import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
+import { type RemovedClientsDeps, rememberRemoved } from "../registrationtoken/removed-clients.ts";
 import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 import {
   clusterKeyOfNamespace,

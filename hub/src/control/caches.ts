@@ -32,10 +32,10 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
-import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
-import { replicaIndexers } from "../presence/lost-agents.ts";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { replicaIndexers } from "../replica/orphaned-agents.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
-import { supplyIndexers } from "../supply/named-by-deployments.ts";
+import { supplyIndexers } from "../referenced/references.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;

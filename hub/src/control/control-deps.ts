@@ -8,7 +8,7 @@ import type { Registry } from "prom-client";
 import type { ContentStore } from "../content/content-store.ts";
 import type { PinSeals } from "../helm-op/pin-seals.ts";
 import type { SeriesBook } from "../metrics/series-book.ts";
-import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
+import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import type { Caches } from "./caches.ts";
 
 export interface ControlDeps {

@@ -7,7 +7,7 @@
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { createRateLimit } from "../serve/rate-limit.ts";
+import { createRateLimit } from "../rpc/rate-limit.ts";
 
 /** For each Bundle, in clusters that its looks go through; however many there are, it is looked at twice a second. */
 const budget = { burst: 5_000, perSecond: 10_000 };

@@ -6,7 +6,7 @@ import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import type { WorkspaceObject } from "../supply/workspace-object.ts";
+import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createChartAccess } from "./chart-access.ts";
 

@@ -14,7 +14,7 @@ import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
 import { hubErrors } from "../errors.ts";
-import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
+import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import { wantedCharts } from "./plan-bundle.ts";
 
 export interface ChartAccess {

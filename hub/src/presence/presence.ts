@@ -14,11 +14,11 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import type { ClusterRef } from "../handout/report-sink.ts";
+import type { ClusterRef } from "../dispatch/report-sink.ts";
 import { presenceErrors } from "./errors.ts";
-import { judgePresence, type PresenceVerdict } from "./judge-presence.ts";
+import { judgePresence, type PresenceVerdict } from "./presence-rule.ts";
 import { lastSeen, toTime } from "./last-seen.ts";
-import { writeCluster } from "./write-cluster.ts";
+import { writeCluster } from "./agent-status.ts";
 
 export interface PresenceDeps {
   readonly rest: KubeRest;

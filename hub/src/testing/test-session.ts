@@ -7,11 +7,11 @@ import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { createHandoutMetrics } from "../handout/metrics.ts";
-import type { ReportPlace } from "../handout/report-sink.ts";
-import { type AgentStream, openSession, type Session } from "../handout/session.ts";
-import type { Incoming } from "../serve/incoming.ts";
-import { createRefusals } from "../serve/refusals.ts";
+import { createHandoutMetrics } from "../dispatch/metrics.ts";
+import type { ReportPlace } from "../dispatch/report-sink.ts";
+import { type AgentStream, openSession, type Session } from "../dispatch/session.ts";
+import type { Incoming } from "../rpc/incoming.ts";
+import { createRefusals } from "../rpc/rejections.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 

@@ -16,7 +16,7 @@ import { Registry } from "prom-client";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createWebhook } from "./webhook.ts";
-import { webhookRoute } from "./webhook-route.ts";
+import { webhookRoute } from "./route.ts";
 
 const key = "the key";
 const authorization = `Bearer ${key}`;

@@ -15,10 +15,10 @@ import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRateLimit } from "../serve/rate-limit.ts";
-import { isSender, type Proof } from "./is-sender.ts";
-import { namedHelmOps } from "./named-helm-ops.ts";
-import { readPush } from "./pushed-repositories.ts";
+import { createRateLimit } from "../rpc/rate-limit.ts";
+import { isSender, type Proof } from "./authenticate.ts";
+import { namedHelmOps } from "./match-helm-ops.ts";
+import { readPush } from "./payload.ts";
 import { createPollRequests } from "./request-polls.ts";
 
 export interface WebhookDeps {

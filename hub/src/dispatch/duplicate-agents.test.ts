@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { aCluster } from "../testing/objects.ts";
+import { createTwoAgents } from "./duplicate-agents.ts";
+
+const key = keyOf(aCluster("paris"));
+
+/** Three replicas that see one cluster connect again and again; gives which of them warned, and after how many. */
+function watchedBy(count: number) {
+  const clock = createFakeClock();
+  const replicas = Array.from({ length: count }, () => createTwoAgents(clock));
+  let agent: ClusterAgent = { connected: true, epoch: 1 };
+  let holder = 0;
+  let warnings = 0;
+
+  function change(next: ClusterAgent): void {
+    const [before, after] = [agent, next].map((each) =>
+      aCluster("paris", { status: { agent: each } }),
+    );
+    agent = next;
+    for (const replica of replicas)
+      replica.clusterChanged({ key, ...(before && { before }), ...(after && { after }) });
+  }
+
+  return {
+    /** Somebody connects to a replica after a while. */
+    connect(to: number, afterMs: number, { wasAlive }: { readonly wasAlive: boolean }): void {
+      clock.advanceNow(afterMs);
+      if (wasAlive && replicas[holder]?.replaced(key) === true) warnings += 1;
+      change({ connected: true, epoch: (agent.epoch ?? 0) + 1 });
+      holder = to;
+    },
+    disconnect: () => change({ ...agent, connected: false }),
+    warnings: () => warnings,
+  };
+}
+
+suite("two agents with one identity", () => {
+  /** As their backoff has them come: ever more seldom, then in pairs. */
+  const pauses = [0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8, 16, 0.5, 30, 0.5, 30, 0.5, 30];
+  const cases = [
+    ["on one replica", 1],
+    ["on three replicas, in turns", 3],
+    ["on three replicas, one of them never left", 2],
+  ] as const;
+  for (const [where, replicas] of cases) {
+    test(`are noticed ${where} within three minutes, and told of once in five`, () => {
+      const cluster = watchedBy(replicas);
+      for (const [index, seconds] of pauses.entries())
+        cluster.connect(index % replicas, seconds * 1_000, { wasAlive: true });
+
+      assert.ok(cluster.warnings() >= 1, `${cluster.warnings()}`);
+      assert.ok(cluster.warnings() <= replicas, `${cluster.warnings()}`);
+    });
+  }
+});
+
+suite("one agent", () => {
+  test("whose connection is cut every five seconds is one agent", () => {
+    const cluster = watchedBy(3);
+    for (let round = 0; round < 100; round += 1)
+      cluster.connect(round % 3, 5_000, { wasAlive: false });
+    assert.equal(cluster.warnings(), 0);
+  });
+
+  test("whose cable is pulled and put back every minute is one agent", () => {
+    const cluster = watchedBy(2);
+    for (let round = 0; round < 100; round += 1)
+      cluster.connect(round % 2, 60_000, { wasAlive: true });
+    assert.equal(cluster.warnings(), 0);
+  });
+
+  test("that is handed over again and again, or restarts, is one agent", () => {
+    const cluster = watchedBy(3);
+    for (let round = 0; round < 20; round += 1) {
+      cluster.disconnect();
+      cluster.connect(round % 3, 1_000, { wasAlive: false });
+    }
+    assert.equal(cluster.warnings(), 0);
+  });
+});

@@ -1,0 +1,223 @@
+/** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isPrintable } from "@flotilla/proto/clean-text.ts";
+import type { EnrollRequest } from "@flotilla/proto/messages.ts";
+import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { createStore } from "@flotilla/shared/kube/store.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { Registry } from "prom-client";
+import { createAuthority, openAuthority } from "../authority/certificate-authority.ts";
+import { makeTokenValue } from "../registrationtoken/value.ts";
+import { RpcError } from "../rpc/errors.ts";
+import { createRefusals } from "../rpc/rejections.ts";
+import { aCertificateRequest } from "../testing/certificate-requests.ts";
+import { createMemoryKube } from "../testing/memory-kube.ts";
+import { workspace } from "../testing/objects.ts";
+import { createEnrollment } from "./enrolment.ts";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
+
+const tokenUid = "uid-token";
+const token = makeTokenValue(tokenUid);
+const stored = await createAuthority(Date.now());
+const [own, other] = [await aCertificateRequest(), await aCertificateRequest()];
+
+/** A hub with one token that is good. */
+async function start() {
+  const clock = createFakeClock(Date.now());
+  const lines: { readonly message: string; readonly err?: unknown }[] = [];
+  const told: string[] = [];
+  const metrics = new Registry();
+  const log = Object.assign(silentLog(), {
+    warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
+  });
+  const rest = createMemoryKube();
+  rest.put(secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: workspace, name: "token" },
+    data: { token: Buffer.from(token).toString("base64") },
+  });
+  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  tokens.set(
+    rest.put(clusterRegistrationTokens, {
+      apiVersion,
+      kind: "ClusterRegistrationToken",
+      metadata: { namespace: workspace, name: "token", uid: tokenUid },
+      spec: {},
+      status: { secretName: "token" },
+    }),
+  );
+  const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const authority = await openAuthority(stored, () => clock.now());
+  const enrollment = createEnrollment({
+    rest,
+    clusters,
+    tokens,
+    authority: {
+      async issueClient(request) {
+        const chainPem = await authority.issueClient({ ...request, lifetimeMs: 3_600_000 });
+        return { chainPem, authoritiesPem: authority.authoritiesPem };
+      },
+    },
+    events: {
+      record: ({ metadata }, { reason, note }) =>
+        void told.push(`${metadata.name} ${reason}: ${note}`),
+      flush: () => Promise.resolve(),
+    },
+    hubId: "hub",
+    refusals: createRefusals({ metrics, clock, log }),
+    clock,
+    log,
+  });
+  return { clock, enrollment, clusters, rest, metrics, lines, told };
+}
+
+const request: EnrollRequest = { token, certificateRequest: own, clientId: "paris", labels: {} };
+const peer = "10.0.0.1:1234";
+
+/** What came of it: the Cluster's name, or the status of the refusal. */
+async function answer(work: Promise<{ readonly clusterName: string }>): Promise<string> {
+  try {
+    return (await work).clusterName;
+  } catch (thrown) {
+    assert.ok(thrown instanceof RpcError, String(thrown));
+    assert.ok(isPrintable(thrown.message.replaceAll(/[\t\n]/g, " ")), thrown.message);
+    return status[thrown.status];
+  }
+}
+
+describe("an enrolment", () => {
+  test("of anything makes one Cluster for each client and only with the token, or is refused in words", async () => {
+    const odd: fc.Arbitrary<EnrollRequest> = fc.record(
+      {
+        token: fc.oneof(
+          fc.constantFrom(token, token, "", `${tokenUid}.wrong`, `${token}x`),
+          oddText,
+        ),
+        certificateRequest: fc.oneof(fc.constantFrom(own, other), mutated(own)),
+        // The wire has none without one.
+        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText).filter((id) => id !== ""),
+        labels: fc.dictionary(oddText, oddText, { maxKeys: 3 }),
+        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+      },
+      { requiredKeys: ["token", "certificateRequest", "clientId", "labels"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(odd, { maxLength: 12 }), async (requests) => {
+        const { enrollment, clusters, clock } = await start();
+
+        for (const each of requests) {
+          const before = clusters.size;
+          const came = await answer(enrollment.enroll(each, peer));
+          assert.ok(clusters.size === before || each.token === token, came);
+          await clock.advance(10_000);
+        }
+
+        const clients = clusters.list().map(({ spec }) => spec.clientID);
+        assert.equal(new Set(clients).size, clients.length, clients.join());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("of one client again and again is refused, and others are let in", async () => {
+    const { enrollment } = await start();
+    const answers = new Set<string>();
+
+    for (let times = 0; times < 50; times += 1)
+      answers.add(await answer(enrollment.enroll(request, peer)));
+
+    assert.ok(answers.has("RESOURCE_EXHAUSTED"));
+    const rome = { ...request, certificateRequest: other, clientId: "rome" };
+    assert.match(await answer(enrollment.enroll(rome, peer)), /^cluster-/);
+  });
+
+  test("with a good token is not held up by others behind the same address whose token is not", async () => {
+    const { enrollment, clock } = await start();
+    for (let second = 0; second < 60; second += 1) {
+      for (let at = 0; at < 20; at += 1) {
+        const wrong = { ...request, token: "", certificateRequest: other, clientId: `bad-${at}` };
+        await answer(enrollment.enroll(wrong, peer));
+      }
+      await clock.advance(1_000);
+    }
+
+    assert.match(await answer(enrollment.enroll(request, peer)), /^cluster-/);
+  });
+
+  test("that is refused is counted and told once a minute, with who and why, and not what the hub could not do", async () => {
+    const { enrollment, clock, lines, rest, metrics } = await start();
+    const wrong = { ...request, token: "" };
+    await answer(enrollment.enroll(wrong, peer));
+    await clock.advance(30_000);
+    await answer(enrollment.enroll(wrong, peer));
+    await clock.advance(30_000);
+    await answer(enrollment.enroll(wrong, peer));
+    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is away")) });
+
+    assert.equal(await answer(enrollment.enroll(request, peer)), "UNAVAILABLE");
+
+    const who = { peer: "10.0.0.1", clientId: "paris" };
+    const [first, second, ...others] = lines;
+    assert.deepEqual([first?.message, second?.message], Array(2).fill("enrolment was refused"));
+    assert.match(String(first?.err), /no Cluster of this hub is enrolled with the agent's key/);
+    assert.deepEqual(others, [
+      { ...who, err: "the API server is away", message: "agent could not be enrolled" },
+    ]);
+    assert.match(
+      await metrics.getSingleMetricAsString("flotilla_hub_refused_total"),
+      /reason="enrolment"\} 3$/m,
+    );
+  });
+
+  test("that asks for a name that another Cluster has gets one of its own, and an Event says so", async () => {
+    const { enrollment, clusters, told } = await start();
+    const named = { ...request, clusterName: "paris" };
+    assert.equal(await answer(enrollment.enroll(named, peer)), "paris");
+    assert.deepEqual(told, []);
+
+    const second = { ...named, certificateRequest: other, clientId: "other" };
+    const name = await answer(enrollment.enroll(second, peer));
+
+    assert.match(name, /^cluster-/);
+    assert.equal(clusters.size, 2);
+    assert.deepEqual(told, [
+      `${name} NameTaken: the agent asked for the name paris, which another Cluster has, so this one is called ${name}`,
+    ]);
+  });
+
+  test("of one sender with ever other clients leaves room for other senders", async () => {
+    const { enrollment } = await start();
+    const wrong = { ...request, token: "" };
+    const flood = Array.from({ length: 2_000 }, (_, at) =>
+      answer(enrollment.enroll({ ...wrong, clientId: `made-${at}` }, peer)),
+    );
+    assert.ok((await Promise.all(flood)).includes("RESOURCE_EXHAUSTED"));
+
+    assert.match(await answer(enrollment.enroll(request, "10.0.0.2:1234")), /^cluster-/);
+  });
+
+  test("that was is renewed as often as an agent needs it, and no more", async () => {
+    const { enrollment, clock } = await start();
+    const { clusterName: name, clusterUid: uid } = await enrollment.enroll(request, peer);
+    const identity = { hubId: "hub", namespace: workspace, name, uid };
+    const renew = () =>
+      answer(enrollment.renew(identity, own).then(() => ({ clusterName: "renewed" })));
+    const answers: string[] = [];
+
+    for (let times = 0; times < 100; times += 1) answers.push(await renew());
+
+    assert.ok(answers.filter((one) => one === "renewed").length < 20);
+    assert.equal(answers.at(-1), "RESOURCE_EXHAUSTED");
+    await clock.advance(60_000);
+    assert.equal(await renew(), "renewed");
+  });
+});

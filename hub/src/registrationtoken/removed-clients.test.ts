@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import {
+  type ClusterRegistrationToken,
+  maxRemovedClients,
+} from "@flotilla/shared/api/cluster-registration-token.ts";
+import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import { createStore } from "@flotilla/shared/kube/store.ts";
+import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { isRemoved } from "../enrolment/token-terms.ts";
+import { createMemoryKube } from "../testing/memory-kube.ts";
+import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
+
+const signal = new AbortController().signal;
+
+function aToken(
+  status: ClusterRegistrationToken["status"] = {},
+  spec: ClusterRegistrationToken["spec"] = {},
+): ClusterRegistrationToken {
+  return { metadata: { name: "first", namespace: "fleet-default", uid: "u" }, spec, status };
+}
+
+/** A cache, and an API server that may be ahead of it. */
+function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationToken[]) {
+  const kube = createMemoryKube();
+  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  tokens.set(kube.put(clusterRegistrationTokens, cached));
+  for (const token of later) kube.put(clusterRegistrationTokens, token);
+  return {
+    kube,
+    remember: (token = "u", client = "a") =>
+      rememberRemoved({ rest: kube, tokens }, { token, client }, signal),
+    statusOnServer: () => kube.peek(clusterRegistrationTokens, cached.metadata)?.status,
+  };
+}
+
+suite("a client whose Cluster was removed", () => {
+  test("is remembered by its token, whose other fields stay", async () => {
+    const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
+
+    await remember();
+
+    assert.deepEqual(statusOnServer(), { uses: 3, removedClients: ["b", "a"] });
+  });
+
+  test("is remembered once", async () => {
+    const { kube, remember } = start(aToken({ removedClients: ["a"] }));
+
+    await remember();
+
+    assert.deepEqual(kube.writes, []);
+  });
+
+  test("is remembered beside what others write at the same time", async () => {
+    const { remember, statusOnServer } = start(aToken({ uses: 3 }), aToken({ uses: 4 }));
+
+    await remember();
+
+    assert.deepEqual(statusOnServer(), { uses: 4, removedClients: ["a"] });
+  });
+
+  test("of a token that is gone, or made anew, needs no memory", async () => {
+    const anew = { ...aToken(), metadata: { ...aToken().metadata, uid: "v" } };
+    const { kube, remember, statusOnServer } = start(anew);
+
+    await remember("u");
+
+    assert.deepEqual(statusOnServer(), {});
+    assert.deepEqual(kube.writes, []);
+  });
+
+  test("takes the place of the first one where a token remembers as many as it can", () => {
+    const full = Array.from({ length: maxRemovedClients }, (_, index) => `c${index}`);
+
+    const next = withRemoved(aToken({ removedClients: full }), "a");
+
+    assert.deepEqual([next?.length, next?.[0], next?.at(-1)], [maxRemovedClients, "c1", "a"]);
+  });
+
+  const remembered = { removedClients: [clientDigest("gone")] };
+  const cases: readonly (readonly [string, ClusterRegistrationToken, string, boolean])[] = [
+    ["does not come back with that token", aToken(remembered), "gone", true],
+    ["leaves the token to others", aToken(remembered), "other", false],
+    [
+      "ends a token that was for its Cluster alone",
+      aToken(remembered, { clusterName: "one" }),
+      "other",
+      true,
+    ],
+  ];
+  for (const [what, token, client, is] of cases)
+    test(what, () => assert.equal(isRemoved(token, client), is));
+});

@@ -1,0 +1,66 @@
+/**
+ * Counts the Clusters that enrolled with each token. The first is told at once; of thousands that come together the count is
+ * told about once a second.
+ */
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
+import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Informer } from "@flotilla/shared/kube/informer.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Change, Store } from "@flotilla/shared/kube/store.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
+import { createStatusWriter } from "../status/status-writer.ts";
+
+export interface TokenUsesDeps {
+  readonly rest: KubeRest;
+  /** With the indexes of `clusterIndexers`. */
+  readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
+  /** With the indexes of `tokenIndexers`. */
+  readonly tokens: Store<ClusterRegistrationToken>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface TokenUses {
+  /** Counts no more; resolves when nothing is on its way. */
+  stop(): Promise<void>;
+}
+
+/** From now on, until it is stopped; what has changed before is found at once. */
+export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
+  const writer = createStatusWriter({
+    ...deps,
+    resource: clusterRegistrationTokens,
+    store: tokens,
+    compute: (token) => {
+      const uses = clusters.store.byIndex(enrolledWithIndex, token.metadata.uid ?? "").length;
+      // A token that nobody has used yet is not written for that.
+      return uses === (token.status?.uses ?? 0) ? undefined : { ...token.status, uses };
+    },
+    isUrgent: (before, after) => ((before?.uses ?? 0) === 0) !== (after.uses === 0),
+  });
+  const stopListening = clusters.onChange((change) => {
+    for (const uid of tokensConcerned(change))
+      for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.mark(keyOf(token));
+  });
+  for (const token of tokens.list()) writer.mark(keyOf(token));
+
+  return {
+    stop() {
+      stopListening();
+      return writer.flush();
+    },
+  };
+}
+
+/** UIDs of the tokens whose count is another one now. Pure. */
+export function tokensConcerned({ before, after }: Change<Cluster>): readonly string[] {
+  const [was, is] = [before, after].map(
+    (cluster) => cluster?.metadata.annotations?.[registrationTokenAnnotation],
+  );
+  return was === is ? [] : [was, is].filter((uid) => uid !== undefined);
+}
