@@ -10,20 +10,20 @@ import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { createAgentServer } from "./agentserver/agent-server.ts";
+import { serverNames } from "./authority/server-names.ts";
 import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
-import { serverNames } from "./authority/server-names.ts";
-import { createSeriesBook } from "./metrics/series-book.ts";
-import { createReplica } from "./replica/replica.ts";
-import { createCurrency } from "./dispatch/staleness-check.ts";
 import { createReportWriter } from "./dispatch/report-writer.ts";
-import { createWire } from "./agentserver/agent-server.ts";
-import { followNamedByDeployments } from "./referenced/references.ts";
+import { createStalenessCheck } from "./dispatch/staleness-check.ts";
+import { createSeriesBook } from "./metrics/series-book.ts";
+import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
-import { createWebhook } from "./webhook/webhook.ts";
+import { createReplica } from "./replica/replica.ts";
 import { webhookRoute } from "./webhook/route.ts";
+import { createWebhook } from "./webhook/webhook.ts";
 import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -74,7 +74,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     instance: config.replica,
     log,
   });
-  const currency = createCurrency({ rest, clusters: caches.clusters.store, clock, log });
+  const currency = createStalenessCheck({ rest, clusters: caches.clusters.store, clock, log });
   const reports = createReportWriter({
     rest,
     deployments: caches.deployments.store,
@@ -89,7 +89,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     clock,
   });
   const objects = createWorkspaceObjects({ rest, clock, log });
-  followNamedByDeployments(caches.deployments, objects);
+  watchReferences(caches.deployments, objects);
   const parts = { rest, contents, objects, events, metrics, series, clock, log };
   const replica = createReplica({
     ...parts,
@@ -107,7 +107,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       objects.run(ending.signal),
       currency.run(ending.signal),
     );
-    const wire = await createWire(
+    const wire = await createAgentServer(
       {
         ...parts,
         namespace: hubNamespace,
@@ -119,7 +119,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       {
         ...joined,
         replica: replica.name,
-        isCountedOn: replica.isCountedOn,
+        isCountedOn: replica.isLeaseHeld,
         version: buildVersion,
         servingNames: serverNames(config),
         certificateLifetimeMs: config.certificateLifetimeMs,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
+import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";

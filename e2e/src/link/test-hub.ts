@@ -1,10 +1,14 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
 import { after } from "node:test";
+import {
+  type AgentServer,
+  type AgentServerOptions,
+  createAgentServer,
+} from "@flotilla/hub/agentserver/agent-server.ts";
 import { clusterIndexers, tokenIndexers } from "@flotilla/hub/cache/enrolment-indexes.ts";
 import { deploymentIndexers } from "@flotilla/hub/dispatch/dispatcher.ts";
-import type { ReportPlace, ReportSink } from "@flotilla/hub/dispatch/report-sink.ts";
-import { createWire, type Wire, type WireOptions } from "@flotilla/hub/agentserver/agent-server.ts";
-import { followNamedByDeployments } from "@flotilla/hub/referenced/references.ts";
+import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch/report-sink.ts";
+import { watchReferences } from "@flotilla/hub/referenced/references.ts";
 import { createWorkspaceObjects } from "@flotilla/hub/referenced/workspace-objects.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
@@ -24,12 +28,12 @@ import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
   readonly cluster: string;
-  readonly place: ReportPlace;
+  readonly place: ReportPosition;
   readonly state: DeploymentState;
 }
 
 export interface TestHub extends Watched {
-  readonly wire: Wire;
+  readonly wire: AgentServer;
   readonly port: number;
   readonly log: TestLog;
   readonly clusters: Informer<Cluster>;
@@ -43,7 +47,7 @@ export interface TestHub extends Watched {
   stop(): Promise<void>;
 }
 
-export interface HubOptions extends Partial<WireOptions> {
+export interface HubOptions extends Partial<AgentServerOptions> {
   readonly port?: number;
   readonly clock?: Clock;
   /** Whether it keeps the registration tokens, which one of several does; default: it does. */
@@ -82,7 +86,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });
-  followNamedByDeployments(informers.deployments, objects);
+  watchReferences(informers.deployments, objects);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);
@@ -106,7 +110,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
   };
   const instance = wireOptions.replica ?? "hub-0";
   const events = createEventRecorder({ rest, controller: "test/hub", instance, log });
-  const wire = await createWire(
+  const wire = await createAgentServer(
     {
       rest,
       namespace: "flotilla-system",

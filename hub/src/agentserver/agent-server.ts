@@ -10,24 +10,24 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
-import type { ContentReader } from "../content/content-store.ts";
-import { createEnrollment } from "../enrolment/enrolment.ts";
-import { createHandout } from "../dispatch/dispatcher.ts";
-import { createHandoutMetrics } from "../dispatch/metrics.ts";
-import type { ReportSink } from "../dispatch/report-sink.ts";
-import { registerAuthorityMetrics } from "../authority/metrics.ts";
-import { readHubId } from "../identity/hub-id.ts";
 import { createLiveAuthority } from "../authority/live-authority.ts";
-import { rotateAuthority } from "../authority/rotate.ts";
-import { createServingIdentity } from "../authority/serving-certificate.ts";
+import { registerAuthorityMetrics } from "../authority/metrics.ts";
+import { rotationReconciler } from "../authority/rotate.ts";
+import { createServingCertificates } from "../authority/serving-certificate.ts";
+import type { ContentReader } from "../content/content-store.ts";
+import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { createDispatchMetrics } from "../dispatch/metrics.ts";
+import type { ReportSink } from "../dispatch/report-sink.ts";
+import { createEnrolment } from "../enrolment/enrolment.ts";
+import { readHubId } from "../identity/hub-id.ts";
 import { createPresence } from "../presence/presence.ts";
-import { reconcileToken } from "../registrationtoken/reconcile.ts";
-import { followTokenUses } from "../registrationtoken/uses.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import { tokenReconciler } from "../registrationtoken/reconcile.ts";
+import { countTokenUses } from "../registrationtoken/uses.ts";
+import { createRejections } from "../rpc/rejections.ts";
 import { createFleetServer } from "./fleet-server.ts";
-import { createRefusals } from "../rpc/rejections.ts";
 
-export interface WireDeps {
+export interface AgentServerDeps {
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */
   readonly namespace: string;
@@ -46,7 +46,7 @@ export interface WireDeps {
   readonly log: Log;
 }
 
-export interface WireOptions {
+export interface AgentServerOptions {
   /** The name of this replica, the same after a restart. */
   readonly replica: string;
   readonly version: string;
@@ -59,10 +59,10 @@ export interface WireOptions {
   /** Whether others count on this replica; default: always. */
   readonly isCountedOn?: () => boolean;
   /** When the process before this one, of the same name, was last there, RFC 3339. */
-  readonly keptBefore?: string;
+  readonly previousRenewTime?: string;
 }
 
-export interface Wire {
+export interface AgentServer {
   readonly hubId: string;
   /** How many agents are connected. */
   readonly agents: number;
@@ -83,7 +83,10 @@ export interface Wire {
 
 const defaultCertificateLifetimeMs = 24 * 3_600_000;
 
-export async function createWire(deps: WireDeps, options: WireOptions): Promise<Wire> {
+export async function createAgentServer(
+  deps: AgentServerDeps,
+  options: AgentServerOptions,
+): Promise<AgentServer> {
   const { rest, clusters, deployments, tokens, clock, log, metrics } = deps;
   const hubId = await readHubId(rest);
   const lifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
@@ -92,27 +95,29 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
   const following = authority.run(ending.signal);
   const stopMetrics = registerAuthorityMetrics(metrics, authority);
   const names = options.servingNames;
-  const serving = await createServingIdentity({ authority, names, clock, log });
+  const serving = await createServingCertificates({ authority, names, clock, log });
   const presence = createPresence({
     rest,
     clusters: clusters.store,
     clock,
     replica: options.replica,
     ...(options.isCountedOn !== undefined && { isCountedOn: options.isCountedOn }),
-    ...(options.keptBefore !== undefined && { keptBefore: options.keptBefore }),
+    ...(options.previousRenewTime !== undefined && {
+      previousRenewTime: options.previousRenewTime,
+    }),
     ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
   });
-  const refusals = createRefusals(deps);
-  const handout = createHandout({
+  const refusals = createRejections(deps);
+  const handout = createDispatcher({
     ...deps,
     refusals,
     hubId,
     hubVersion: options.version,
     authority,
     presence,
-    metrics: createHandoutMetrics(metrics),
+    metrics: createDispatchMetrics(metrics),
   });
-  const enrollment = createEnrollment({
+  const enrollment = createEnrolment({
     ...deps,
     clusters: clusters.store,
     tokens: tokens.store,
@@ -151,7 +156,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         presence.onChange((key) => controller.enqueue(key)),
         clusters.onChange(({ key, after }) => presence.clusterChanged(key, after)),
       ];
-      for (const key of presence.recorded()) controller.enqueue(key);
+      for (const key of presence.recordedAsConnected()) controller.enqueue(key);
       await controller.run(signal);
       for (const each of stop) each();
     },
@@ -164,7 +169,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       };
       const controller = createController({
         name: "registration-token",
-        reconcile: reconcileToken({ ...deps, rest: leading, tokens: tokens.store, hub }),
+        reconcile: tokenReconciler({ ...deps, rest: leading, tokens: tokens.store, hub }),
         log,
         metrics,
         clock,
@@ -178,7 +183,7 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
         authority.onChange(all),
       ];
       all();
-      const uses = followTokenUses({ ...deps, rest: leading, tokens: tokens.store });
+      const uses = countTokenUses({ ...deps, rest: leading, tokens: tokens.store });
       try {
         await controller.run(signal);
       } finally {
@@ -190,13 +195,13 @@ export async function createWire(deps: WireDeps, options: WireOptions): Promise<
       const key = keyOf(authority.secret);
       const controller = createController({
         name: "authority",
-        reconcile: rotateAuthority({ ...deps, rest: leading, authority, lifetimeMs }),
+        reconcile: rotationReconciler({ ...deps, rest: leading, authority, lifetimeMs }),
         log,
         metrics,
         clock,
       });
       const look = (): void => controller.enqueue(key);
-      const stops = [authority.onChange(look), authority.onGone(look)];
+      const stops = [authority.onChange(look), authority.onDeleted(look)];
       look();
       await controller.run(signal);
       for (const stop of stops) stop();

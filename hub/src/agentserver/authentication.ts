@@ -14,17 +14,17 @@ import {
 import { tooManyEnrolments } from "../enrolment/errors.ts";
 import {
   type AgentCertificate,
-  certificateOf,
-  refusalOf,
-  withoutCertificate,
+  noCertificate,
+  parseAgentCertificate,
+  validateCaller,
 } from "../identity/agent-certificate.ts";
-import { createDoorway } from "./enrolment-limit.ts";
-import { RpcError, serveErrors } from "../rpc/errors.ts";
-import { createOpenCalls } from "./call-limit.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { hostOf } from "../rpc/peer.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
-import type { Refusals } from "../rpc/rejections.ts";
-import { createTurns } from "./event-loop-queue.ts";
+import type { Rejections } from "../rpc/rejections.ts";
+import { createCallLimit } from "./call-limit.ts";
+import { createEnrolmentLimit } from "./enrolment-limit.ts";
+import { createEventLoopQueue } from "./event-loop-queue.ts";
 
 /**
  * Of one agent at the same time, over all its connections: its stream, a renewal, and streams that were cut off and of
@@ -38,7 +38,7 @@ const longestJudgingMs = 10;
 /** Before the connection is ended. */
 const toReadAnswerMs = 1_000;
 
-export interface AuthenticateDeps {
+export interface AuthenticationDeps {
   readonly hubId: string;
   readonly clusters: Store<Cluster>;
   /** Whether the hub knows the fleet; before, it answers nobody. */
@@ -47,23 +47,23 @@ export interface AuthenticateDeps {
   readonly enrollPath: string;
   /** Ends the connection of that address (`getPeer`). */
   readonly drop: (peer: string) => void;
-  readonly refusals: Refusals;
+  readonly refusals: Rejections;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Lets calls in, or answers them itself. */
-export interface Door {
+export interface Authentication {
   readonly interceptor: ServerInterceptor;
   /** Who makes a call that was let through, but for enrolments. */
   callerOf(call: { readonly metadata: Metadata }): AgentCertificate;
 }
 
-export function createDoor(deps: AuthenticateDeps): Door {
+export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { hubId, clusters, hasSynced, enrollPath, drop, refusals, clock, log } = deps;
-  const openCalls = createOpenCalls(mostCalls);
-  const doorway = createDoorway();
-  const turns = createTurns(clock, longestJudgingMs);
+  const openCalls = createCallLimit(mostCalls);
+  const doorway = createEnrolmentLimit();
+  const turns = createEventLoopQueue(clock, longestJudgingMs);
   /** By the object that the handler of the call gets as well: to read a certificate twice is a tenth of an agent's return. */
   const callers = new WeakMap<Metadata, AgentCertificate>();
   // An agent that is refused comes again and again; one line a minute says enough.
@@ -73,17 +73,17 @@ export function createDoor(deps: AuthenticateDeps): Door {
     if (hasSynced()) return undefined;
     const message =
       "the hub has just started and is still reading what it knows of the fleet; try again in a moment";
-    return new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message);
+    return new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message);
   }
 
   function judge(certificate: AgentCertificate | undefined): RpcError | undefined {
     const name = certificate && nameOf(certificate);
     const cluster = name === undefined ? undefined : clusters.get(name);
-    return refusalOf({ certificate, hubId, cluster, now: clock.now() });
+    return validateCaller({ certificate, hubId, cluster, now: clock.now() });
   }
 
   function turnAway(call: ServerInterceptingCallInterface, refusal: RpcError): void {
-    if (refusal.code !== serveErrors.HUB_NOT_READY.code) refusals.counted("certificate");
+    if (refusal.code !== rpcErrors.HUB_NOT_READY.code) refusals.count("certificate");
     const peer = call.getPeer();
     if (lines.take(`${hostOf(peer)} ${refusal.message}`))
       log.warn({ peer, code: refusal.code, err: refusal.message }, "agent was turned away");
@@ -97,9 +97,9 @@ export function createDoor(deps: AuthenticateDeps): Door {
 
     async function comeIn(proceed: () => void): Promise<void> {
       const peer = call.getPeer();
-      const leave = await doorway.enter(hostOf(peer));
+      const leave = await doorway.acquire(hostOf(peer));
       if (leave === undefined) {
-        refusals.counted("enrolment");
+        refusals.count("enrolment");
         const { status: code, message: details } = tooManyEnrolments();
         call.sendStatus({ code, details });
         return;
@@ -107,7 +107,7 @@ export function createDoor(deps: AuthenticateDeps): Door {
       const timer = clock.setTimeout(() => {
         // The place is taken for as long as there is something to keep.
         said = () => undefined;
-        refusals.counted("enrolment");
+        refusals.count("enrolment");
         const details = `the request to enrol did not come within ${longestRequestMs / 1_000} s`;
         call.sendStatus({ code: status.DEADLINE_EXCEEDED, details });
         // What has come is kept for as long as the caller leaves its half of the call open.
@@ -151,14 +151,14 @@ export function createDoor(deps: AuthenticateDeps): Door {
     let leave = (): void => undefined;
 
     function comeIn(shown: PeerCertificate, metadata: Metadata, proceed: () => void): void {
-      const certificate = certificateOf(shown);
+      const certificate = parseAgentCertificate(shown);
       const refusal = notReady() ?? judge(certificate);
       if (refusal !== undefined || certificate === undefined) {
-        turnAway(call, refusal ?? withoutCertificate());
+        turnAway(call, refusal ?? noCertificate());
         return;
       }
       const who = nameOf(certificate);
-      const entered = openCalls.enter(who);
+      const entered = openCalls.acquire(who);
       if (entered !== undefined) {
         leave = entered;
         callers.set(metadata, certificate);
@@ -166,7 +166,7 @@ export function createDoor(deps: AuthenticateDeps): Door {
         return;
       }
       const message = `more than ${mostCalls} calls of one agent are open; end some of them first`;
-      refusals.refused(who, {
+      refusals.rejected(who, {
         reason: "calls",
         fields: { cluster: who },
         message: "agent has too many calls open",
@@ -181,8 +181,8 @@ export function createDoor(deps: AuthenticateDeps): Door {
             // Never the socket's own idea of the peer: that one is there for unverified certificates too. It is read at once: a
             // socket that ends takes it along before its calls know.
             const { sslPeerCertificate: shown } = call.getAuthContext();
-            if (shown === undefined) turnAway(call, notReady() ?? withoutCertificate());
-            else leave = turns.put(() => comeIn(shown, metadata, () => proceed(metadata)));
+            if (shown === undefined) turnAway(call, notReady() ?? noCertificate());
+            else leave = turns.add(() => comeIn(shown, metadata, () => proceed(metadata)));
           },
           // Also at its good end.
           onCancel: () => leave(),
@@ -195,7 +195,7 @@ export function createDoor(deps: AuthenticateDeps): Door {
     interceptor: ({ path }, call) => (path === enrollPath ? enrolling(call) : known(call)),
     callerOf({ metadata }) {
       const certificate = callers.get(metadata);
-      if (certificate === undefined) throw withoutCertificate();
+      if (certificate === undefined) throw noCertificate();
       return certificate;
     },
   };

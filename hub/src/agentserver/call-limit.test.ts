@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createOpenCalls } from "./call-limit.ts";
+import { createCallLimit } from "./call-limit.ts";
 
 test("a caller has as many calls open as it may, and others have their own", () => {
-  const calls = createOpenCalls(2);
-  const first = calls.enter("paris");
-  assert.ok(first !== undefined && calls.enter("paris") !== undefined);
+  const calls = createCallLimit(2);
+  const first = calls.acquire("paris");
+  assert.ok(first !== undefined && calls.acquire("paris") !== undefined);
 
-  assert.equal(calls.enter("paris"), undefined);
-  assert.ok(calls.enter("rome") !== undefined);
+  assert.equal(calls.acquire("paris"), undefined);
+  assert.ok(calls.acquire("rome") !== undefined);
   first();
   first();
 
-  assert.ok(calls.enter("paris") !== undefined);
-  assert.equal(calls.enter("paris"), undefined);
+  assert.ok(calls.acquire("paris") !== undefined);
+  assert.equal(calls.acquire("paris"), undefined);
 });

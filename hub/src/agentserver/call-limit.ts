@@ -1,14 +1,14 @@
 /** How many calls of each caller are open. */
 
-export interface OpenCalls {
+export interface CallLimit {
   /** `undefined` when there are too many already; else to be called when the call has ended. */
-  enter(who: string): (() => void) | undefined;
+  acquire(who: string): (() => void) | undefined;
 }
 
-export function createOpenCalls(most: number): OpenCalls {
+export function createCallLimit(most: number): CallLimit {
   const counts = new Map<string, number>();
   return {
-    enter(who) {
+    acquire(who) {
       const count = counts.get(who) ?? 0;
       if (count >= most) return undefined;
       counts.set(who, count + 1);

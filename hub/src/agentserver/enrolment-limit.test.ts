@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createDoorway } from "./enrolment-limit.ts";
+import { createEnrolmentLimit } from "./enrolment-limit.ts";
 
 function setUp() {
-  const doorway = createDoorway({ atATime: 3, ofOneSender: 2, most: 6, mostOfOneSender: 4 });
+  const doorway = createEnrolmentLimit({ atATime: 3, ofOneSender: 2, most: 6, mostOfOneSender: 4 });
   const inside: string[] = [];
   const refused: string[] = [];
   const leave = new Map<string, () => void>();
   const comes = async (caller: string): Promise<void> => {
-    const done = await doorway.enter(caller.slice(0, 1));
+    const done = await doorway.acquire(caller.slice(0, 1));
     if (done === undefined) {
       refused.push(caller);
       return;

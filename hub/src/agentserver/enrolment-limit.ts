@@ -5,15 +5,15 @@
  */
 import { createSlots, type Slots } from "@flotilla/shared/kube/slots.ts";
 
-export interface Doorway {
+export interface EnrolmentLimit {
   /**
    * Resolves when it is the sender's turn, with what ends it: the message has come, or the call is over. `undefined` at once
    * where too many are there already.
    */
-  enter(sender: string): Promise<(() => void) | undefined>;
+  acquire(sender: string): Promise<(() => void) | undefined>;
 }
 
-export interface DoorwayLimits {
+export interface EnrolmentLimits {
   /** Those who are read from. */
   readonly atATime: number;
   readonly ofOneSender: number;
@@ -31,14 +31,14 @@ interface Sender {
  * With 16 MiB for each message that is 256 MiB at the worst; an agent's is there after one round trip. As many wait as may
  * enrol at once (enroll.ts).
  */
-const defaultLimits: DoorwayLimits = {
+const defaultLimits: EnrolmentLimits = {
   atATime: 16,
   ofOneSender: 8,
   most: 500,
   mostOfOneSender: 400,
 };
 
-export function createDoorway(limits = defaultLimits): Doorway {
+export function createEnrolmentLimit(limits = defaultLimits): EnrolmentLimit {
   const all = createSlots(limits.atATime);
   const senders = new Map<string, Sender>();
   let calls = 0;
@@ -52,7 +52,7 @@ export function createDoorway(limits = defaultLimits): Doorway {
   }
 
   return {
-    async enter(name) {
+    async acquire(name) {
       const ofSender = senders.get(name)?.calls ?? 0;
       if (calls >= limits.most || ofSender >= limits.mostOfOneSender) return undefined;
       const sender = senderOf(name);

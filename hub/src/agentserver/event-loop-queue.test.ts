@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createTurns } from "./event-loop-queue.ts";
+import { createEventLoopQueue } from "./event-loop-queue.ts";
 
 /** Each piece of work takes 4 ms of the 10 that there are in a turn. */
 function setUp() {
   const clock = createFakeClock();
-  const turns = createTurns(clock, 10);
+  const turns = createEventLoopQueue(clock, 10);
   const done: number[] = [];
   const come = (work: number) =>
-    turns.put(() => {
+    turns.add(() => {
       clock.advanceNow(4);
       done.push(work);
     });

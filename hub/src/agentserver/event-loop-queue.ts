@@ -1,13 +1,13 @@
 /** Work that comes in crowds, some of it in each turn of the event loop: whatever else there is to do goes on beside it. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 
-export interface Turns {
+export interface EventLoopQueue {
   /** Does it in one of the next turns, in the order in which it came; gives what takes it back. */
-  put(work: () => void): () => void;
+  add(work: () => void): () => void;
 }
 
 /** `longestMs`: after this, what still waits is left to the next turn. */
-export function createTurns(clock: Clock, longestMs: number): Turns {
+export function createEventLoopQueue(clock: Clock, longestMs: number): EventLoopQueue {
   const waiting = new Set<() => void>();
   let isGoingOn = false;
 
@@ -23,7 +23,7 @@ export function createTurns(clock: Clock, longestMs: number): Turns {
   }
 
   return {
-    put(work) {
+    add(work) {
       waiting.add(work);
       if (!isGoingOn) setImmediate(workSome);
       isGoingOn = true;

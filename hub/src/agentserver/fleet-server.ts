@@ -3,19 +3,19 @@ import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map
 import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
-import type { Enrollment } from "../enrolment/enrolment.ts";
-import type { Handout } from "../dispatch/dispatcher.ts";
-import type { ServingIdentity } from "../authority/serving-certificate.ts";
-import { type AuthenticateDeps, createDoor } from "./authentication.ts";
-import { RpcError, statusOf } from "../rpc/errors.ts";
-import { type IncomingHandlers, readable, withIncoming } from "../rpc/incoming.ts";
-import { createOpenPort } from "./port.ts";
+import type { ServingCertificates } from "../authority/serving-certificate.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { Enrolment } from "../enrolment/enrolment.ts";
+import { RpcError, toGrpcError } from "../rpc/errors.ts";
+import { decoded, type IncomingHandlers, withIncomingDecoders } from "../rpc/incoming.ts";
 import { hostOf } from "../rpc/peer.ts";
+import { type AuthenticationDeps, createAuthentication } from "./authentication.ts";
+import { createAgentPort } from "./port.ts";
 
-export interface FleetServerDeps extends Omit<AuthenticateDeps, "enrollPath" | "drop"> {
-  readonly serving: ServingIdentity;
-  readonly enrollment: Enrollment;
-  readonly handout: Handout;
+export interface FleetServerDeps extends Omit<AuthenticationDeps, "enrollPath" | "drop"> {
+  readonly serving: ServingCertificates;
+  readonly enrollment: Enrolment;
+  readonly handout: Dispatcher;
 }
 
 export interface FleetServer {
@@ -41,7 +41,7 @@ const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms
 export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const { serving, enrollment, handout, refusals, clock, log } = deps;
   const { service } = loadFleetService();
-  const door = createDoor({
+  const door = createAuthentication({
     ...deps,
     enrollPath: service.Enroll.path,
     drop: (peer) => port.drop(peer),
@@ -58,13 +58,13 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     "grpc.enable_channelz": 0,
     interceptors: [door.interceptor],
   });
-  server.addService(withIncoming(service), {
+  server.addService(withIncomingDecoders(service), {
     Enroll: (call, callback) => {
       const work = async () =>
         enrollResponseToWire(
           await enrollment.enroll(
             parsed({ kind: "peer", who: hostOf(call.getPeer()) }, () =>
-              enrollRequestFromWire(readable(call.request)),
+              enrollRequestFromWire(decoded(call.request)),
             ),
             call.getPeer(),
           ),
@@ -77,7 +77,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
         const { namespace, name } = identity;
         const { certificateRequest } = parsed(
           { kind: "cluster", who: keyOf({ namespace, name }) },
-          () => readable(call.request),
+          () => decoded(call.request),
         );
         return { certificate: await enrollment.renew(identity, certificateRequest) };
       };
@@ -92,17 +92,17 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     false,
   );
   const connections = server.createConnectionInjector(credentials);
-  const port = createOpenPort((socket) => connections.injectConnection(socket), log);
+  const port = createAgentPort((socket) => connections.injectConnection(socket), log);
 
   /** What breaks the contract is the sender's fault. */
   function parsed<T>({ kind, who }: Sender, parse: () => T): T {
     try {
       return parse();
     } catch (thrown) {
-      const answer = RpcError.protocolBroken(thrown);
+      const answer = RpcError.protocolViolation(thrown);
       const fields = { [kind]: who, err: answer.message };
       const message = "agent broke the contract, so its request is refused";
-      refusals.refused(who, { reason: "broken", fields, message });
+      refusals.rejected(who, { reason: "broken", fields, message });
       throw answer;
     }
   }
@@ -130,6 +130,6 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
 function answer<T>(work: () => Promise<T>, callback: sendUnaryData<T>): void {
   work().then(
     (value) => callback(null, value),
-    (thrown: unknown) => callback(statusOf(RpcError.answerTo(thrown))),
+    (thrown: unknown) => callback(toGrpcError(RpcError.fromThrown(thrown))),
   );
 }

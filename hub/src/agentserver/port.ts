@@ -2,9 +2,9 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { serveErrors } from "../rpc/errors.ts";
+import { rpcErrors } from "../rpc/errors.ts";
 
-export interface OpenPort {
+export interface AgentPort {
   /** Gives the port; `port` 0 takes a free one. Throws PORT_UNAVAILABLE. */
   listen(host: string, port: number): Promise<number>;
   /** Ends the connection of that address (grpc-js's `getPeer`), if it is still there. */
@@ -14,7 +14,7 @@ export interface OpenPort {
 }
 
 /** `onConnection` takes a connection over, which has not been read from. */
-export function createOpenPort(onConnection: (socket: Socket) => void, log: Log): OpenPort {
+export function createAgentPort(onConnection: (socket: Socket) => void, log: Log): AgentPort {
   const sockets = new Map<string, Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
@@ -31,7 +31,7 @@ export function createOpenPort(onConnection: (socket: Socket) => void, log: Log)
         server.once("error", (error) => {
           const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
           const message = `the gRPC port ${address} cannot be opened: ${messageOf(error)}`;
-          reject(new AppError(serveErrors.PORT_UNAVAILABLE, message, { cause: error }));
+          reject(new AppError(rpcErrors.PORT_UNAVAILABLE, message, { cause: error }));
         });
         // Listening on a TCP port, so the address is one.
         server.listen(port, host, () => {

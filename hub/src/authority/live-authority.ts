@@ -16,16 +16,16 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type AuthorityRecord, readRecord, trustedBy } from "./record.ts";
-import { ensureAuthority } from "./secret.ts";
+import { identityErrors } from "../identity/errors.ts";
 import {
   type CertificateAuthority,
   type ClientCertificateRequest,
   openAuthority,
   type ServingCertificate,
 } from "./certificate-authority.ts";
-import { identityErrors } from "../identity/errors.ts";
 import { rotationTimes } from "./plan-rotation.ts";
+import { type AuthorityRecord, readRecord, trustedBy } from "./record.ts";
+import { ensureAuthority } from "./secret.ts";
 
 export interface LiveAuthorityDeps {
   readonly rest: KubeRest;
@@ -56,7 +56,7 @@ export interface LiveAuthority {
   /** Hears of every change of the Secret that is in use; gives the function that stops it. */
   onChange(listener: () => void): () => void;
   /** Hears that the Secret is gone, which changes nothing here. */
-  onGone(listener: () => void): () => void;
+  onDeleted(listener: () => void): () => void;
   /** Follows the Secret until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -180,7 +180,7 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
       changed.add(listener);
       return () => void changed.delete(listener);
     },
-    onGone(listener) {
+    onDeleted(listener) {
       gone.add(listener);
       return () => void gone.delete(listener);
     },

@@ -7,7 +7,7 @@ const secretName = "flotilla-pin-seal";
 const keyBytes = 32;
 
 /** The key in Secret `namespace/flotilla-pin-seal`, made when it is not there. The namespace must exist. */
-export async function ensureSealKey(rest: KubeRest, namespace: string): Promise<Uint8Array> {
+export async function ensurePinSigningKey(rest: KubeRest, namespace: string): Promise<Uint8Array> {
   const secret = await ensureSecret(rest, { namespace, name: secretName }, () =>
     Promise.resolve({ data: { key: randomBytes(keyBytes).toString("base64") } }),
   );

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
-import { type AuthorityRecord, readRecord, trustedBy, withRecord } from "./record.ts";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";
+import { type AuthorityRecord, readRecord, trustedBy, withRecord } from "./record.ts";
 
 const day = 24 * 3_600_000;
 const madeAt = Date.UTC(2026, 0, 1);

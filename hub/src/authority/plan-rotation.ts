@@ -8,8 +8,8 @@
  * - The one of before is trusted until the last certificate that it signed has ended.
  */
 import { X509Certificate } from "node:crypto";
-import type { AuthorityRecord } from "./record.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
+import type { AuthorityRecord } from "./record.ts";
 
 export interface RotationTimes {
   /** How old a replica's knowledge of the Secret may be when it signs. */

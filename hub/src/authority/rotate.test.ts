@@ -9,8 +9,8 @@ import { isConflict } from "@flotilla/shared/kube/status-error.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { readRecord } from "./record.ts";
+import { rotationReconciler } from "./rotate.ts";
 import { ensureAuthority } from "./secret.ts";
-import { rotateAuthority } from "./rotate.ts";
 
 const lifetimeMs = 3_600_000;
 const phaseMs = 3_960_000;
@@ -25,7 +25,7 @@ async function leader() {
     record: (_: unknown, note: EventNote) => void events.push(note),
     flush: () => Promise.resolve(),
   };
-  const reconcile = rotateAuthority({
+  const reconcile = rotationReconciler({
     rest,
     authority: { secret },
     lifetimeMs,

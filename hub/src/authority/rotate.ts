@@ -7,12 +7,12 @@ import { refOf } from "@flotilla/shared/kube/object.ts";
 import { type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { readRecord, withRecord } from "./record.ts";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";
+import { readRecord, withRecord } from "./record.ts";
 
-export interface RotateAuthorityDeps {
+export interface RotationDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
   readonly authority: Pick<LiveAuthority, "secret">;
@@ -26,7 +26,7 @@ export interface RotateAuthorityDeps {
 const longestWaitMs = 24 * 3_600_000;
 
 /** The reconcile of a controller that is keyed by the authority's Secret. */
-export function rotateAuthority(deps: RotateAuthorityDeps): Reconcile {
+export function rotationReconciler(deps: RotationDeps): Reconcile {
   const { rest, authority, lifetimeMs, events, clock } = deps;
 
   return async function reconcile(key, { signal, log }) {

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AuthorityRecord, trustedBy } from "./record.ts";
 import { createAuthority } from "./certificate-authority.ts";
 import { planRotation, rotationTimes, takeStep } from "./plan-rotation.ts";
+import { type AuthorityRecord, trustedBy } from "./record.ts";
 
 const lifetimeMs = 3_600_000;
 const { freshMs } = rotationTimes(lifetimeMs);

@@ -3,9 +3,9 @@ import { authoritySecretName } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import { readRecord, withRecord } from "./record.ts";
 import { createAuthority } from "./certificate-authority.ts";
 import { ensureSecret } from "./ensure-secret.ts";
+import { readRecord, withRecord } from "./record.ts";
 
 /**
  * The Secret `namespace/flotilla-ca`, made when it is not there. The namespace must exist. It says how long agents'

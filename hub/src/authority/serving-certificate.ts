@@ -9,7 +9,7 @@ import type { experimental } from "@grpc/grpc-js";
 import type { ServingCertificate } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
 
-export interface ServingIdentityOptions {
+export interface ServingCertificatesOptions {
   readonly authority: Pick<LiveAuthority, "record" | "trusted" | "issueServing" | "onChange">;
   /** DNS names and IP addresses that agents reach the hub by. */
   readonly names: readonly string[];
@@ -19,7 +19,7 @@ export interface ServingIdentityOptions {
 }
 
 /** What grpc-js asks for the port's certificate and for the authorities that client certificates are checked against. */
-export interface ServingIdentity extends experimental.CertificateProvider {
+export interface ServingCertificates extends experimental.CertificateProvider {
   stop(): void;
 }
 
@@ -32,9 +32,9 @@ interface Shown {
 const defaultLifetimeMs = 30 * 24 * 3_600_000;
 const retryMs = 60_000;
 
-export async function createServingIdentity(
-  options: ServingIdentityOptions,
-): Promise<ServingIdentity> {
+export async function createServingCertificates(
+  options: ServingCertificatesOptions,
+): Promise<ServingCertificates> {
   const { authority, names, clock, log, lifetimeMs = defaultLifetimeMs } = options;
   const listeners = new Set<experimental.IdentityCertificateUpdateListener>();
   const caListeners = new Set<experimental.CaCertificateUpdateListener>();

@@ -18,8 +18,8 @@ import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { byNamespace } from "../deploy/reconcile.ts";
 import { clientDigest } from "../registrationtoken/removed-clients.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";

@@ -11,7 +11,10 @@ import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { type RemovedClientsDeps, rememberRemoved } from "../registrationtoken/removed-clients.ts";
+import {
+  type RemovedClientsDeps,
+  recordRemovedClient,
+} from "../registrationtoken/removed-clients.ts";
 import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 import {
   clusterKeyOfNamespace,
@@ -88,7 +91,7 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     if (namespace === undefined || clusterKeyOfNamespace(namespace) !== key) return;
     if ((await deps.rest.get(clusters, refOf(key), { signal })) !== undefined) return;
     const removed = removedClientOf(namespace);
-    if (removed !== undefined) await rememberRemoved(deps, removed, signal);
+    if (removed !== undefined) await recordRemovedClient(deps, removed, signal);
     await deps.rest.delete(namespaces, namespace.metadata, {
       ...(namespace.metadata.uid !== undefined && { uid: namespace.metadata.uid }),
       signal,

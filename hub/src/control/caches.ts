@@ -29,13 +29,13 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
-import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { supplyIndexers } from "../referenced/references.ts";
 import { replicaIndexers } from "../replica/orphaned-agents.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
-import { supplyIndexers } from "../referenced/references.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;

@@ -3,10 +3,10 @@ import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { ensurePinSigningKey } from "../authority/pin-signing-key.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
-import { ensureSealKey } from "../authority/pin-signing-key.ts";
-import { runLostAgents } from "../replica/orphaned-agents.ts";
+import { runOrphanedAgents } from "../replica/orphaned-agents.ts";
 import type { Replica } from "../replica/replica.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
 import { refreshCaches } from "./caches.ts";
@@ -38,7 +38,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       const guarded = guardWrites(rest, leadership);
       const [hubId, sealKey] = await Promise.all([
         readHubId(guarded),
-        ensureSealKey(guarded, hubNamespace),
+        ensurePinSigningKey(guarded, hubNamespace),
         prepareWorkspaces(guarded),
         refreshCaches(caches, leading),
       ]);
@@ -49,7 +49,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
           runControllers({ ...options, rest: guarded, hubId, seals }, leading),
           runTokens(guarded, leading),
           runRotation(guarded, leading),
-          runLostAgents(
+          runOrphanedAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },
             leading,
           ),

@@ -12,8 +12,8 @@ import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { goesTo } from "../deploy/place.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { isDirect } from "../direct-bundle/as-helm-op.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import { bundleKeyOf } from "../rollup/tally.ts";
 import type { FollowedCaches } from "./caches.ts";
 import {
   isFetchFailure,

@@ -8,7 +8,7 @@ import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ContentReader } from "../content/content-store.ts";
-import { afterStep, planDeployment } from "./plan.ts";
+import { inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
@@ -49,12 +49,12 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         return undefined;
       case "withdraw":
         if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
-        held.set(name, afterStep(step));
+        held.set(name, inventoryAfter(step));
         return { kind: "withdrawal", deployment: step.deployment };
       case "deploy": {
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
-        held.set(name, afterStep(step));
+        held.set(name, inventoryAfter(step));
         const { deployment, deploymentId, paused } = step;
         return {
           kind: "deployment",

@@ -11,14 +11,14 @@ import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
-import { type AgentCertificate, lossOf } from "../identity/agent-certificate.ts";
-import { RpcError, serveErrors, statusOf } from "../rpc/errors.ts";
+import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
+import { isClusterInfoChange } from "../referenced/cluster-info.ts";
+import { bySupply, changedReferences, supplyIndexers } from "../referenced/references.ts";
+import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
-import { isFactsChange } from "../referenced/cluster-info.ts";
-import { bySupply, changedSupplies, supplyIndexers } from "../referenced/references.ts";
-import { concernsAgent } from "./plan.ts";
+import { createDuplicateAgents } from "./duplicate-agents.ts";
+import { affectsAgent } from "./plan.ts";
 import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
-import { createTwoAgents } from "./duplicate-agents.ts";
 
 /** Of the informer of BundleDeployments. */
 export const namespaceIndex = "namespace";
@@ -27,14 +27,14 @@ export const deploymentIndexers: Indexers<BundleDeployment> = {
   ...supplyIndexers,
 };
 
-export interface HandoutDeps extends SessionDeps {
+export interface DispatcherDeps extends SessionDeps {
   /** With the indexes of `deploymentIndexers`. */
   readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly events: EventRecorder;
 }
 
-export interface Handout {
+export interface Dispatcher {
   /** How many agents are connected. */
   readonly size: number;
   accept(stream: AgentStream, agent: AgentCertificate): void;
@@ -48,11 +48,11 @@ export interface Handout {
  */
 const arrivalsAtATime = 16;
 
-export function createHandout(deps: HandoutDeps): Handout {
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { deployments, clusters, clock, log, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
   const byNamespace = new Map<string, Session>();
-  const twoAgents = createTwoAgents(clock);
+  const twoAgents = createDuplicateAgents(clock);
   // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
   const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
   const arrivals = createSlots(arrivalsAtATime);
@@ -65,9 +65,9 @@ export function createHandout(deps: HandoutDeps): Handout {
       if (session === undefined) return;
       const was = ofCluster(before, session.cluster.uid);
       const is = ofCluster(after, session.cluster.uid);
-      const { added, dropped } = changedSupplies(was, is);
+      const { added, dropped } = changedReferences(was, is);
       for (const ref of added) session.supplyChanged(ref);
-      if (concernsAgent(was, is)) session.changed(name);
+      if (affectsAgent(was, is)) session.changed(name);
       for (const ref of dropped) session.supplyChanged(ref);
       if (was === undefined || is === undefined) session.cameOrWent(name);
     }),
@@ -86,8 +86,8 @@ export function createHandout(deps: HandoutDeps): Handout {
       twoAgents.clusterChanged(change);
       const session = byCluster.get(key);
       if (session === undefined) return;
-      if (isFactsChange(before, after)) session.factsChanged();
-      const loss = lossOf(session.agent, after);
+      if (isClusterInfoChange(before, after)) session.factsChanged();
+      const loss = validateAgent(session.agent, after);
       if (loss !== undefined) session.end(loss);
       else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
         replace(key, session);
@@ -99,17 +99,17 @@ export function createHandout(deps: HandoutDeps): Handout {
     const key = keyOf({ namespace, name });
     const deploymentsNamespace = clusterNamespaceName(namespace, name);
     // Whatever has changed since the door was opened was told to nobody.
-    const loss = lossOf(agent, clusters.store.get(key));
+    const loss = validateAgent(agent, clusters.store.get(key));
     if (loss !== undefined) {
-      stream.emit("error", statusOf(loss));
+      stream.emit("error", toGrpcError(loss));
       return;
     }
     if (!connects.take(key)) {
       const busy = tooBusy(key);
       const fields = { cluster: key, code: busy.code };
       const message = "agent connects too often";
-      deps.refusals.refused(key, { reason: "connects", fields, message });
-      stream.emit("error", statusOf(busy));
+      deps.refusals.rejected(key, { reason: "connects", fields, message });
+      stream.emit("error", toGrpcError(busy));
       return;
     }
     const previous = byCluster.get(key);
@@ -178,7 +178,7 @@ function ofCluster(
 function handOver(session: Session): void {
   const message = "the hub is going away; connect again, another or a new one will answer";
   session.end(
-    new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, {
+    new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
       trailers: handOverTrailers(),
     }),
   );
@@ -186,10 +186,10 @@ function handOver(session: Session): void {
 
 function tooBusy(key: ObjectKey): RpcError {
   const message = `the agent of Cluster ${key} connects again and again; wait a moment before the next try`;
-  return new RpcError(status.RESOURCE_EXHAUSTED, serveErrors.AGENT_TOO_BUSY, message);
+  return new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_TOO_BUSY, message);
 }
 
 function replaced(key: ObjectKey): RpcError {
   const message = `another agent connected as Cluster ${key}, and the newer connection is kept`;
-  return new RpcError(status.ABORTED, serveErrors.AGENT_REPLACED, message);
+  return new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, message);
 }

@@ -4,14 +4,14 @@ import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { aCluster } from "../testing/objects.ts";
-import { createTwoAgents } from "./duplicate-agents.ts";
+import { createDuplicateAgents } from "./duplicate-agents.ts";
 
 const key = keyOf(aCluster("paris"));
 
 /** Three replicas that see one cluster connect again and again; gives which of them warned, and after how many. */
 function watchedBy(count: number) {
   const clock = createFakeClock();
-  const replicas = Array.from({ length: count }, () => createTwoAgents(clock));
+  const replicas = Array.from({ length: count }, () => createDuplicateAgents(clock));
   let agent: ClusterAgent = { connected: true, epoch: 1 };
   let holder = 0;
   let warnings = 0;

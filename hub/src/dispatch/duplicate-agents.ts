@@ -11,14 +11,14 @@ import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
 
-export interface TwoAgents {
+export interface DuplicateAgents {
   /** A Cluster has changed: whoever connected did so while another connection was not known to have ended. */
   clusterChanged(change: Change<Cluster>): void;
   /** A stream of this replica was alive, and a newer one took its place. Whether somebody is to be told of it now. */
   replaced(key: ObjectKey): boolean;
 }
 
-export function createTwoAgents(clock: Clock): TwoAgents {
+export function createDuplicateAgents(clock: Clock): DuplicateAgents {
   const rises = createRateLimit({ clock, perSecond: 1 / 20, burst: 4 });
   const replacements = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });
   const warnings = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createBrake } from "./read-gate.ts";
 import { createPace, paceLimits } from "./flow-control.ts";
+import { createBrake } from "./read-gate.ts";
 
 function start() {
   const clock = createFakeClock();

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
 import { status } from "@grpc/grpc-js";
-import { RpcError, serveErrors } from "../rpc/errors.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
 
 export type Hello = Extract<AgentMessage, { kind: "hello" }>;
 
@@ -12,14 +12,14 @@ export function checkHello({ versions, hubId }: Hello, ownHubId: string): number
   if (agreement.kind === "none") {
     throw new RpcError(
       status.FAILED_PRECONDITION,
-      serveErrors.PROTOCOL_BROKEN,
+      rpcErrors.PROTOCOL_BROKEN,
       `the agent speaks ${describeVersions(versions)} of the protocol, this hub speaks ${describeVersions(spokenVersions)}; bring the ${agreement.outdated === "own" ? "hub" : "agent"} up to date`,
     );
   }
   if (hubId !== ownHubId) {
     throw new RpcError(
       status.FAILED_PRECONDITION,
-      serveErrors.AGENT_REFUSED,
+      rpcErrors.AGENT_REFUSED,
       `the agent belongs to hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
     );
   }

@@ -1,7 +1,7 @@
 /** What the hand-out counts. */
 import { Counter, Gauge, type Registry } from "prom-client";
 
-export interface HandoutMetrics {
+export interface DispatchMetrics {
   readonly agents: Gauge;
   readonly arriving: Gauge;
   readonly disconnected: Counter;
@@ -9,7 +9,7 @@ export interface HandoutMetrics {
   readonly reports: Counter;
 }
 
-export function createHandoutMetrics(registry: Registry): HandoutMetrics {
+export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   const registers = [registry];
   return {
     agents: new Gauge({

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { Holding } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
-import { afterStep, concernsAgent, planHandout } from "./plan.ts";
+import { affectsAgent, inventoryAfter, planDispatch } from "./plan.ts";
 
 interface Wanted {
   readonly uid?: string;
@@ -132,7 +132,7 @@ suite("what an agent is told when it connects", () => {
     ],
   ];
   for (const [what, holdings, deployments, steps, orphans] of cases) {
-    test(what, () => assert.deepEqual(planHandout(holdings, deployments), { steps, orphans }));
+    test(what, () => assert.deepEqual(planDispatch(holdings, deployments), { steps, orphans }));
   }
 });
 
@@ -160,7 +160,7 @@ suite("the plan of a hand-out", () => {
   test("withdraws nothing but what is being deleted", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
-        for (const step of planHandout(holdings, deployments).steps) {
+        for (const step of planDispatch(holdings, deployments).steps) {
           if (step.kind !== "withdraw") continue;
           const asked = deployments.find(({ metadata }) => metadata.name === step.deployment.name);
           assert.notEqual(asked?.metadata.deletionTimestamp, undefined);
@@ -174,21 +174,21 @@ suite("the plan of a hand-out", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
         const after = new Map<string, Holding>(holdings.map((holding) => [holding.name, holding]));
-        for (const step of planHandout(holdings, deployments).steps) {
-          after.set(step.deployment.name, afterStep(step));
+        for (const step of planDispatch(holdings, deployments).steps) {
+          after.set(step.deployment.name, inventoryAfter(step));
         }
 
-        assert.deepEqual(planHandout([...after.values()], deployments).steps, []);
+        assert.deepEqual(planDispatch([...after.values()], deployments).steps, []);
       }),
     );
   });
 
   test("is not affected by a change of status, nor by a deployment that vanishes", () => {
-    assert.equal(concernsAgent(wanted("a"), { ...wanted("a"), status: { ready: true } }), false);
-    assert.equal(concernsAgent(wanted("a"), undefined), false);
+    assert.equal(affectsAgent(wanted("a"), { ...wanted("a"), status: { ready: true } }), false);
+    assert.equal(affectsAgent(wanted("a"), undefined), false);
     for (const change of [{ uid: "v" }, { id: "sha256:2" }, { paused: true }, { deleting: true }]) {
-      assert.equal(concernsAgent(wanted("a"), wanted("a", change)), true);
+      assert.equal(affectsAgent(wanted("a"), wanted("a", change)), true);
     }
-    assert.equal(concernsAgent(undefined, wanted("a")), true);
+    assert.equal(affectsAgent(undefined, wanted("a")), true);
   });
 });

@@ -2,7 +2,7 @@
 import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 
-export type HandoutStep =
+export type DispatchStep =
   | { readonly kind: "nothing" }
   | {
       readonly kind: "deploy";
@@ -14,18 +14,18 @@ export type HandoutStep =
     }
   | { readonly kind: "withdraw"; readonly deployment: DeploymentKey };
 
-export interface HandoutPlan {
-  readonly steps: readonly Exclude<HandoutStep, { kind: "nothing" }>[];
+export interface DispatchPlan {
+  readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
   /** Names that the agent holds and the hub does not know. Nothing is sent about them: absence never uninstalls. */
   readonly orphans: readonly string[];
 }
 
-const nothing: HandoutStep = { kind: "nothing" };
+const nothing: DispatchStep = { kind: "nothing" };
 
-export function planHandout(
+export function planDispatch(
   holdings: readonly Holding[],
   deployments: readonly BundleDeployment[],
-): HandoutPlan {
+): DispatchPlan {
   const held = new Map(holdings.map((holding) => [holding.name, holding]));
   const wanted = new Set(deployments.map(({ metadata }) => metadata.name));
   return {
@@ -45,7 +45,7 @@ export function planHandout(
 export function planDeployment(
   held: Holding | undefined,
   deployment: BundleDeployment | undefined,
-): HandoutStep {
+): DispatchStep {
   if (deployment === undefined) return nothing;
   const { metadata, spec } = deployment;
   const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
@@ -69,7 +69,7 @@ export function planDeployment(
 }
 
 /** What the agent holds once it has carried out a step. */
-export function afterStep(step: Exclude<HandoutStep, { kind: "nothing" }>): Holding {
+export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): Holding {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
     : {
@@ -81,7 +81,7 @@ export function afterStep(step: Exclude<HandoutStep, { kind: "nothing" }>): Hold
 }
 
 /** Whether a change of a BundleDeployment can mean anything to an agent; its status never does. */
-export function concernsAgent(
+export function affectsAgent(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): boolean {

@@ -7,9 +7,13 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import { factsOf } from "../referenced/cluster-info.ts";
-import { suppliesNamedBy } from "../referenced/references.ts";
-import { planSupplies, planSupply, type SupplyPlan } from "../referenced/plan.ts";
+import { clusterInfoOf } from "../referenced/cluster-info.ts";
+import {
+  planReferencedObject,
+  planReferencedObjects,
+  type ReferencedPlan,
+} from "../referenced/plan.ts";
+import { referencesOf } from "../referenced/references.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 
 export interface SupplyBookDeps {
@@ -24,7 +28,7 @@ export interface SupplyBookDeps {
 
 export interface SupplyBook {
   /** What differs from what the agent said that it holds. */
-  plan(): SupplyPlan;
+  plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
   next(ref: SupplyRef): HubMessage | undefined;
   nextFacts(): Promise<HubMessage | undefined>;
@@ -36,13 +40,14 @@ export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
   let { factsDigest } = deps;
 
   return {
-    plan: () => planSupplies(deps.held, new Set(deployments().flatMap(suppliesNamedBy)), sourceOf),
+    plan: () =>
+      planReferencedObjects(deps.held, new Set(deployments().flatMap(referencesOf)), sourceOf),
     next(ref) {
       const key = supplyKey(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
-      const isNamed = deployments().some((one) => suppliesNamedBy(one).includes(key));
-      const step = planSupply(ref, { held: held.get(key), isNamed, source });
+      const isNamed = deployments().some((one) => referencesOf(one).includes(key));
+      const step = planReferencedObject(ref, { held: held.get(key), isNamed, source });
       switch (step.kind) {
         case "nothing":
           return undefined;
@@ -63,7 +68,7 @@ export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
     async nextFacts() {
       const current = cluster();
       if (current === undefined) return undefined;
-      const facts = factsOf(current);
+      const facts = clusterInfoOf(current);
       // Thousands of agents come back at once and hold theirs: to compress them for that takes more than all the rest here.
       if (factsDigestOf(facts) === factsDigest) return undefined;
       const { digest, bytes: content } = await packFacts(facts);

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { createRefusals } from "../rpc/rejections.ts";
+import { createRejections } from "../rpc/rejections.ts";
 import { aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
-import { createHandoutMetrics } from "./metrics.ts";
+import { createDispatchMetrics } from "./metrics.ts";
 import { createReportIntake } from "./report-intake.ts";
 
 /** An intake whose answers wait until they are said, the latest of each name. */
@@ -35,8 +35,8 @@ function start() {
       },
       withdrawn: () => Promise.resolve(),
     },
-    metrics: createHandoutMetrics(metrics),
-    refusals: createRefusals({ metrics, clock, log }),
+    metrics: createDispatchMetrics(metrics),
+    refusals: createRejections({ metrics, clock, log }),
     log,
     acknowledge: (name, _, onSaid) => void waiting.set(name, onSaid),
     released: () => undefined,

@@ -3,9 +3,9 @@ import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { RefusalReason, Refusals } from "../rpc/rejections.ts";
-import type { HandoutMetrics } from "./metrics.ts";
-import type { ClusterRef, ReportPlace, ReportSink } from "./report-sink.ts";
+import type { RejectionReason, Rejections } from "../rpc/rejections.ts";
+import type { DispatchMetrics } from "./metrics.ts";
+import type { ClusterRef, ReportPosition, ReportSink } from "./report-sink.ts";
 
 export interface ReportIntakeDeps {
   readonly cluster: ClusterRef;
@@ -13,8 +13,8 @@ export interface ReportIntakeDeps {
   /** Whether the agent has a deployment of that name, by what it said itself. */
   readonly isHeld: (name: string) => boolean;
   readonly sink: ReportSink;
-  readonly metrics: HandoutMetrics;
-  readonly refusals: Refusals;
+  readonly metrics: DispatchMetrics;
+  readonly refusals: Rejections;
   readonly log: Log;
   /** The latest of a name takes the place of what was not said yet. `onSaid`: called when it is its turn. */
   readonly acknowledge: (name: string, sequence: number, onSaid: () => void) => void;
@@ -30,7 +30,7 @@ export interface ReportIntakeDeps {
 }
 
 export interface ReportIntake {
-  state(place: ReportPlace, state: DeploymentState): void;
+  state(place: ReportPosition, state: DeploymentState): void;
   withdrawn(deployment: DeploymentKey): void;
   /** Whether a report was refused on a deployment that is the cluster's after all: the cache was behind. */
   hasMissed(name: string): boolean;
@@ -67,10 +67,10 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
     });
   }
 
-  function refuse({ name, uid }: DeploymentKey, reason: RefusalReason): void {
+  function refuse({ name, uid }: DeploymentKey, reason: RejectionReason): void {
     const who = `${cluster.namespace}/${cluster.name}`;
     const fields = { cluster: who, deployment: name, uid };
-    refusals.refused(who, { reason, fields, message: "report was refused" });
+    refusals.rejected(who, { reason, fields, message: "report was refused" });
   }
 
   return {

@@ -11,7 +11,7 @@ export interface ClusterRef {
 }
 
 /** Where a report stands among all of its cluster. */
-export interface ReportPlace {
+export interface ReportPosition {
   readonly epoch: number;
   readonly sequence: number;
 }
@@ -21,7 +21,7 @@ export interface ReportSink {
    * Resolves once what the report says, or something newer, is durable. Called in the order in which reports came; the
    * deployment exists with that UID. A rejection ends the stream, and the agent says it again on the next.
    */
-  report(cluster: ClusterRef, place: ReportPlace, state: DeploymentState): Promise<void>;
+  report(cluster: ClusterRef, place: ReportPosition, state: DeploymentState): Promise<void>;
   /** The agent has uninstalled it; called only for one that is being deleted. The same holds for a rejection. */
   withdrawn(cluster: ClusterRef, deployment: DeploymentKey): Promise<void>;
 }

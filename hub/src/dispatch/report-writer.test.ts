@@ -11,8 +11,8 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
-import { createCurrency } from "./staleness-check.ts";
 import { createReportWriter } from "./report-writer.ts";
+import { createStalenessCheck } from "./staleness-check.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
@@ -23,7 +23,7 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   const deployments = createStore<BundleDeployment>();
   deployments.set(kube.put(bundleDeployments, deployment));
   const clusters = createStore<Cluster>();
-  const currency = createCurrency({ rest: kube, clusters, clock, log: silentLog() });
+  const currency = createStalenessCheck({ rest: kube, clusters, clock, log: silentLog() });
   const running = new AbortController();
   void currency.run(running.signal);
   const deps = { rest: kube, deployments, currency, clock, log: silentLog() };

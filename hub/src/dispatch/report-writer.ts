@@ -18,7 +18,6 @@ import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { release } from "../deploy/tombstone.ts";
-import type { ReportSink } from "./report-sink.ts";
 import {
   deploymentStatus,
   isDeploymentNews,
@@ -26,7 +25,8 @@ import {
   type PlacedReport,
 } from "../status/deployment-status.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
-import { type Currency, longestGapMs } from "./staleness-check.ts";
+import type { ReportSink } from "./report-sink.ts";
+import { longestGapMs, type StalenessCheck } from "./staleness-check.ts";
 
 export interface ReportWriter extends ReportSink {
   /** Writes what still waits. */
@@ -36,7 +36,7 @@ export interface ReportWriter extends ReportSink {
 export interface ReportWriterDeps {
   readonly rest: KubeRest;
   readonly deployments: Store<BundleDeployment>;
-  readonly currency: Pick<Currency, "doubt" | "fresh" | "isOvertaken">;
+  readonly currency: Pick<StalenessCheck, "invalidate" | "confirmed" | "isSuperseded">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -65,7 +65,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)
         return undefined;
       if (isOutdated(latest.report, deployment.status)) return undefined;
-      if (currency.isOvertaken(latest.cluster, latest.report.epoch)) return undefined;
+      if (currency.isSuperseded(latest.cluster, latest.report.epoch)) return undefined;
       const next = deploymentStatus(
         deployment,
         latest.report,
@@ -91,7 +91,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
-    const known = currency.fresh();
+    const known = currency.confirmed();
     if (known !== true) {
       await known;
       // As after any other write that it was not decided on.
@@ -101,7 +101,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     try {
       return await deps.rest.replace(resource, object, { ...options, timeoutMs: writeTimeoutMs });
     } catch (thrown) {
-      if (!(thrown instanceof KubeStatusError)) currency.doubt();
+      if (!(thrown instanceof KubeStatusError)) currency.invalidate();
       throw thrown;
     }
   }

@@ -9,13 +9,15 @@ import { spokenVersions } from "@flotilla/proto/versions.ts";
 import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { RpcError, serveErrors } from "../rpc/errors.ts";
-import { type Incoming, withIncoming } from "../rpc/incoming.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { type Incoming, withIncomingDecoders } from "../rpc/incoming.ts";
 import { aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
 import { openTestSession, type TestSession, testHubId } from "../testing/test-session.ts";
 
-const { requestSerialize, requestDeserialize } = withIncoming(loadFleetService().service).Connect;
+const { requestSerialize, requestDeserialize } = withIncomingDecoders(
+  loadFleetService().service,
+).Connect;
 
 function wire(message: AgentMessage): Incoming<ReadAgentMessage> {
   return requestDeserialize(requestSerialize(agentMessageToWire(message)));
@@ -117,7 +119,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       step("the agent has said all", (test) => test.finish()),
       step("half an hour", ({ clock }) => clock.advance(1_800_000)),
       step("another stream", ({ session }) =>
-        session.end(new RpcError(status.ABORTED, serveErrors.AGENT_REPLACED, "replaced")),
+        session.end(new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced")),
       ),
     ),
   },

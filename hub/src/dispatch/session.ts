@@ -24,24 +24,24 @@ import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import type { ContentReader } from "../content/content-store.ts";
 import type { LiveAuthority } from "../authority/live-authority.ts";
-import type { Presence } from "../presence/presence.ts";
+import type { ContentReader } from "../content/content-store.ts";
 import type { AgentCertificate } from "../identity/agent-certificate.ts";
-import { RpcError, serveErrors, statusOf } from "../rpc/errors.ts";
-import { type Incoming, readable } from "../rpc/incoming.ts";
-import type { Refusals } from "../rpc/rejections.ts";
+import type { Presence } from "../presence/presence.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
+import { decoded, type Incoming } from "../rpc/incoming.ts";
+import type { Rejections } from "../rpc/rejections.ts";
 import { type Assignments, createAssignments } from "./assignments.ts";
-import { type AuthorityBook, createAuthorityBook } from "./trusted-authorities.ts";
-import { createBrake } from "./read-gate.ts";
-import { checkHello, type Hello } from "./hello.ts";
-import type { HandoutMetrics } from "./metrics.ts";
 import { createPace } from "./flow-control.ts";
-import { planHandout } from "./plan.ts";
+import { checkHello, type Hello } from "./hello.ts";
+import type { DispatchMetrics } from "./metrics.ts";
+import { planDispatch } from "./plan.ts";
+import { createBrake } from "./read-gate.ts";
+import { createSupplyBook, type SupplyBook } from "./referenced-objects.ts";
 import { createReportIntake } from "./report-intake.ts";
 import type { ClusterRef, ReportSink } from "./report-sink.ts";
-import { createSupplyBook, type SupplyBook } from "./referenced-objects.ts";
+import { type AuthorityBook, createAuthorityBook } from "./trusted-authorities.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 export type AgentStream = ServerDuplexStream<Incoming<ReadAgentMessage>, WireHubMessage>;
@@ -56,8 +56,8 @@ export interface SessionDeps {
   readonly reports: ReportSink;
   readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
   readonly presence: Presence;
-  readonly metrics: HandoutMetrics;
-  readonly refusals: Refusals;
+  readonly metrics: DispatchMetrics;
+  readonly refusals: Rejections;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -105,7 +105,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const { stream, cluster, wanted } = options;
   const { clock, metrics, presence } = deps;
   const log = deps.log.child({ cluster: `${cluster.namespace}/${cluster.name}` });
-  presence.coming(cluster);
+  presence.opened(cluster);
   const closing = Promise.withResolvers<void>();
   const welcoming = Promise.withResolvers<void>();
   const outgoing = createOutgoing<HubMessage>({
@@ -148,7 +148,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     onRoom: () => brake.release("reports"),
     onUnread: () => brake.hold("answers"),
     onRead: () => brake.release("answers"),
-    onFailed: (thrown) => end(RpcError.answerTo(thrown)),
+    onFailed: (thrown) => end(RpcError.fromThrown(thrown)),
   });
   const helloTimer = clock.setTimeout(
     () => end(broken("no Hello came within 30 s of the stream's beginning")),
@@ -158,7 +158,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     const message = "the agent's certificate has ended; connect again with another one";
     // Nothing is wrong: it is to come again, as from a hub that goes away.
     const trailers = handOverTrailers();
-    const { AGENT_UNKNOWN } = serveErrors;
+    const { AGENT_UNKNOWN } = rpcErrors;
     end(new RpcError(status.UNAUTHENTICATED, AGENT_UNKNOWN, message, { trailers }));
   }, options.agent.notAfter - clock.now());
   /** What the agent holds and the hub does not know, sorted. */
@@ -178,9 +178,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (isEnded) return;
     pace.heard();
     try {
-      receive(agentMessageFromWire(readable(incoming)));
+      receive(agentMessageFromWire(decoded(incoming)));
     } catch (thrown) {
-      refuse(thrown instanceof RpcError ? thrown : RpcError.protocolBroken(thrown));
+      refuse(thrown instanceof RpcError ? thrown : RpcError.protocolViolation(thrown));
     }
   });
   // The agent has nothing more to say: it is going, or a newer stream of it takes over.
@@ -257,7 +257,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       authoritiesChanged();
     }
     // Planned anew: while the arrival was written no change was listened to.
-    const plan = planHandout(holdings, options.allWanted());
+    const plan = planDispatch(holdings, options.allWanted());
     const supplies = book.plan();
     factsChanged();
     for (const ref of supplies.send) supplyChanged(ref);
@@ -270,9 +270,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
   function arrived({ holdings, agentVersion, agentNamespace }: Hello): Promise<number> {
     const known = options.allWanted();
-    const { orphans: atFirst } = planHandout(holdings, known);
+    const { orphans: atFirst } = planDispatch(holdings, known);
     orphans = atFirst;
-    return presence.arrived(cluster, {
+    return presence.connected(cluster, {
       version: agentVersion,
       namespace: agentNamespace,
       orphans: atFirst,
@@ -292,7 +292,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (!intake.hasMissed(name)) return;
     const message = `the hub did not know of deployment ${name} yet when the agent reported on it; connect again, and say it once more`;
     const trailers = handOverTrailers();
-    end(new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, { trailers }));
+    end(new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, { trailers }));
   }
 
   function setOrphans(names: readonly string[]): void {
@@ -328,7 +328,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     const who = `${cluster.namespace}/${cluster.name}`;
     const fields = { cluster: who, err: answer.message };
     const message = "agent broke the contract, so its stream is ended";
-    deps.refusals.refused(who, { reason: "broken", fields, message });
+    deps.refusals.rejected(who, { reason: "broken", fields, message });
     end(answer);
   }
 
@@ -337,11 +337,11 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (isEnded) return;
     const who = `${cluster.namespace}/${cluster.name}`;
     deps.refusals.failed(who, thrown, { fields: { cluster: who }, message });
-    end(RpcError.answerTo(thrown));
+    end(RpcError.fromThrown(thrown));
   }
 
   function end(reason: RpcError): void {
-    finish(() => void stream.emit("error", statusOf(reason)), reason.message);
+    finish(() => void stream.emit("error", toGrpcError(reason)), reason.message);
   }
 
   function finish(say: () => void, why: string): void {
@@ -358,7 +358,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     if (!hasHello) welcoming.resolve();
     welcoming.promise
       .then(() => {
-        presence.left(cluster, epoch);
+        presence.closed(cluster, epoch);
         if (epoch === 0) return;
         metrics.disconnected.inc();
         log.info({ epoch, why }, "agent disconnected");
@@ -395,5 +395,5 @@ function isCounted({ kind }: HubMessage): boolean {
 }
 
 function broken(message: string): RpcError {
-  return new RpcError(status.INVALID_ARGUMENT, serveErrors.PROTOCOL_BROKEN, message);
+  return new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_BROKEN, message);
 }

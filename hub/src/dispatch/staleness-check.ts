@@ -19,18 +19,18 @@ import type { Store } from "@flotilla/shared/kube/store.ts";
 import { dropBulk } from "@flotilla/shared/kube/transform.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 
-export interface Currency {
+export interface StalenessCheck {
   /** Whether a newer stream of a cluster is known than the one with this epoch. */
-  isOvertaken(cluster: ObjectKey, epoch: number): boolean;
+  isSuperseded(cluster: ObjectKey, epoch: number): boolean;
   /** `true` while nothing speaks against the cache; else resolves once it is known again whose agents are its own. */
-  fresh(): true | Promise<void>;
+  confirmed(): true | Promise<void>;
   /** The API server was not reached: the cache may be behind. */
-  doubt(): void;
+  invalidate(): void;
   /** Looks for gaps until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface CurrencyDeps {
+export interface StalenessCheckDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
   readonly clock: Clock;
@@ -47,7 +47,12 @@ const beatMs = 1_000;
 export const longestGapMs = 4_000;
 const retryMs = 1_000;
 
-export function createCurrency({ rest, clusters, clock, log }: CurrencyDeps): Currency {
+export function createStalenessCheck({
+  rest,
+  clusters,
+  clock,
+  log,
+}: StalenessCheckDeps): StalenessCheck {
   /** What the API server told after a gap, for as long as the cache is behind it. */
   const told = new Map<ObjectKey, Told>();
   let beatAt = clock.monotonic();
@@ -119,15 +124,15 @@ export function createCurrency({ rest, clusters, clock, log }: CurrencyDeps): Cu
   }
 
   return {
-    isOvertaken(key, epoch) {
+    isSuperseded(key, epoch) {
       const cluster = clusters.get(key);
       const then = told.get(key);
       // Of one that was deleted and made anew, the epochs begin anew.
       const isSame = cluster === undefined || then?.uid === cluster.metadata.uid;
       return Math.max(isSame ? (then?.epoch ?? 0) : 0, epochOf(cluster)) > epoch;
     },
-    fresh,
-    doubt,
+    confirmed: fresh,
+    invalidate: doubt,
     async run(signal) {
       let timer: Timer;
       function beat(): void {

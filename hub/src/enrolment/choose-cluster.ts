@@ -14,9 +14,9 @@ export type ClusterChoice =
   | { readonly kind: "adopt"; readonly cluster: Cluster }
   /** Enrolled with another key, whose place this one may take. */
   | { readonly kind: "take-over"; readonly cluster: Cluster }
-  | { readonly kind: "refused"; readonly cluster: Cluster; readonly why: RefusedChoice };
+  | { readonly kind: "refused"; readonly cluster: Cluster; readonly why: RejectionReason };
 
-export type RefusedChoice =
+export type RejectionReason =
   | "other-key"
   | "going"
   /** The token is for one Cluster, and the client id is enrolled as another. */
@@ -59,7 +59,7 @@ function enrolAs(cluster: Cluster, { fingerprint, token }: ChoiceInputs): Cluste
   const known = cluster.metadata.annotations?.[agentKeyAnnotation];
   const revocation = revocationOf(cluster);
   const isKnown = known === fingerprint;
-  const refused = (why: RefusedChoice): ClusterChoice => ({ kind: "refused", cluster, why });
+  const refused = (why: RejectionReason): ClusterChoice => ({ kind: "refused", cluster, why });
   if (cluster.metadata.deletionTimestamp !== undefined) {
     // Its agent is waited for, also when its certificate has ended meanwhile.
     const isAwaited = isLeaving(cluster) && isKnown && revocation === undefined;

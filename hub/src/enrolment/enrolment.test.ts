@@ -15,14 +15,14 @@ import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "../authority/certificate-authority.ts";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { makeTokenValue } from "../registrationtoken/value.ts";
 import { RpcError } from "../rpc/errors.ts";
-import { createRefusals } from "../rpc/rejections.ts";
+import { createRejections } from "../rpc/rejections.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { workspace } from "../testing/objects.ts";
-import { createEnrollment } from "./enrolment.ts";
-import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { createEnrolment } from "./enrolment.ts";
 
 const tokenUid = "uid-token";
 const token = makeTokenValue(tokenUid);
@@ -57,7 +57,7 @@ async function start() {
   );
   const clusters = createStore<Cluster>({ indexers: clusterIndexers });
   const authority = await openAuthority(stored, () => clock.now());
-  const enrollment = createEnrollment({
+  const enrollment = createEnrolment({
     rest,
     clusters,
     tokens,
@@ -73,7 +73,7 @@ async function start() {
       flush: () => Promise.resolve(),
     },
     hubId: "hub",
-    refusals: createRefusals({ metrics, clock, log }),
+    refusals: createRejections({ metrics, clock, log }),
     clock,
     log,
   });

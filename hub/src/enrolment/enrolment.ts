@@ -15,33 +15,37 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
+import type { LiveAuthority } from "../authority/live-authority.ts";
+import { agentKeyIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";
-import type { LiveAuthority } from "../authority/live-authority.ts";
 import { tokenIn } from "../registrationtoken/secret.ts";
 import { claimedUid } from "../registrationtoken/value.ts";
-import { RpcError, serveErrors } from "../rpc/errors.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { hostOf } from "../rpc/peer.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
-import type { Refusals } from "../rpc/rejections.ts";
+import type { Rejections } from "../rpc/rejections.ts";
 import { type ClusterLabels, clusterLabels } from "./cluster-labels.ts";
 import { enrollErrors, tooManyEnrolments } from "./errors.ts";
-import { agentKeyIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import { judgeToken, type TokenVerdict } from "./validate-token.ts";
-import { type PlaceClusterDeps, type PlacedCluster, placeCluster } from "./register-cluster.ts";
+import {
+  type RegisterClusterDeps,
+  type RegisteredCluster,
+  registerCluster,
+} from "./register-cluster.ts";
 import type { TokenTerms } from "./token-terms.ts";
+import { type TokenValidation, validateToken } from "./validate-token.ts";
 
-export interface EnrollDeps extends PlaceClusterDeps {
+export interface EnrolmentDeps extends RegisterClusterDeps {
   /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;
-  readonly refusals: Refusals;
+  readonly refusals: Rejections;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface Enrollment {
+export interface Enrolment {
   /** `peer`: the address that the request came from. Throws an RpcError. */
   enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse>;
   renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
@@ -74,7 +78,7 @@ const toldLabels = 10;
 /** Of lines about one sender, which may make up ever other clients. */
 const linesOfSender = { perSecond: 1, burst: 50 };
 
-export function createEnrollment(deps: EnrollDeps): Enrollment {
+export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   const { rest, tokens, clusters, authority, hubId, refusals, clock, log } = deps;
   const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
   const senders = createRateLimit({ clock, ...ofSender });
@@ -87,14 +91,14 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     const isTooMany =
       !clients.take(`${sender} ${request.clientId}`) || !senders.take(sender) || !all.take("");
     if (isTooMany) {
-      refusals.counted("enrolment");
+      refusals.count("enrolment");
       throw tooManyEnrolments();
     }
     try {
       return await admit(request);
     } catch (thrown) {
       refuse(sender, request.clientId, thrown);
-      throw RpcError.answerTo(thrown);
+      throw RpcError.fromThrown(thrown);
     }
   }
 
@@ -108,12 +112,12 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     }
     const { code, message: err } = thrown;
     if (toldOfSender.take(sender))
-      refusals.refused(`${who} ${code}`, {
+      refusals.rejected(`${who} ${code}`, {
         reason: "enrolment",
         fields: { ...fields, code, err },
         message: "enrolment was refused",
       });
-    else refusals.counted("enrolment");
+    else refusals.count("enrolment");
   }
 
   async function admit(request: EnrollRequest): Promise<EnrollResponse> {
@@ -123,7 +127,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     const labels = clusterLabels(request.labels, token);
     const { fingerprint } = key;
     const applicant = { namespace, clientId, fingerprint, clusterName, labels, token };
-    const placed = await placeCluster(deps, applicant);
+    const placed = await registerCluster(deps, applicant);
     const { cluster } = placed;
     const { name, uid = "" } = cluster.metadata;
     const identity = { hubId, namespace, name, uid };
@@ -154,7 +158,7 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
   }
 
   /** What a person who looks at the Cluster is to know of it. */
-  function tell({ cluster, how }: PlacedCluster, asked: Asked): void {
+  function tell({ cluster, how }: RegisteredCluster, asked: Asked): void {
     const { clusterName, token } = asked;
     const { leftOut } = asked.labels;
     const { name } = cluster.metadata;
@@ -195,11 +199,11 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     deps.events.record(cluster, { type, reason, action: "Enroll", note });
   }
 
-  async function judge(presented: string): Promise<TokenVerdict> {
+  async function judge(presented: string): Promise<TokenValidation> {
     const uid = claimedUid(presented);
     const [token] = uid === undefined ? [] : tokens.byIndex(tokenUidIndex, uid);
     const expected = token === undefined ? "" : await storedToken(token);
-    return judgeToken({ presented, token, expected, now: clock.now() });
+    return validateToken({ presented, token, expected, now: clock.now() });
   }
 
   async function storedToken(token: ClusterRegistrationToken): Promise<string> {
@@ -212,9 +216,9 @@ export function createEnrollment(deps: EnrollDeps): Enrollment {
     const who = keyOf({ namespace: identity.namespace, name: identity.name });
     if (!renewals.take(who)) {
       const fields = { cluster: who };
-      refusals.refused(who, { reason: "renewal", fields, message: "agent renews too often" });
+      refusals.rejected(who, { reason: "renewal", fields, message: "agent renews too often" });
       const message = `the certificate of Cluster ${who} was renewed only just now; wait a moment before the next try`;
-      throw new RpcError(status.RESOURCE_EXHAUSTED, serveErrors.AGENT_TOO_BUSY, message);
+      throw new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_TOO_BUSY, message);
     }
     const key = await checkRequest(request);
     const cluster = clusters.get(who);
@@ -256,7 +260,7 @@ const remedy =
   "make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret";
 const keyRefused = `no Cluster of this hub is enrolled with the agent's key any more; ${remedy}`;
 
-function refusalOf(verdict: Exclude<TokenVerdict, { kind: "good" }>): string {
+function refusalOf(verdict: Exclude<TokenValidation, { kind: "good" }>): string {
   return verdict.kind === "ended"
     ? `the registration token ${verdict.name} ended at ${verdict.endedAt}; ${remedy}`
     : `the registration token is not one of this hub, or it ended and was deleted; ${remedy}`;

@@ -18,23 +18,23 @@ import {
 } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { status } from "@grpc/grpc-js";
+import { clientIdIndex, clientIdKey } from "../cache/enrolment-indexes.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
-import { clientIdIndex, clientIdKey } from "../cache/enrolment-indexes.ts";
-import { refusalOf } from "./rejections.ts";
-import { refuseRemoved } from "./removed-cluster.ts";
+import { rejectionFor } from "./rejections.ts";
+import { rejectRemovedCluster } from "./removed-cluster.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
-export interface PlaceClusterDeps {
+export interface RegisterClusterDeps {
   readonly rest: KubeRest;
   /** With the indexes of `clusterIndexers`. */
   readonly clusters: Store<Cluster>;
   readonly events: EventRecorder;
 }
 
-export interface Applicant {
+export interface EnrolmentApplicant {
   readonly namespace: string;
   readonly clientId: string;
   readonly fingerprint: string;
@@ -44,7 +44,7 @@ export interface Applicant {
   readonly token: TokenTerms | undefined;
 }
 
-export interface PlacedCluster {
+export interface RegisteredCluster {
   readonly cluster: Cluster;
   readonly how: Exclude<ClusterChoice["kind"], "refused">;
 }
@@ -52,10 +52,10 @@ export interface PlacedCluster {
 /** Two replicas or two requests may choose at the same time; the one that loses looks again. */
 const attempts = 5;
 
-export async function placeCluster(
-  deps: PlaceClusterDeps,
-  applicant: Applicant,
-): Promise<PlacedCluster> {
+export async function registerCluster(
+  deps: RegisterClusterDeps,
+  applicant: EnrolmentApplicant,
+): Promise<RegisteredCluster> {
   const { rest, clusters, events } = deps;
   const { namespace, clientId, fingerprint, token } = applicant;
   /** What was read from the API server because the cache did not know it yet. */
@@ -71,7 +71,11 @@ export async function placeCluster(
       named: (name) => fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
     });
     if (choice.kind === "refused") {
-      const { answer, note } = refusalOf(choice.why, { cluster: choice.cluster, clientId, token });
+      const { answer, note } = rejectionFor(choice.why, {
+        cluster: choice.cluster,
+        clientId,
+        token,
+      });
       if (note !== undefined)
         events.record(choice.cluster, {
           type: "Warning",
@@ -103,7 +107,7 @@ export async function placeCluster(
   }
 
   async function create(name: string): Promise<Cluster | undefined> {
-    if (token !== undefined) await refuseRemoved(rest, { name, clientId, token });
+    if (token !== undefined) await rejectRemovedCluster(rest, { name, clientId, token });
     try {
       const created = await rest.create(clusterResource, {
         apiVersion,

@@ -4,13 +4,13 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { status } from "@grpc/grpc-js";
-import { RpcError } from "../rpc/errors.ts";
-import type { RefusedChoice } from "./choose-cluster.ts";
-import { enrollErrors } from "./errors.ts";
 import { revocationOf, revokedSentence } from "../enroll/revocation.ts";
+import { RpcError } from "../rpc/errors.ts";
+import type { RejectionReason } from "./choose-cluster.ts";
+import { enrollErrors } from "./errors.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
-export interface Refusal {
+export interface EnrolmentRejection {
   readonly answer: RpcError;
   /** For an Event on the Cluster, where somebody has to know. */
   readonly note?: string;
@@ -22,7 +22,10 @@ interface Refused {
   readonly token: TokenTerms | undefined;
 }
 
-export function refusalOf(why: RefusedChoice, { cluster, clientId, token }: Refused): Refusal {
+export function rejectionFor(
+  why: RejectionReason,
+  { cluster, clientId, token }: Refused,
+): EnrolmentRejection {
   const name = keyOf(cluster);
   const madeForIt = `make a ClusterRegistrationToken with spec.clusterName: ${cluster.metadata.name} and put the content of its Secret into that agent's bootstrap Secret`;
   switch (why) {

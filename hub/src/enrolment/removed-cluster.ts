@@ -20,7 +20,7 @@ export interface NewCluster {
 }
 
 /** Throws an RpcError when the Cluster that is about to be made was there before and enrolled with this very token. */
-export async function refuseRemoved(
+export async function rejectRemovedCluster(
   rest: Pick<KubeRest, "get">,
   { name, clientId, token }: NewCluster,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { judgeToken } from "./validate-token.ts";
 import { termsOf } from "./token-terms.ts";
+import { validateToken } from "./validate-token.ts";
 
 const token: ClusterRegistrationToken = {
   metadata: {
@@ -18,17 +18,17 @@ const evidence = { presented: "u.secret", token, expected: "u.secret", now };
 
 suite("a registration token that an agent shows", () => {
   test("is good for clusters of its namespace", () => {
-    assert.deepEqual(judgeToken(evidence), { kind: "good", token: termsOf(token) });
+    assert.deepEqual(validateToken(evidence), { kind: "good", token: termsOf(token) });
   });
 
   test("is unknown when nobody made it, its Secret is gone, or its secret part differs", () => {
     for (const wrong of [{ token: undefined }, { expected: "" }, { presented: "u.secreT" }]) {
-      assert.deepEqual(judgeToken({ ...evidence, ...wrong }), { kind: "unknown" });
+      assert.deepEqual(validateToken({ ...evidence, ...wrong }), { kind: "unknown" });
     }
   });
 
   test("has ended at the end of its ttl, even before it is deleted", () => {
-    assert.deepEqual(judgeToken({ ...evidence, now: Date.UTC(2026, 0, 1, 1) }), {
+    assert.deepEqual(validateToken({ ...evidence, now: Date.UTC(2026, 0, 1, 1) }), {
       kind: "ended",
       name: "fleet-default/first",
       endedAt: "2026-01-01T01:00:00.000Z",
@@ -38,6 +38,6 @@ suite("a registration token that an agent shows", () => {
   test("is not said to have ended to somebody who only guesses", () => {
     const guess = { ...evidence, presented: "u.guess", now: Date.UTC(2026, 0, 2) };
 
-    assert.deepEqual(judgeToken(guess), { kind: "unknown" });
+    assert.deepEqual(validateToken(guess), { kind: "unknown" });
   });
 });

@@ -28,8 +28,8 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
   const place = (namespace: string, ref: SupplyRef) => `${namespace} ${supplyKey(ref)}`;
   const access = createChartAccess({
     objects: {
-      name: (namespace, ref) => void named.push(place(namespace, ref)),
-      unname: (namespace, ref) => void named.splice(named.indexOf(place(namespace, ref)), 1),
+      watch: (namespace, ref) => void named.push(place(namespace, ref)),
+      unwatch: (namespace, ref) => void named.splice(named.indexOf(place(namespace, ref)), 1),
       known(namespace, ref): Promise<WorkspaceObject> {
         assert.ok(named.includes(place(namespace, ref)), "only what is named is known");
         const texts = contents.get(place(namespace, ref));

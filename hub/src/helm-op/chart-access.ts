@@ -37,7 +37,7 @@ export interface HelmOpAccess {
 }
 
 export interface ChartAccessDeps {
-  readonly objects: Pick<WorkspaceObjects, "name" | "unname" | "known">;
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known">;
   readonly log: Log;
 }
 
@@ -54,7 +54,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   /** By HelmOp. */
   const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: SupplyRef }>();
   const seen = new Map<ObjectKey, string>();
-  for (const { secret } of rancherAuthorities) objects.name(rancherNamespace, secretRef(secret));
+  for (const { secret } of rancherAuthorities) objects.watch(rancherNamespace, secretRef(secret));
 
   function nameInstead(key: ObjectKey, namespace: string, secretName: string | undefined): void {
     const before = named.get(key);
@@ -62,10 +62,10 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
     if (secretName === undefined) named.delete(key);
     else {
       const ref = secretRef(secretName);
-      objects.name(namespace, ref);
+      objects.watch(namespace, ref);
       named.set(key, { namespace, ref });
     }
-    if (before !== undefined) objects.unname(before.namespace, before.ref);
+    if (before !== undefined) objects.unwatch(before.namespace, before.ref);
   }
 
   async function read(
@@ -158,7 +158,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
       const before = named.get(key);
       named.delete(key);
       seen.delete(key);
-      if (before !== undefined) objects.unname(before.namespace, before.ref);
+      if (before !== undefined) objects.unwatch(before.namespace, before.ref);
     },
   };
 }

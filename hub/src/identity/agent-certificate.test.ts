@@ -8,7 +8,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
 import { status } from "@grpc/grpc-js";
-import { type Admission, refusalOf } from "./agent-certificate.ts";
+import { type CallerInput, validateCaller } from "./agent-certificate.ts";
 
 const identity = { hubId: "hub", namespace: "fleet-default", name: "one", uid: "u-1" };
 const fingerprint = "sha256:aa";
@@ -21,7 +21,7 @@ const cluster: Cluster = {
   },
   spec: {},
 };
-const admission: Admission = {
+const admission: CallerInput = {
   certificate: { identity, fingerprint, notAfter: 2_000 },
   hubId: "hub",
   cluster,
@@ -30,7 +30,7 @@ const admission: Admission = {
 
 suite("an agent that calls", () => {
   test("is let through with a good certificate of a Cluster that exists", () => {
-    assert.equal(refusalOf(admission), undefined);
+    assert.equal(validateCaller(admission), undefined);
   });
 
   const changed = (metadata: Partial<ObjectMeta>, spec: Cluster["spec"] = {}): Cluster => ({
@@ -43,7 +43,7 @@ suite("an agent that calls", () => {
   const revoked = (at: string) =>
     annotated({ [agentKeyAnnotation]: fingerprint, [revokedAtAnnotation]: at });
   const leaving = { deletionTimestamp: "x", finalizers: [clusterFinalizer] };
-  const cases: readonly (readonly [string, Partial<Admission>, status, RegExp])[] = [
+  const cases: readonly (readonly [string, Partial<CallerInput>, status, RegExp])[] = [
     [
       "without a certificate",
       { certificate: undefined },
@@ -127,12 +127,12 @@ suite("an agent that calls", () => {
   test("is let through while its Cluster is emptied before it goes", () => {
     const emptied = changed(leaving, { deletionPolicy: "Uninstall" });
 
-    assert.equal(refusalOf({ ...admission, cluster: emptied }), undefined);
+    assert.equal(validateCaller({ ...admission, cluster: emptied }), undefined);
   });
 
   for (const [who, change, code, message] of cases) {
     test(`is refused ${who}`, () => {
-      const refusal = refusalOf({ ...admission, ...change });
+      const refusal = validateCaller({ ...admission, ...change });
 
       assert.equal(refusal?.status, code);
       assert.match(refusal.message, message);

@@ -6,9 +6,9 @@ import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import { status } from "@grpc/grpc-js";
 import { isLeaving } from "../cluster/deletion.ts";
 import { revocationOf, revokedSentence } from "../enroll/revocation.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { fingerprintOf } from "./certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
-import { RpcError, serveErrors } from "../rpc/errors.ts";
 
 export interface AgentCertificate {
   readonly identity: ClusterIdentity;
@@ -19,7 +19,7 @@ export interface AgentCertificate {
 }
 
 /** What a certificate says that was verified against our authority; `undefined` for one that is no agent's. */
-export function certificateOf(certificate: PeerCertificate): AgentCertificate | undefined {
+export function parseAgentCertificate(certificate: PeerCertificate): AgentCertificate | undefined {
   const identity = identityInNames(certificate.subjectaltname);
   const notAfter = Date.parse(certificate.valid_to);
   if (identity === undefined || Number.isNaN(notAfter)) return undefined;
@@ -28,7 +28,7 @@ export function certificateOf(certificate: PeerCertificate): AgentCertificate | 
   return { identity, fingerprint, notAfter };
 }
 
-export interface Admission {
+export interface CallerInput {
   readonly certificate: AgentCertificate | undefined;
   readonly hubId: string;
   /** The Cluster of the certificate's name, as the hub knows it now. */
@@ -38,24 +38,29 @@ export interface Admission {
 }
 
 /** Why a caller is refused; `undefined` when it is not. */
-export function refusalOf({ certificate, hubId, cluster, now }: Admission): RpcError | undefined {
-  if (certificate === undefined) return withoutCertificate();
+export function validateCaller({
+  certificate,
+  hubId,
+  cluster,
+  now,
+}: CallerInput): RpcError | undefined {
+  if (certificate === undefined) return noCertificate();
   const { identity, notAfter } = certificate;
   if (notAfter <= now) {
     return new RpcError(
       status.UNAUTHENTICATED,
-      serveErrors.AGENT_UNKNOWN,
+      rpcErrors.AGENT_UNKNOWN,
       `the agent's certificate ended at ${new Date(notAfter).toISOString()}; it has to enrol again`,
     );
   }
   if (identity.hubId !== hubId) {
     return new RpcError(
       status.UNAUTHENTICATED,
-      serveErrors.AGENT_REFUSED,
+      rpcErrors.AGENT_REFUSED,
       `the agent's certificate is for hub ${identity.hubId}, this is hub ${hubId}`,
     );
   }
-  if (cluster?.metadata.uid === identity.uid) return lossOf(certificate, cluster);
+  if (cluster?.metadata.uid === identity.uid) return validateAgent(certificate, cluster);
   const name = `${identity.namespace}/${identity.name}`;
   const what = cluster === undefined ? "does not exist" : "was made anew since it was enrolled";
   return refused(`Cluster ${name} ${what} on this hub; enrol it again with a registration token`);
@@ -65,7 +70,7 @@ export function refusalOf({ certificate, hubId, cluster, now }: Admission): RpcE
  * Why an agent that was let in is no longer: asked again at every call and whenever its Cluster changes. `undefined` while
  * it is.
  */
-export function lossOf(
+export function validateAgent(
   { identity, fingerprint }: Pick<AgentCertificate, "identity" | "fingerprint">,
   cluster: Cluster | undefined,
 ): RpcError | undefined {
@@ -87,14 +92,14 @@ export function lossOf(
 }
 
 function refused(message: string): RpcError {
-  return new RpcError(status.PERMISSION_DENIED, serveErrors.AGENT_REFUSED, message);
+  return new RpcError(status.PERMISSION_DENIED, rpcErrors.AGENT_REFUSED, message);
 }
 
 /** The refusal of whoever shows no certificate of an agent. */
-export function withoutCertificate(): RpcError {
+export function noCertificate(): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
-    serveErrors.AGENT_UNKNOWN,
+    rpcErrors.AGENT_UNKNOWN,
     "no certificate was shown that this hub issued and that is still good; enrol with a registration token of this hub",
   );
 }

@@ -10,12 +10,12 @@ import { presenceErrors } from "./errors.ts";
 
 export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;
 
-export interface WriteClusterDeps {
+export interface AgentStatusDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
 }
 
-export interface WriteClusterOptions {
+export interface AgentStatusOptions {
   readonly signal?: AbortSignal;
   /** Decide on what the API server has, since the cache may still show a write of our own over it. */
   readonly fromServer?: boolean;
@@ -28,11 +28,11 @@ const attempts = 20;
  * By compare and swap: `change` decides on each version that a write was refused for, so that nothing is ever written over
  * what somebody else has written since. `undefined` changes nothing. Gives the Cluster as it is then.
  */
-export async function writeCluster(
-  { rest, clusters }: WriteClusterDeps,
+export async function writeAgentStatus(
+  { rest, clusters }: AgentStatusDeps,
   key: ObjectKey,
   change: (cluster: Cluster) => AgentFields | undefined,
-  { signal, fromServer = false }: WriteClusterOptions = {},
+  { signal, fromServer = false }: AgentStatusOptions = {},
 ): Promise<Cluster | undefined> {
   let cluster = fromServer ? undefined : clusters.get(key);
   for (let attempt = 0; attempt < attempts; attempt += 1) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { judgePresence, type PresenceEvidence, type PresenceVerdict } from "./presence-rule.ts";
+import { decidePresence, type PresenceDecision, type PresenceInput } from "./presence-rule.ts";
 
-const evidence: PresenceEvidence = {
+const evidence: PresenceInput = {
   agent: { connected: true, replica: "hub-0", epoch: 3 },
   heldEpoch: undefined,
   ended: undefined,
@@ -15,7 +15,7 @@ const evidence: PresenceEvidence = {
 };
 
 suite("a Cluster that is recorded as connected", () => {
-  const cases: readonly (readonly [string, Partial<PresenceEvidence>, PresenceVerdict])[] = [
+  const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is right while its stream is held", { heldEpoch: 3 }, { kind: "right" }],
     [
       "is right while a stream is held whose epoch is not written yet",
@@ -56,13 +56,13 @@ suite("a Cluster that is recorded as connected", () => {
     ["is right when it never came", { agent: undefined }, { kind: "right" }],
   ];
   for (const [what, change, verdict] of cases) {
-    test(what, () => assert.deepEqual(judgePresence({ ...evidence, ...change }), verdict));
+    test(what, () => assert.deepEqual(decidePresence({ ...evidence, ...change }), verdict));
   }
 });
 
 suite("a Cluster that is recorded as gone", () => {
   const agent = { connected: false, replica: "hub-0", epoch: 3 };
-  const cases: readonly (readonly [string, Partial<PresenceEvidence>, PresenceVerdict])[] = [
+  const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is right without its stream", {}, { kind: "right" }],
     ["is there when its stream is held", { heldEpoch: 3 }, { kind: "there" }],
     ["is right when what is held is another stream", { heldEpoch: 2 }, { kind: "right" }],
@@ -78,6 +78,6 @@ suite("a Cluster that is recorded as gone", () => {
     ],
   ];
   for (const [what, change, verdict] of cases) {
-    test(what, () => assert.deepEqual(judgePresence({ ...evidence, agent, ...change }), verdict));
+    test(what, () => assert.deepEqual(decidePresence({ ...evidence, agent, ...change }), verdict));
   }
 });

@@ -1,7 +1,7 @@
 /** Whether what a Cluster says of its agent is right, as far as one replica of the hub may tell. Pure. */
 import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 
-export type PresenceVerdict =
+export type PresenceDecision =
   | { readonly kind: "right" }
   | { readonly kind: "gone" }
   /** It is there, and somebody took this replica for dead. */
@@ -9,7 +9,7 @@ export type PresenceVerdict =
   /** It may come back. */
   | { readonly kind: "wait"; readonly ms: number };
 
-export interface PresenceEvidence {
+export interface PresenceInput {
   /** What the Cluster's status says. */
   readonly agent: ClusterAgent | undefined;
   /** The epoch of the stream that this process holds, where it holds one. */
@@ -28,13 +28,13 @@ export interface PresenceEvidence {
   readonly settleMs: number;
 }
 
-export function judgePresence(evidence: PresenceEvidence): PresenceVerdict {
+export function decidePresence(evidence: PresenceInput): PresenceDecision {
   const verdict = judgeStream(evidence);
   const isToBeWritten = verdict.kind === "gone" || verdict.kind === "there";
   return isToBeWritten && !evidence.isCountedOn ? { kind: "wait", ms: evidence.settleMs } : verdict;
 }
 
-function judgeStream(evidence: PresenceEvidence): PresenceVerdict {
+function judgeStream(evidence: PresenceInput): PresenceDecision {
   const { agent, heldEpoch, ended, replica, upForMs, graceMs, settleMs } = evidence;
   if (agent === undefined || agent.replica !== replica) return { kind: "right" };
   if (heldEpoch !== undefined)

@@ -20,7 +20,13 @@ const key = `${workspace}/paris`;
 const arrival = { version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 };
 
 /** The replica `hub-0`, and the Cluster as the API server has it. */
-function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgent } = {}) {
+function start({
+  previousRenewTime,
+  agent,
+}: {
+  previousRenewTime?: string;
+  agent?: ClusterAgent;
+} = {}) {
   const clock = createFakeClock();
   const rest = createMemoryKube();
   const clusters = createStore<Cluster>();
@@ -35,7 +41,7 @@ function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgen
     clusters,
     replica: "hub-0",
     isCountedOn: () => isCountedOn,
-    ...(keptBefore !== undefined && { keptBefore }),
+    ...(previousRenewTime !== undefined && { previousRenewTime }),
     clock,
   });
   const told: string[] = [];
@@ -49,8 +55,8 @@ function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgen
     agent: () => stored()?.status?.agent,
     reconcile: () => presence.reconcile(key, aContext()),
     connect: async () => {
-      presence.coming(paris);
-      return await presence.arrived(paris, arrival);
+      presence.opened(paris);
+      return await presence.connected(paris, arrival);
     },
     /** Somebody else writes what is the replicas', and the watch delivers it or not. */
     write(changed: ClusterAgent, isSeen: boolean): void {
@@ -75,7 +81,7 @@ suite("an agent whose stream has ended", () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     await clock.advance(60_000);
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
 
     assert.equal((await reconcile()).kind, "requeue");
     assert.equal(agent()?.connected, true);
@@ -89,13 +95,13 @@ suite("an agent whose stream has ended", () => {
   test("is not gone while it comes back, and is if it does not make it", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
-    presence.coming(paris);
-    presence.left(paris, epoch);
+    presence.opened(paris);
+    presence.closed(paris, epoch);
     await clock.advance(10_000);
     await reconcile();
     assert.equal(agent()?.connected, true);
 
-    presence.left(paris, 0);
+    presence.closed(paris, 0);
     await reconcile();
     assert.equal(agent()?.connected, false);
   });
@@ -103,7 +109,7 @@ suite("an agent whose stream has ended", () => {
   test("and that has gone to another replica is that one's, also where the watch is behind", async () => {
     const { clock, rest, connect, presence, reconcile, agent, write } = start();
     const epoch = await connect();
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
     const elsewhere = { connected: true, replica: "hub-1", epoch: epoch + 1 };
     write(elsewhere, false);
     await clock.advance(30_000);
@@ -128,7 +134,7 @@ suite("an agent that is here", () => {
 
     assert.equal(agent()?.connected, true);
     assert.equal(agent()?.epoch, epoch);
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
   });
 
   test("is not written back while nobody counts on this replica, and no other is answered", async () => {
@@ -157,7 +163,7 @@ suite("an agent that the process before held", () => {
 
   test("has a minute to come back, and is gone since that process was", async () => {
     const { clock, reconcile, agent } = start({
-      keptBefore: "2025-12-24T18:00:00.000000Z",
+      previousRenewTime: "2025-12-24T18:00:00.000000Z",
       agent: recorded,
     });
     await clock.advance(59_000);

@@ -15,10 +15,10 @@ import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { ClusterRef } from "../dispatch/report-sink.ts";
+import { writeAgentStatus } from "./agent-status.ts";
 import { presenceErrors } from "./errors.ts";
-import { judgePresence, type PresenceVerdict } from "./presence-rule.ts";
 import { lastSeen, toTime } from "./last-seen.ts";
-import { writeCluster } from "./agent-status.ts";
+import { decidePresence, type PresenceDecision } from "./presence-rule.ts";
 
 export interface PresenceDeps {
   readonly rest: KubeRest;
@@ -28,13 +28,13 @@ export interface PresenceDeps {
   /** Whether others count on this replica; default: always. */
   readonly isCountedOn?: () => boolean;
   /** When the process before this one, of the same name, was last there, RFC 3339. */
-  readonly keptBefore?: string;
+  readonly previousRenewTime?: string;
   readonly clock: Clock;
   readonly graceMs?: number;
 }
 
 /** What an agent says of itself. */
-export interface Arrival {
+export interface AgentConnection {
   readonly version: string;
   readonly namespace: string;
   /** What it holds and the hub does not know. */
@@ -45,16 +45,16 @@ export interface Arrival {
 
 export interface Presence {
   /** A stream of the cluster has begun; `left` tells of its end. Until then one before it does not count as gone. */
-  coming(cluster: ClusterRef): void;
+  opened(cluster: ClusterRef): void;
   /**
    * Writes that the agent came; gives the epoch of its stream: above every one before, also when a restored backup has
    * set back the Cluster and not what was reported since.
    */
-  arrived(cluster: ClusterRef, arrival: Arrival): Promise<number>;
+  connected(cluster: ClusterRef, arrival: AgentConnection): Promise<number>;
   /** What the agent holds and the hub does not know is this from now on. Written by `reconcile`. */
   orphansChanged(cluster: ClusterRef, epoch: number, orphans: readonly string[]): void;
   /** The stream of that epoch has ended; 0 where its arrival was never written. Written by `reconcile`. */
-  left(cluster: ClusterRef, epoch: number): void;
+  closed(cluster: ClusterRef, epoch: number): void;
   /**
    * Takes no more `left`: the streams that end from now on are handed over, and their agents come back at once. What
    * they are recorded as stays until whoever answers them next writes it.
@@ -65,7 +65,7 @@ export interface Presence {
   /** Hears of every Cluster that `reconcile` has to look at; gives the function that stops it. */
   onChange(listener: (key: ObjectKey) => void): () => void;
   /** The Clusters to look at after a start: those recorded as connected. */
-  recorded(): readonly ObjectKey[];
+  recordedAsConnected(): readonly ObjectKey[];
   /** A Cluster has changed: looks at it when it says of an agent that is here that it is gone. */
   clusterChanged(key: ObjectKey, cluster: Cluster | undefined): void;
 }
@@ -87,7 +87,7 @@ const defaultGraceMs = 60_000;
 const settleMs = 2_500;
 
 export function createPresence(deps: PresenceDeps): Presence {
-  const { clusters, replica, keptBefore, clock, graceMs = defaultGraceMs } = deps;
+  const { clusters, replica, previousRenewTime, clock, graceMs = defaultGraceMs } = deps;
   const { isCountedOn = () => true } = deps;
   const startedAt = clock.monotonic();
   const held = new Map<ObjectKey, number>();
@@ -101,13 +101,13 @@ export function createPresence(deps: PresenceDeps): Presence {
   const listeners = new Set<(key: ObjectKey) => void>();
   let isHandedOver = false;
 
-  async function arrived(cluster: ClusterRef, arrival: Arrival): Promise<number> {
+  async function arrived(cluster: ClusterRef, arrival: AgentConnection): Promise<number> {
     const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
     if (!isCountedOn()) {
       const message = `replica ${replica} of the hub could not renew its Lease, so it answers no agent; another may`;
       throw new AppError(presenceErrors.REPLICA_ALONE, message);
     }
-    const written = await writeCluster(deps, key, (current) => {
+    const written = await writeAgentStatus(deps, key, (current) => {
       if (current.metadata.uid !== cluster.uid) return undefined;
       const earlier = [
         current.status?.agent?.epoch ?? 0,
@@ -165,15 +165,15 @@ export function createPresence(deps: PresenceDeps): Presence {
   }
 
   const reconcile: Reconcile = async (key, { signal, log }) => {
-    let verdict: PresenceVerdict = { kind: "right" };
+    let verdict: PresenceDecision = { kind: "right" };
     const list = orphanLists.get(key);
-    const cluster = await writeCluster(
+    const cluster = await writeAgentStatus(
       deps,
       key,
       ({ status }) => {
         const agent = status?.agent;
         const end = ended.get(key);
-        verdict = judgePresence({
+        verdict = decidePresence({
           agent,
           heldEpoch: held.get(key),
           ended: end && { epoch: end.epoch, forMs: clock.monotonic() - end.at },
@@ -202,7 +202,7 @@ export function createPresence(deps: PresenceDeps): Presence {
 
   /** What the Cluster is to say; `undefined`: what it says. */
   function agentAfter(
-    { kind }: PresenceVerdict,
+    { kind }: PresenceDecision,
     agent: ClusterAgent,
     end: EndedStream | undefined,
   ): ClusterAgent | undefined {
@@ -212,7 +212,7 @@ export function createPresence(deps: PresenceDeps): Presence {
         const time =
           end !== undefined && end.epoch === agent.epoch
             ? toTime(clock.now() - (clock.monotonic() - end.at))
-            : (keptBefore ?? toTime(clock.now()));
+            : (previousRenewTime ?? toTime(clock.now()));
         return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
       }
       case "there":
@@ -223,10 +223,10 @@ export function createPresence(deps: PresenceDeps): Presence {
   }
 
   return {
-    coming,
-    arrived,
+    opened: coming,
+    connected: arrived,
     orphansChanged,
-    left,
+    closed: left,
     handOver() {
       isHandedOver = true;
     },
@@ -235,7 +235,7 @@ export function createPresence(deps: PresenceDeps): Presence {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    recorded: () =>
+    recordedAsConnected: () =>
       clusters
         .list()
         .filter(({ status }) => status?.agent?.connected === true)
@@ -250,7 +250,7 @@ export function createPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function outcomeOf(verdict: PresenceVerdict, tell: (what: string) => void): Outcome {
+function outcomeOf(verdict: PresenceDecision, tell: (what: string) => void): Outcome {
   if (verdict.kind === "wait") return requeueAfter(verdict.ms, "the agent may come back");
   if (verdict.kind === "gone") tell("agent is gone");
   if (verdict.kind === "there") tell("agent is here, and was taken for gone");

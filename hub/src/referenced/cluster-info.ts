@@ -6,7 +6,7 @@ import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 /** Holds everything else once more. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-export function factsOf({ metadata, spec }: Cluster): ClusterFacts {
+export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
   const { [lastApplied]: _, ...annotations } = metadata.annotations ?? {};
   return {
     namespace: metadata.namespace ?? "",
@@ -18,7 +18,10 @@ export function factsOf({ metadata, spec }: Cluster): ClusterFacts {
 }
 
 /** Whether a change of a Cluster is one that its agent is to know; its status never is. */
-export function isFactsChange(before: Cluster | undefined, after: Cluster | undefined): boolean {
+export function isClusterInfoChange(
+  before: Cluster | undefined,
+  after: Cluster | undefined,
+): boolean {
   if (after === undefined) return false;
-  return before === undefined || !isDeepStrictEqual(factsOf(before), factsOf(after));
+  return before === undefined || !isDeepStrictEqual(clusterInfoOf(before), clusterInfoOf(after));
 }

@@ -13,8 +13,8 @@ import { dropBulk } from "@flotilla/shared/kube/transform.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { packSupply } from "@flotilla/shared/supply/supply.ts";
 import {
-  type Kept,
-  supplyObjectOf,
+  referencedObjectOf,
+  type StoredObject,
   type WorkspaceObject,
   watchedFields,
   withoutContent,
@@ -61,14 +61,14 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
   const { rest, kind, namespace, onChange, clock } = options;
   const log = options.log.child({ workspace: namespace });
   // Both kinds have the fields of either, or none in their place.
-  const resource: Resource<Kept> = kind === "Secret" ? secrets : configMaps;
+  const resource: Resource<StoredObject> = kind === "Secret" ? secrets : configMaps;
   const fieldSelector = watchedFields(kind);
   const named = new Map<string, Named>();
   /** Of the objects in the store: those that were not named when they came. */
-  const bare = new WeakSet<Kept>();
+  const bare = new WeakSet<StoredObject>();
   let listFailure: AppError | undefined;
 
-  const informer = createInformer<Kept>({
+  const informer = createInformer<StoredObject>({
     rest,
     resource,
     namespace,
@@ -125,7 +125,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     const isBare = stored !== undefined && bare.has(stored);
     const found = isBare ? await rest.get(resource, { namespace, name }) : stored;
     if (found === undefined) return { kind: "absent" };
-    const object = supplyObjectOf(isBare ? dropBulk(found) : found);
+    const object = referencedObjectOf(isBare ? dropBulk(found) : found);
     const packed = await packSupply(object);
     return { kind: "present", digest: packed.digest, packed, object };
   }

@@ -3,29 +3,34 @@ import { suite, test } from "node:test";
 import type { HeldSupply } from "@flotilla/proto/messages.ts";
 import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import fc from "fast-check";
-import { planSupplies, planSupply, type SupplySource, type SupplyStep } from "./plan.ts";
+import {
+  planReferencedObject,
+  planReferencedObjects,
+  type ReferencedSource,
+  type ReferencedStep,
+} from "./plan.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
-const unknown: SupplySource = { kind: "unknown" };
-const absent: SupplySource = { kind: "absent" };
-const present: SupplySource = { kind: "present", digest: "sha256:1" };
+const unknown: ReferencedSource = { kind: "unknown" };
+const absent: ReferencedSource = { kind: "absent" };
+const present: ReferencedSource = { kind: "present", digest: "sha256:1" };
 const unheard = undefined;
 const toldAbsent = {};
 const current = { digest: "sha256:1" };
 const old = { digest: "sha256:0" };
 
-const nothing: SupplyStep = { kind: "nothing" };
-const send: SupplyStep = { kind: "send", ref, digest: "sha256:1" };
-const tellAbsent: SupplyStep = { kind: "send", ref };
-const withdraw: SupplyStep = { kind: "withdraw", ref };
+const nothing: ReferencedStep = { kind: "nothing" };
+const send: ReferencedStep = { kind: "send", ref, digest: "sha256:1" };
+const tellAbsent: ReferencedStep = { kind: "send", ref };
+const withdraw: ReferencedStep = { kind: "withdraw", ref };
 
 suite("what an agent is told of one object", () => {
   const cases: readonly (readonly [
     string,
     Pick<HeldSupply, "digest"> | undefined,
     boolean,
-    SupplySource,
-    SupplyStep,
+    ReferencedSource,
+    ReferencedStep,
   ])[] = [
     ["the object that it has not heard of", unheard, true, present, send],
     ["the object that it heard was not there", toldAbsent, true, present, send],
@@ -42,7 +47,7 @@ suite("what an agent is told of one object", () => {
     ["nothing of what nothing names and it does not hold", unheard, false, present, nothing],
   ];
   for (const [what, held, isNamed, source, step] of cases)
-    test(what, () => assert.deepEqual(planSupply(ref, { held, isNamed, source }), step));
+    test(what, () => assert.deepEqual(planReferencedObject(ref, { held, isNamed, source }), step));
 });
 
 suite("what an agent is told when it connects", () => {
@@ -55,7 +60,7 @@ suite("what an agent is told when it connects", () => {
     const named = new Set(["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"]);
 
     assert.deepEqual(
-      planSupplies(holdings, named, () => present),
+      planReferencedObjects(holdings, named, () => present),
       {
         send: [
           { kind: "ConfigMap", name: "new" },
@@ -74,7 +79,7 @@ suite("what an agent is told when it connects", () => {
         const holdings = heldKeys.flatMap((held) => parseSupplyKey(held) ?? []);
         const named = new Set(names);
 
-        const { withdraw: gone } = planSupplies(holdings, named, () => known);
+        const { withdraw: gone } = planReferencedObjects(holdings, named, () => known);
 
         assert.deepEqual(
           gone.map(supplyKey),

@@ -4,8 +4,8 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { factsOf, isFactsChange } from "./cluster-info.ts";
-import { changedSupplies, followNamedByDeployments } from "./references.ts";
+import { clusterInfoOf, isClusterInfoChange } from "./cluster-info.ts";
+import { changedReferences, watchReferences } from "./references.ts";
 
 const naming = (...supplies: readonly string[]) =>
   aDeployment("paris", { spec: { supplies: [...supplies] } });
@@ -39,7 +39,7 @@ suite("what a BundleDeployment names", () => {
   ];
   for (const [what, before, after, added, dropped] of cases) {
     test(what, () => {
-      const changed = changedSupplies(before, after);
+      const changed = changedReferences(before, after);
 
       assert.deepEqual(
         [changed.added.map(supplyKey), changed.dropped.map(supplyKey)],
@@ -51,7 +51,7 @@ suite("what a BundleDeployment names", () => {
   test("is followed in the workspace of its cluster, as often as it is named", () => {
     let tell: (change: Change<BundleDeployment>) => void = () => undefined;
     const said: string[] = [];
-    followNamedByDeployments(
+    watchReferences(
       {
         onChange: (listener) => {
           tell = listener;
@@ -59,8 +59,8 @@ suite("what a BundleDeployment names", () => {
         },
       },
       {
-        name: (namespace, ref) => void said.push(`+ ${namespace} ${supplyKey(ref)}`),
-        unname: (namespace, ref) => void said.push(`- ${namespace} ${supplyKey(ref)}`),
+        watch: (namespace, ref) => void said.push(`+ ${namespace} ${supplyKey(ref)}`),
+        unwatch: (namespace, ref) => void said.push(`- ${namespace} ${supplyKey(ref)}`),
       },
     );
 
@@ -83,14 +83,14 @@ suite("what an agent is told of its Cluster", () => {
   });
 
   test("is its name, labels, annotations and template values", () => {
-    assert.deepEqual(factsOf(paris), {
+    assert.deepEqual(clusterInfoOf(paris), {
       namespace: workspace,
       name: "paris",
       labels: { region: "eu" },
       annotations: { a: "b" },
       templateValues: { size: 3 },
     });
-    assert.deepEqual(factsOf(aCluster("rome")), {
+    assert.deepEqual(clusterInfoOf(aCluster("rome")), {
       namespace: workspace,
       name: "rome",
       labels: {},
@@ -102,15 +102,15 @@ suite("what an agent is told of its Cluster", () => {
   test("changes with those, and with nothing else", () => {
     const { metadata, spec } = paris;
 
-    assert.equal(isFactsChange(undefined, paris), true);
-    assert.equal(isFactsChange(paris, undefined), false);
-    assert.equal(isFactsChange(paris, { ...paris, status: { namespace: "other" } }), false);
-    assert.equal(isFactsChange(paris, { ...paris, spec: { ...spec, paused: true } }), false);
+    assert.equal(isClusterInfoChange(undefined, paris), true);
+    assert.equal(isClusterInfoChange(paris, undefined), false);
+    assert.equal(isClusterInfoChange(paris, { ...paris, status: { namespace: "other" } }), false);
+    assert.equal(isClusterInfoChange(paris, { ...paris, spec: { ...spec, paused: true } }), false);
     for (const changed of [
       { ...paris, metadata: { ...metadata, labels: { region: "us" } } },
       { ...paris, metadata: { ...metadata, annotations: {} } },
       { ...paris, spec: { templateValues: { size: 4 } } },
     ])
-      assert.equal(isFactsChange(paris, changed), true);
+      assert.equal(isClusterInfoChange(paris, changed), true);
   });
 });

@@ -10,32 +10,32 @@ import type { WorkspaceObjects } from "./workspace-objects.ts";
 
 /** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
 export const bySupply = "supply";
-export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: suppliesNamedBy };
+export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: referencesOf };
 
-export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
+export function referencesOf({ spec }: BundleDeployment): readonly string[] {
   return spec.supplies ?? [];
 }
 
 /** What comes to be named, and what is not named any more, by a change of a BundleDeployment. */
-export function changedSupplies(
+export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
-  const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
+  const [was, is] = [before, after].map((one) => (one === undefined ? [] : referencesOf(one)));
   const others = (some: readonly string[] = [], than: readonly string[] = []) =>
     some.filter((key) => !than.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
   return { added: others(is, was), dropped: others(was, is) };
 }
 
 /** To be called before the informer runs; gives how to stop. */
-export function followNamedByDeployments(
+export function watchReferences(
   deployments: Pick<Informer<BundleDeployment>, "onChange">,
-  objects: Pick<WorkspaceObjects, "name" | "unname">,
+  objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
 ): () => void {
   return deployments.onChange(({ before, after }) => {
-    const { added, dropped } = changedSupplies(before, after);
-    for (const ref of added) objects.name(workspaceOf(after), ref);
-    for (const ref of dropped) objects.unname(workspaceOf(before), ref);
+    const { added, dropped } = changedReferences(before, after);
+    for (const ref of added) objects.watch(workspaceOf(after), ref);
+    for (const ref of dropped) objects.unwatch(workspaceOf(before), ref);
   });
 }
 

@@ -17,7 +17,7 @@ export type WorkspaceObject =
     };
 
 /** What is kept of either kind. */
-export type Kept = Secret & ConfigMap;
+export type StoredObject = Secret & ConfigMap;
 
 /** Types of Secrets that are large, many, and nobody's to hand out: Helm's own records, and Fleet's. */
 const foreignTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
@@ -28,7 +28,7 @@ export function watchedFields(kind: SupplyKind): string | undefined {
 }
 
 /** Enough to know that it is there, and as which version. */
-export function withoutContent({ metadata }: Kept): Kept {
+export function withoutContent({ metadata }: StoredObject): StoredObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   return {
     metadata: {
@@ -41,7 +41,12 @@ export function withoutContent({ metadata }: Kept): Kept {
 }
 
 /** What of it is handed out. */
-export function supplyObjectOf({ metadata, type, data, binaryData }: Kept): SupplyObject {
+export function referencedObjectOf({
+  metadata,
+  type,
+  data,
+  binaryData,
+}: StoredObject): SupplyObject {
   const { labels, annotations } = metadata;
   return {
     ...(type !== undefined && { type }),

@@ -76,8 +76,8 @@ function passwordOf(known: WorkspaceObject): string | undefined {
 suite("the objects that something names", () => {
   test("are known once they were looked for, be they there or not", async (t) => {
     const { objects } = await setUp(t, (server) => server.put(secret("b25l")));
-    objects.name(namespace, source);
-    objects.name(namespace, other);
+    objects.watch(namespace, source);
+    objects.watch(namespace, other);
     assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
 
     const [found, absent] = await Promise.all([
@@ -91,7 +91,7 @@ suite("the objects that something names", () => {
 
   test("are told of when they differ, and not for a version alone", async (t) => {
     const { server, objects, changes, untilChanges } = await setUp(t);
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
     await untilChanges(1);
 
     server.put(secret("b25l"));
@@ -116,7 +116,7 @@ suite("the objects that something names", () => {
       const annotations = { c: "d", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
       server.put({ ...rest, metadata: { ...metadata, annotations } });
     });
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
 
     const known = await objects.known(namespace, source);
 
@@ -133,14 +133,14 @@ suite("the objects that something names", () => {
       server.put(secret("b25l"));
       server.put(secret("dHdv", { name: "other" }));
     });
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
     await objects.known(namespace, source);
     assert.deepEqual(
       requests().filter((request) => request.startsWith("get")),
       [],
     );
 
-    objects.name(namespace, other);
+    objects.watch(namespace, other);
     const known = await objects.known(namespace, other);
 
     assert.equal(passwordOf(known), "dHdv");
@@ -156,9 +156,9 @@ suite("the objects that something names", () => {
       prepared.put(secret("dHdv", { name: "other" }));
       prepared.next("get", answersStatus(403, "Forbidden"));
     });
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
     await objects.known(namespace, source);
-    objects.name(namespace, other);
+    objects.watch(namespace, other);
 
     await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
     await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
@@ -174,7 +174,7 @@ suite("the objects that something names", () => {
       server.put(secret("b25l"));
       server.next("list", answersStatus(403, "Forbidden"));
     });
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
 
     await assert.rejects(objects.known(namespace, source), /told to say Forbidden/);
     assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
@@ -189,19 +189,19 @@ suite("the objects that something names", () => {
     const { server, objects } = await setUp(t);
     assert.deepEqual(server.requests, []);
 
-    objects.name(namespace, source);
-    objects.name(namespace, source);
+    objects.watch(namespace, source);
+    objects.watch(namespace, source);
     const { path, query } = await server.arrival("list");
     const watch = await server.arrival("watch");
-    objects.unname(namespace, source);
+    objects.unwatch(namespace, source);
     await objects.known(namespace, source);
 
     assert.equal(path, "/api/v1/namespaces/fleet-default/secrets");
     assert.match(query.get("fieldSelector") ?? "", /^type!=helm\.sh\/release\.v1,/);
     assert.equal(watch.query.get("fieldSelector"), query.get("fieldSelector"));
-    objects.unname(namespace, source);
+    objects.unwatch(namespace, source);
     assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
-    objects.name(namespace, { kind: "ConfigMap", name: "source" });
+    objects.watch(namespace, { kind: "ConfigMap", name: "source" });
     const next = await server.arrival("list");
     assert.equal(next.path, "/api/v1/namespaces/fleet-default/configmaps");
     assert.equal(next.query.get("fieldSelector"), null);

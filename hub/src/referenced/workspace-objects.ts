@@ -14,8 +14,8 @@ export type WorkspaceListener = (namespace: string, ref: SupplyRef) => void;
 
 export interface WorkspaceObjects {
   /** Has it followed. As often as it is named it has to be unnamed. */
-  name(namespace: string, ref: SupplyRef): void;
-  unname(namespace: string, ref: SupplyRef): void;
+  watch(namespace: string, ref: SupplyRef): void;
+  unwatch(namespace: string, ref: SupplyRef): void;
   /** What is known of something that is named. */
   get(namespace: string, ref: SupplyRef): WorkspaceObject;
   /** The same once something is known. Throws when it cannot be read. */
@@ -68,7 +68,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
   }
 
   return {
-    name(namespace, ref) {
+    watch(namespace, ref) {
       const key = `${namespace}/${supplyKey(ref)}`;
       const count = counts.get(key) ?? 0;
       counts.set(key, count + 1);
@@ -77,7 +77,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       watches.set(watchKey(namespace, ref.kind), running);
       running.watch.name(ref.name);
     },
-    unname(namespace, ref) {
+    unwatch(namespace, ref) {
       const key = `${namespace}/${supplyKey(ref)}`;
       const count = counts.get(key) ?? 0;
       if (count > 1) {

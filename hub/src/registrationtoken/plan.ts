@@ -5,7 +5,7 @@ import type {
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
-import { type HubAddress, isForHub, isLeftOver, isOwnedBy, tokenIn } from "./secret.ts";
+import { type HubAddress, isCurrentFor, isFromEarlierToken, isOwnedBy, tokenIn } from "./secret.ts";
 
 export type SecretStep =
   | { readonly kind: "none" }
@@ -37,7 +37,7 @@ export interface TokenInputs {
 }
 
 export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
-  const endsAt = endOf(token);
+  const endsAt = expiryOf(token);
   if (endsAt !== undefined && endsAt <= now) return { kind: "delete", expires: toTime(endsAt) };
   const step = secretStep(token, secret, hub);
   const { expires: _, ...others } = token.status ?? {};
@@ -59,7 +59,7 @@ export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
 }
 
 /** When a token ends, in ms since 1970; `undefined`: never. Counted from its creation. */
-export function endOf(token: ClusterRegistrationToken): number | undefined {
+export function expiryOf(token: ClusterRegistrationToken): number | undefined {
   const ttlMs = parseGoDuration(token.spec.ttl ?? "0");
   const createdAt = Date.parse(token.metadata.creationTimestamp ?? "");
   return ttlMs === undefined || ttlMs <= 0 || Number.isNaN(createdAt)
@@ -73,9 +73,9 @@ function secretStep(
   hub: HubAddress,
 ): SecretStep {
   if (secret === undefined) return { kind: "create" };
-  if (isLeftOver(secret, token)) return { kind: "recreate", secret };
+  if (isFromEarlierToken(secret, token)) return { kind: "recreate", secret };
   if (!isOwnedBy(secret, token)) return { kind: "taken" };
-  return isForHub(secret, hub) && tokenIn(secret) !== ""
+  return isCurrentFor(secret, hub) && tokenIn(secret) !== ""
     ? { kind: "none" }
     : { kind: "update", secret };
 }

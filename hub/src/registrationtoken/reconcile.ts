@@ -15,7 +15,7 @@ import { planToken, type SecretStep } from "./plan.ts";
 import { type HubAddress, tokenIn, tokenSecret } from "./secret.ts";
 import { makeTokenValue } from "./value.ts";
 
-export interface TokenControllerDeps {
+export interface TokenReconcilerDeps {
   readonly rest: KubeRest;
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly hub: HubAddress;
@@ -24,13 +24,13 @@ export interface TokenControllerDeps {
 }
 
 /** The reconcile of a controller that is keyed by ClusterRegistrationToken. */
-export function reconcileToken({
+export function tokenReconciler({
   rest,
   tokens,
   hub,
   events,
   clock,
-}: TokenControllerDeps): Reconcile {
+}: TokenReconcilerDeps): Reconcile {
   return async function reconcile(key, { signal, log }) {
     const token = tokens.get(key);
     if (token === undefined || token.metadata.deletionTimestamp !== undefined) return done();

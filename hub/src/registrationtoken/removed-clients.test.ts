@@ -9,7 +9,7 @@ import { createStore } from "@flotilla/shared/kube/store.ts";
 import { tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { isRemoved } from "../enrolment/token-terms.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
-import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
+import { clientDigest, recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
 
 const signal = new AbortController().signal;
 
@@ -29,7 +29,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
   return {
     kube,
     remember: (token = "u", client = "a") =>
-      rememberRemoved({ rest: kube, tokens }, { token, client }, signal),
+      recordRemovedClient({ rest: kube, tokens }, { token, client }, signal),
     statusOnServer: () => kube.peek(clusterRegistrationTokens, cached.metadata)?.status,
   };
 }
@@ -72,7 +72,7 @@ suite("a client whose Cluster was removed", () => {
   test("takes the place of the first one where a token remembers as many as it can", () => {
     const full = Array.from({ length: maxRemovedClients }, (_, index) => `c${index}`);
 
-    const next = withRemoved(aToken({ removedClients: full }), "a");
+    const next = withRemovedClient(aToken({ removedClients: full }), "a");
 
     assert.deepEqual([next?.length, next?.[0], next?.at(-1)], [maxRemovedClients, "c1", "a"]);
   });

@@ -34,7 +34,7 @@ export function clientDigest(clientId: string): string {
 }
 
 /** Nothing to write where it is remembered already. Pure. */
-export function withRemoved(
+export function withRemovedClient(
   { status }: ClusterRegistrationToken,
   client: string,
 ): readonly string[] | undefined {
@@ -43,14 +43,14 @@ export function withRemoved(
 }
 
 /** Resolves once the token has it, or is gone itself. */
-export async function rememberRemoved(
+export async function recordRemovedClient(
   { rest, tokens }: RemovedClientsDeps,
   removed: RemovedClient,
   signal: AbortSignal,
 ): Promise<void> {
   const [known] = tokens.byIndex(tokenUidIndex, removed.token);
   for (let token = known; token !== undefined; ) {
-    const removedClients = withRemoved(token, removed.client);
+    const removedClients = withRemovedClient(token, removed.client);
     if (removedClients === undefined) return;
     try {
       const next = { ...token, status: { ...token.status, removedClients: [...removedClients] } };

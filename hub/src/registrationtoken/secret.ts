@@ -48,7 +48,7 @@ export function tokenIn(secret: Secret): string {
   return decode(secret.data?.[tokenSecretKeys.token]);
 }
 
-export function isForHub(secret: Secret, hub: HubAddress): boolean {
+export function isCurrentFor(secret: Secret, hub: HubAddress): boolean {
   const { data } = secret;
   return (
     decode(data?.[tokenSecretKeys.address]) === hub.address &&
@@ -63,7 +63,7 @@ export function isOwnedBy(secret: Secret, token: ClusterRegistrationToken): bool
 }
 
 /** Whether it was made for a token of this name that is gone: the garbage collector is about to delete it. */
-export function isLeftOver(secret: Secret, token: ClusterRegistrationToken): boolean {
+export function isFromEarlierToken(secret: Secret, token: ClusterRegistrationToken): boolean {
   return (
     secret.type === registrationSecretType &&
     (secret.metadata.ownerReferences ?? []).some(

@@ -10,7 +10,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster } from "../testing/objects.ts";
-import { followTokenUses } from "./uses.ts";
+import { countTokenUses } from "./uses.ts";
 
 const token: ClusterRegistrationToken = {
   metadata: { name: "first", namespace: "fleet-default", uid: "u" },
@@ -31,7 +31,7 @@ function start(...there: readonly Cluster[]) {
   for (const cluster of there) store.set(cluster);
   let listener: (change: Change<Cluster>) => void = () => undefined;
   const tell = (change: Change<Cluster> | undefined) => change && listener(change);
-  const uses = followTokenUses({
+  const uses = countTokenUses({
     rest: kube,
     tokens,
     clusters: {

@@ -31,7 +31,7 @@ export interface TokenUses {
 }
 
 /** From now on, until it is stopped; what has changed before is found at once. */
-export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
+export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
   const writer = createStatusWriter({
     ...deps,
     resource: clusterRegistrationTokens,
@@ -44,7 +44,7 @@ export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): T
     isUrgent: (before, after) => ((before?.uses ?? 0) === 0) !== (after.uses === 0),
   });
   const stopListening = clusters.onChange((change) => {
-    for (const uid of tokensConcerned(change))
+    for (const uid of affectedTokens(change))
       for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.mark(keyOf(token));
   });
   for (const token of tokens.list()) writer.mark(keyOf(token));
@@ -58,7 +58,7 @@ export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): T
 }
 
 /** UIDs of the tokens whose count is another one now. Pure. */
-export function tokensConcerned({ before, after }: Change<Cluster>): readonly string[] {
+export function affectedTokens({ before, after }: Change<Cluster>): readonly string[] {
   const [was, is] = [before, after].map(
     (cluster) => cluster?.metadata.annotations?.[registrationTokenAnnotation],
   );

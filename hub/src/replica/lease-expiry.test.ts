@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { judgeSilence, type Silence, type SilenceEvidence } from "./lease-expiry.ts";
+import { type LeaseExpiry, type LeaseObservation, leaseExpiryOf } from "./lease-expiry.ts";
 
 const times = { renewEveryMs: 7_000, goneAfterMs: 25_000 };
-const evidence: SilenceEvidence = {
+const evidence: LeaseObservation = {
   now: 100_000,
   heardAt: 95_000,
   echoAt: 98_000,
@@ -11,7 +11,7 @@ const evidence: SilenceEvidence = {
 };
 
 suite("a replica", () => {
-  const cases: readonly (readonly [string, Partial<SilenceEvidence>, Silence])[] = [
+  const cases: readonly (readonly [string, Partial<LeaseObservation>, LeaseExpiry])[] = [
     ["that was heard of may be there", {}, { kind: "unknown", waitMs: 20_000 }],
     [
       "that was not heard of for as long as its Lease says is gone",
@@ -50,6 +50,6 @@ suite("a replica", () => {
     ],
   ];
   for (const [what, change, silence] of cases) {
-    test(what, () => assert.deepEqual(judgeSilence({ ...evidence, ...change }, times), silence));
+    test(what, () => assert.deepEqual(leaseExpiryOf({ ...evidence, ...change }, times), silence));
   }
 });

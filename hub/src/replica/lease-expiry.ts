@@ -6,7 +6,7 @@
  */
 import type { ReplicaLeaseTimes } from "./lease.ts";
 
-export interface SilenceEvidence {
+export interface LeaseObservation {
   /** All on the monotonic clock. */
   readonly now: number;
   /** When its Lease was last seen to change; absent where none was ever there. */
@@ -17,12 +17,12 @@ export interface SilenceEvidence {
   readonly listeningSince: number | undefined;
 }
 
-export type Silence =
+export type LeaseExpiry =
   | { readonly kind: "gone"; readonly forMs: number }
   /** Nothing can be said before. */
   | { readonly kind: "unknown"; readonly waitMs: number };
 
-export function judgeSilence(evidence: SilenceEvidence, times: ReplicaLeaseTimes): Silence {
+export function leaseExpiryOf(evidence: LeaseObservation, times: ReplicaLeaseTimes): LeaseExpiry {
   const { now, heardAt, echoAt, listeningSince } = evidence;
   if (echoAt === undefined || listeningSince === undefined || now - echoAt > longestGapMs(times))
     return { kind: "unknown", waitMs: times.renewEveryMs };

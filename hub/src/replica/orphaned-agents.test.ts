@@ -10,8 +10,8 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
-import { takeReplicaLease } from "./own-lease.ts";
-import { lostAgentsReconciler, replicaIndexers } from "./orphaned-agents.ts";
+import { orphanedAgentsReconciler, replicaIndexers } from "./orphaned-agents.ts";
+import { acquireReplicaLease } from "./own-lease.ts";
 import { createReplicas } from "./replicas.ts";
 
 const namespace = "flotilla-system";
@@ -35,16 +35,16 @@ async function setUp() {
   async function join(replica: string) {
     const identity = `${replica}_1`;
     const deps = { rest, namespace, replica, identity, clock, log: silentLog() };
-    const lease = await takeReplicaLease(deps);
+    const lease = await acquireReplicaLease(deps);
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, stop.signal]);
-    return { lease, keeping: lease.keep(signal), kill: () => ending.abort() };
+    return { lease, keeping: lease.renew(signal), kill: () => ending.abort() };
   }
 
   const own = await join("hub-0");
   const other = await join("hub-1");
   watchDelivers();
-  const reconcile = lostAgentsReconciler({
+  const reconcile = orphanedAgentsReconciler({
     rest,
     clusters: members,
     replicas,
@@ -255,7 +255,7 @@ suite("the Lease of a replica", () => {
     await hub.passes(8_000);
 
     assert.equal(hub.rest.peek(leases, ref)?.spec?.holderIdentity, "hub-1_1");
-    assert.equal(hub.other.lease.isKept, true);
+    assert.equal(hub.other.lease.isHeld, true);
     await hub.end();
   });
 
@@ -263,12 +263,12 @@ suite("the Lease of a replica", () => {
     const hub = await setUp();
     await hub.passes(2_000);
     const deps = { rest: hub.rest, namespace, clock: hub.clock, log: silentLog() };
-    const later = await takeReplicaLease({ ...deps, replica: "hub-1", identity: "hub-1_2" });
+    const later = await acquireReplicaLease({ ...deps, replica: "hub-1", identity: "hub-1_2" });
 
     await hub.passes(8_000);
 
-    assert.equal(later.keptBefore, "2026-01-01T00:00:00.000000Z");
-    assert.equal(hub.other.lease.isKept, false);
+    assert.equal(later.previousRenewTime, "2026-01-01T00:00:00.000000Z");
+    assert.equal(hub.other.lease.isHeld, false);
     const lease = hub.rest.peek(leases, { namespace, name: "flotilla-hub-replica-hub-1" });
     assert.equal(lease?.spec?.holderIdentity, "hub-1_2");
     await hub.other.lease.release();
@@ -285,11 +285,11 @@ suite("the Lease of a replica", () => {
     hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("away")));
 
     await hub.passes(25_000);
-    assert.equal(hub.own.lease.isKept, true);
+    assert.equal(hub.own.lease.isHeld, true);
     await hub.passes(2_000);
-    assert.equal(hub.own.lease.isKept, false);
+    assert.equal(hub.own.lease.isHeld, false);
     await hub.passes(20_000);
-    assert.equal(hub.own.lease.isKept, true);
+    assert.equal(hub.own.lease.isHeld, true);
     await hub.end();
   });
 
@@ -297,7 +297,7 @@ suite("the Lease of a replica", () => {
     const hub = await setUp();
     const deps = { rest: hub.rest, namespace, clock: hub.clock, log: silentLog() };
     for (const replica of ["Hub 7 (Köln)", "hub.example.org", "x".repeat(300)])
-      await takeReplicaLease({ ...deps, replica, identity: replica });
+      await acquireReplicaLease({ ...deps, replica, identity: replica });
 
     const names = hub.rest.writes.filter((write) => write.startsWith("create leases"));
     assert.equal(new Set(names).size, 5);

@@ -15,9 +15,9 @@ import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
+import { writeAgentStatus } from "../presence/agent-status.ts";
 import { lastSeen, toTime } from "../presence/last-seen.ts";
 import type { Replicas } from "./replicas.ts";
-import { writeCluster } from "../presence/agent-status.ts";
 
 /** Of the informer of Clusters: those recorded as connected, by their replica. */
 export const byReplica = "replica";
@@ -26,7 +26,7 @@ export const replicaIndexers: Indexers<Cluster> = {
     status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
 };
 
-export interface LostAgentsDeps {
+export interface OrphanedAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
   /** With `replicaIndexers`. */
@@ -45,11 +45,14 @@ const parallelWrites = 16;
 const collectAfterMs = 10 * 60_000;
 
 /** Keyed by the names of replicas; runs until `signal` aborts. The caches must have synced. */
-export async function runLostAgents(deps: LostAgentsDeps, signal: AbortSignal): Promise<void> {
+export async function runOrphanedAgents(
+  deps: OrphanedAgentsDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const { clusters, replicas, clock, log, metrics } = deps;
   const controller = createController({
     name: "replica",
-    reconcile: lostAgentsReconciler(deps),
+    reconcile: orphanedAgentsReconciler(deps),
     log,
     metrics,
     clock,
@@ -62,7 +65,7 @@ export async function runLostAgents(deps: LostAgentsDeps, signal: AbortSignal): 
       const { replica = "" } = agent;
       // Of a replica that is there its Lease tells, again and again.
       const isKept = replicas.leaseOf(replica) !== undefined;
-      if (!isKept || replicas.silenceOf(replica).kind === "gone") controller.enqueue(replica);
+      if (!isKept || replicas.expiryOf(replica).kind === "gone") controller.enqueue(replica);
     }),
   ];
   const holders = clusters.store
@@ -75,14 +78,16 @@ export async function runLostAgents(deps: LostAgentsDeps, signal: AbortSignal): 
   for (const each of stop) each();
 }
 
-export function lostAgentsReconciler(deps: Omit<LostAgentsDeps, "metrics" | "log">): Reconcile {
+export function orphanedAgentsReconciler(
+  deps: Omit<OrphanedAgentsDeps, "metrics" | "log">,
+): Reconcile {
   const { rest, replicas, clock } = deps;
   const clusters = deps.clusters.store;
   const limit = pLimit(parallelWrites);
 
   return async function reconcile(replica, { signal, log }) {
     if (replica === deps.replica) return done();
-    const silence = replicas.silenceOf(replica);
+    const silence = replicas.expiryOf(replica);
     if (silence.kind === "unknown") return requeueAfter(silence.waitMs, "the replica may be there");
     const lease = replicas.leaseOf(replica);
     const heard = lease?.spec?.renewTime ?? toTime(clock.now() - silence.forMs);
@@ -107,7 +112,7 @@ export function lostAgentsReconciler(deps: Omit<LostAgentsDeps, "metrics" | "log
     signal: AbortSignal,
   ): Promise<boolean> {
     let isLost = false;
-    await writeCluster(
+    await writeAgentStatus(
       { rest, clusters },
       key,
       ({ status }) => {

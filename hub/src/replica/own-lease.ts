@@ -31,11 +31,11 @@ export interface ReplicaLeaseDeps {
 
 export interface ReplicaLease {
   /** When the process before this one was last there, RFC 3339; absent where there was none. For people. */
-  readonly keptBefore?: string;
+  readonly previousRenewTime?: string;
   /** Whether others still count on this replica, by what it knows itself. */
-  readonly isKept: boolean;
+  readonly isHeld: boolean;
   /** Renews it until `signal` aborts; never rejects. */
-  keep(signal: AbortSignal): Promise<void>;
+  renew(signal: AbortSignal): Promise<void>;
   /** The others need not wait for it to run out, and see until when the replica was there. Never rejects. */
   release(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const releaseTimeoutMs = 2_000;
 const attempts = 5;
 
 /** Resolves once the Lease is this process's own: before that no agent may be recorded as this replica's. */
-export async function takeReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaLease> {
+export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaLease> {
   const { rest, namespace, replica, identity, clock, times = replicaLeaseTimes } = deps;
   const ref = { namespace, name: replicaLeaseName(replica) };
   const log = deps.log.child({ replica });
@@ -56,7 +56,7 @@ export async function takeReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaL
 
   const before = await rest.get(leases, ref, options);
   let current = await take(before);
-  const keptBefore = before?.spec?.renewTime;
+  const previousRenewTime = before?.spec?.renewTime;
 
   async function take(found: Lease | undefined): Promise<Lease> {
     let known = found;
@@ -104,11 +104,11 @@ export async function takeReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaL
   }
 
   return {
-    ...(keptBefore !== undefined && { keptBefore }),
-    get isKept() {
+    ...(previousRenewTime !== undefined && { previousRenewTime }),
+    get isHeld() {
       return !isLost && clock.monotonic() - renewedAt < times.goneAfterMs;
     },
-    async keep(signal) {
+    async renew(signal) {
       let waitMs = times.renewEveryMs;
       const isOver = (): boolean => signal.aborted || isLost;
       while (!isOver()) {

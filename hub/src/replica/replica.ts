@@ -6,8 +6,8 @@ import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
-import { type ReplicaLease, takeReplicaLease } from "./own-lease.ts";
 import { registerReplicaMetrics } from "./metrics.ts";
+import { acquireReplicaLease, type ReplicaLease } from "./own-lease.ts";
 import { createReplicas, type Replicas } from "./replicas.ts";
 
 export interface Replica {
@@ -17,14 +17,14 @@ export interface Replica {
   readonly identity: string;
   readonly replicas: Replicas;
   /** Whether others count on it, by what it knows itself. */
-  isCountedOn(): boolean;
+  isLeaseHeld(): boolean;
   /** Told whether this process leads, whenever that changes. */
   onLeading(leads: boolean): void;
   /**
    * Resolves once its Lease is its own, with when the process before it was last there: before that no agent may be
    * recorded as its own. The Lease is kept until `leave`, or until `signal` aborts.
    */
-  join(signal: AbortSignal): Promise<{ readonly keptBefore?: string }>;
+  join(signal: AbortSignal): Promise<{ readonly previousRenewTime?: string }>;
   /** Gives the Lease back. Never rejects. */
   leave(): Promise<void>;
 }
@@ -53,13 +53,13 @@ export function createReplica(deps: ReplicaDeps): Replica {
     name,
     identity,
     replicas,
-    isCountedOn: () => lease?.isKept === true,
+    isLeaseHeld: () => lease?.isHeld === true,
     onLeading: registerReplicaMetrics(metrics, replicas),
     async join(signal) {
-      lease = await takeReplicaLease({ ...deps, replica: name, identity });
-      keeping = lease.keep(AbortSignal.any([signal, leaving.signal]));
-      const { keptBefore } = lease;
-      return keptBefore === undefined ? {} : { keptBefore };
+      lease = await acquireReplicaLease({ ...deps, replica: name, identity });
+      keeping = lease.renew(AbortSignal.any([signal, leaving.signal]));
+      const { previousRenewTime } = lease;
+      return previousRenewTime === undefined ? {} : { previousRenewTime };
     },
     async leave() {
       leaving.abort();

@@ -3,8 +3,8 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { Lease } from "@flotilla/shared/kube/core-resources.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
-import { judgeSilence, longestGapMs, type Silence } from "./lease-expiry.ts";
 import { type ReplicaLeaseTimes, replicaLeaseTimes, replicaOf } from "./lease.ts";
+import { type LeaseExpiry, leaseExpiryOf, longestGapMs } from "./lease-expiry.ts";
 
 export interface ReplicasDeps {
   /** The replicas' Leases. */
@@ -16,7 +16,7 @@ export interface ReplicasDeps {
 }
 
 export interface Replicas {
-  silenceOf(replica: string): Silence;
+  expiryOf(replica: string): LeaseExpiry;
   /** Its Lease as it was last seen. */
   leaseOf(replica: string): Lease | undefined;
   /** The names of those that have a Lease, dead ones too. */
@@ -60,15 +60,15 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
     return leases.store.list().find((lease) => replicaOf(lease) === replica);
   }
 
-  function silenceOf(replica: string): Silence {
-    return judgeSilence(
+  function silenceOf(replica: string): LeaseExpiry {
+    return leaseExpiryOf(
       { now: clock.monotonic(), heardAt: heardAt.get(replica), echoAt, listeningSince },
       times,
     );
   }
 
   return {
-    silenceOf,
+    expiryOf: silenceOf,
     leaseOf,
     names: () => leases.store.list().map(replicaOf),
     alive: () =>

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/errors/app-error.ts";
 import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
 
-export const serveErrors = defineErrors({
+export const rpcErrors = defineErrors({
   AGENT_UNKNOWN: {
     retryable: true,
     help: "The agent showed no certificate, or one that this hub did not issue or that has ended. Put the content of the Secret of a ClusterRegistrationToken of this hub into the Secret flotilla-agent/flotilla-bootstrap of its cluster: it enrols again by itself.",
@@ -62,14 +62,14 @@ export class RpcError extends AppError {
   }
 
   /** For what a mapper of the wire refused. */
-  static protocolBroken(thrown: unknown): RpcError {
-    return new RpcError(status.INVALID_ARGUMENT, serveErrors.PROTOCOL_BROKEN, messageOf(thrown), {
+  static protocolViolation(thrown: unknown): RpcError {
+    return new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_BROKEN, messageOf(thrown), {
       cause: thrown,
     });
   }
 
   /** Any thrown value as an answer. What is not meant for agents is not shown to them. */
-  static answerTo(thrown: unknown): RpcError {
+  static fromThrown(thrown: unknown): RpcError {
     if (thrown instanceof RpcError) return thrown;
     const error = AppError.from(thrown);
     return new RpcError(
@@ -82,7 +82,7 @@ export class RpcError extends AppError {
 }
 
 /** As grpc-js takes it. */
-export function statusOf(error: RpcError): ServerErrorResponse {
+export function toGrpcError(error: RpcError): ServerErrorResponse {
   return Object.assign(new Error(error.message), {
     code: error.status,
     details: error.message,

@@ -4,10 +4,10 @@ import { isPrintable } from "@flotilla/proto/clean-text.ts";
 import { loadFleetService } from "@flotilla/proto/service.ts";
 import { WireError } from "@flotilla/proto/wire-checks.ts";
 import fc from "fast-check";
-import { type Incoming, readable, withIncoming } from "./incoming.ts";
+import { decoded, type Incoming, withIncomingDecoders } from "./incoming.ts";
 
 const { service } = loadFleetService();
-const incoming = withIncoming(service);
+const incoming = withIncomingDecoders(service);
 const decoders: Readonly<Record<string, (bytes: Buffer) => Incoming<unknown>>> = {
   Enroll: incoming.Enroll.requestDeserialize,
   Renew: incoming.Renew.requestDeserialize,
@@ -33,7 +33,7 @@ describe("what agents say", () => {
       const came = decode(Buffer.from("ffffffffffff", "hex"));
 
       assert.throws(
-        () => readable(came),
+        () => decoded(came),
         (thrown) =>
           thrown instanceof WireError &&
           /^the message of 6 bytes cannot be read: [a-z]+/.test(thrown.message),
@@ -47,7 +47,7 @@ describe("what agents say", () => {
 
     const came = incoming.Renew.requestDeserialize(requestSerialize(said));
 
-    assert.deepEqual(readable(came), said);
+    assert.deepEqual(decoded(came), said);
   });
 
   for (const name of ["Enroll", "Renew"] as const) {

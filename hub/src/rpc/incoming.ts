@@ -40,7 +40,7 @@ type Decode<T> = (bytes: Buffer) => T;
 const maxRequestBytes = 256 * 1024;
 
 /** The service whose handlers are `IncomingHandlers`. */
-export function withIncoming({ Enroll, Renew, Connect }: FleetService) {
+export function withIncomingDecoders({ Enroll, Renew, Connect }: FleetService) {
   return {
     Enroll: { ...Enroll, requestDeserialize: incoming(short(Enroll.requestDeserialize)) },
     Renew: { ...Renew, requestDeserialize: incoming(short(Renew.requestDeserialize)) },
@@ -49,7 +49,7 @@ export function withIncoming({ Enroll, Renew, Connect }: FleetService) {
 }
 
 /** The message. Throws a WireError, as the mappers do with a message that can be read and is not allowed. */
-export function readable<T>(incoming: Incoming<T>): T {
+export function decoded<T>(incoming: Incoming<T>): T {
   if (incoming.kind === "unreadable") throw new WireError(incoming.why);
   return incoming.message;
 }

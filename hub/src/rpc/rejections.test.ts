@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { createRefusals } from "./rejections.ts";
+import { createRejections } from "./rejections.ts";
 
 test("every refusal is counted, and told once a minute for each sender and reason", async () => {
   const lines: string[] = [];
@@ -12,9 +12,9 @@ test("every refusal is counted, and told once a minute for each sender and reaso
   const log = Object.assign(silentLog(), {
     warn: (_: object, message: string) => void lines.push(message),
   });
-  const refusals = createRefusals({ metrics, clock, log });
+  const refusals = createRejections({ metrics, clock, log });
   const refuse = (who: string, reason: "broken" | "renewal") =>
-    refusals.refused(who, { reason, fields: { cluster: who }, message: "refused" });
+    refusals.rejected(who, { reason, fields: { cluster: who }, message: "refused" });
 
   for (let times = 0; times < 1_000; times += 1) refuse("fleet-default/paris", "broken");
   refuse("fleet-default/paris", "renewal");
@@ -36,7 +36,7 @@ test("what the hub could not do is told once a minute for each Cluster, with why
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
   });
-  const refusals = createRefusals({ metrics, clock, log });
+  const refusals = createRejections({ metrics, clock, log });
   const failed = (cluster: string, thrown: Error): void =>
     refusals.failed(cluster, thrown, { fields: { cluster }, message: "not welcomed" });
 

@@ -6,7 +6,7 @@ import { Counter, type Registry } from "prom-client";
 import { createRateLimit } from "./rate-limit.ts";
 
 /** As the metric has them. */
-export type RefusalReason =
+export type RejectionReason =
   /** No certificate, or none that is good here. */
   | "certificate"
   /** More calls at the same time than an agent has use for. */
@@ -20,30 +20,30 @@ export type RefusalReason =
   | "not a deployment of this cluster"
   | "not being deleted";
 
-export interface Refusal {
-  readonly reason: RefusalReason;
+export interface Rejection {
+  readonly reason: RejectionReason;
   /** Told to a person beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Constant. */
   readonly message: string;
 }
 
-export interface Refusals {
+export interface Rejections {
   /** `who`: the Cluster or, where nobody knows it, the address. */
-  refused(who: string, refusal: Refusal): void;
+  rejected(who: string, refusal: Rejection): void;
   /** For what is told elsewhere. */
-  counted(reason: RefusalReason): void;
+  count(reason: RejectionReason): void;
   /** What the hub itself could not do for an agent: no refusal, and told as seldom. */
-  failed(who: string, thrown: unknown, failure: Omit<Refusal, "reason">): void;
+  failed(who: string, thrown: unknown, failure: Omit<Rejection, "reason">): void;
 }
 
-export interface RefusalsDeps {
+export interface RejectionsDeps {
   readonly metrics: Registry;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createRefusals({ metrics, clock, log }: RefusalsDeps): Refusals {
+export function createRejections({ metrics, clock, log }: RejectionsDeps): Rejections {
   const counter = new Counter({
     name: "flotilla_hub_refused_total",
     help: "What agents said or asked for that was refused, by reason.",
@@ -52,13 +52,13 @@ export function createRefusals({ metrics, clock, log }: RefusalsDeps): Refusals 
   });
   const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
 
-  function counted(reason: RefusalReason): void {
+  function counted(reason: RejectionReason): void {
     counter.inc({ reason });
   }
 
   return {
-    counted,
-    refused(who, { reason, fields, message }) {
+    count: counted,
+    rejected(who, { reason, fields, message }) {
       counted(reason);
       if (lines.take(`${who} ${reason}`)) log.warn({ ...fields, reason }, message);
     },

@@ -7,11 +7,11 @@ import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { createHandoutMetrics } from "../dispatch/metrics.ts";
-import type { ReportPlace } from "../dispatch/report-sink.ts";
+import { createDispatchMetrics } from "../dispatch/metrics.ts";
+import type { ReportPosition } from "../dispatch/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../dispatch/session.ts";
 import type { Incoming } from "../rpc/incoming.ts";
-import { createRefusals } from "../rpc/rejections.ts";
+import { createRejections } from "../rpc/rejections.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
@@ -21,7 +21,7 @@ export interface Kept {
   readonly kind: "report" | "withdrawn";
   readonly name: string;
   readonly uid: string;
-  readonly place?: ReportPlace;
+  readonly place?: ReportPosition;
   /** The deployment of that name when it was kept. */
   readonly deployment: BundleDeployment | undefined;
 }
@@ -125,23 +125,23 @@ export function openTestSession(): TestSession {
         onChange: () => () => undefined,
       },
       presence: {
-        coming: () => void presence.push("coming"),
+        opened: () => void presence.push("coming"),
         clusterChanged: () => undefined,
-        arrived() {
+        connected() {
           if (isArrivalBroken) return Promise.reject(new Error("not written"));
           presence.push("arrived");
           epoch += 1;
           return Promise.resolve(epoch);
         },
         orphansChanged: () => undefined,
-        left: () => void presence.push("left"),
+        closed: () => void presence.push("left"),
         handOver: () => undefined,
         reconcile: () => Promise.resolve({ kind: "done" }),
         onChange: () => () => undefined,
-        recorded: () => [],
+        recordedAsConnected: () => [],
       },
-      metrics: createHandoutMetrics(metrics),
-      refusals: createRefusals({ metrics, clock, log: warning }),
+      metrics: createDispatchMetrics(metrics),
+      refusals: createRejections({ metrics, clock, log: warning }),
       clock,
       log,
     },

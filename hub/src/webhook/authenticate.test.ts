@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { isSender, type Proof } from "./authenticate.ts";
+import { type Credentials, isAuthentic } from "./authenticate.ts";
 
 const key = "k3y: with a colon";
 const body = Buffer.from('{"repository":"charts/web"}');
@@ -9,7 +9,7 @@ const signed = (with_: string, of: Uint8Array = body) =>
   `sha256=${createHmac("sha256", with_).update(of).digest("hex")}`;
 const basic = (user: string, password: string) => `Basic ${btoa(`${user}:${password}`)}`;
 
-const cases: readonly (readonly [what: string, proof: Proof, isRight: boolean])[] = [
+const cases: readonly (readonly [what: string, proof: Credentials, isRight: boolean])[] = [
   ["Bearer and the key", { authorization: `Bearer ${key}` }, true],
   ["bearer and the key", { authorization: `bearer   ${key} ` }, true],
   ["the key alone", { authorization: key }, true],
@@ -28,12 +28,12 @@ const cases: readonly (readonly [what: string, proof: Proof, isRight: boolean])[
 ];
 for (const [what, proof, isRight] of cases) {
   test(`${what} is ${isRight ? "right" : "wrong"}`, () => {
-    assert.equal(isSender(key, proof, body), isRight);
+    assert.equal(isAuthentic(key, proof, body), isRight);
   });
 }
 
 test("an empty key is nobody's", () => {
-  assert.equal(isSender("", { authorization: "" }, body), false);
-  assert.equal(isSender("", { authorization: "Bearer " }, body), false);
-  assert.equal(isSender("", { signature: signed("") }, body), false);
+  assert.equal(isAuthentic("", { authorization: "" }, body), false);
+  assert.equal(isAuthentic("", { authorization: "Bearer " }, body), false);
+  assert.equal(isAuthentic("", { signature: signed("") }, body), false);
 });

@@ -1,7 +1,7 @@
 /** Whether a webhook's call comes from somebody who has its key. Pure. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-export interface Proof {
+export interface Credentials {
   readonly authorization?: string | undefined;
   /** `sha256=` and the HMAC of the body in hex. */
   readonly signature?: string | undefined;
@@ -11,9 +11,9 @@ export interface Proof {
  * The key itself as distribution and Harbor send it (`Bearer KEY`, `KEY`, or the password of Basic), or a signature over the
  * body. Takes as long for a right one as for a wrong one.
  */
-export function isSender(
+export function isAuthentic(
   key: string,
-  { authorization, signature }: Proof,
+  { authorization, signature }: Credentials,
   body: Uint8Array,
 ): boolean {
   const wanted = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;

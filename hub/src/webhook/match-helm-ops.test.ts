@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
 import { aHelmOp } from "../testing/objects.ts";
-import { namedHelmOps } from "./match-helm-ops.ts";
+import { matchHelmOps } from "./match-helm-ops.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
 function polled(name: string, repo: string, spec: object = {}) {
@@ -54,7 +54,7 @@ const cases: readonly (readonly [what: string, push: Push, names: readonly strin
 for (const [what, push, names] of cases) {
   test(`of a sender that names ${what}: ${names.length} are polled`, () => {
     assert.deepEqual(
-      namedHelmOps(push, helmOps).map(({ metadata }) => metadata.name),
+      matchHelmOps(push, helmOps).map(({ metadata }) => metadata.name),
       names,
     );
   });
@@ -66,7 +66,7 @@ test("a thousand repositories and two thousand HelmOps take no more than a momen
   );
   const paths = Array.from({ length: 1_000 }, (_, at) => ({ path: `charts/web-${at}` }));
 
-  const used = cpuMs(() => assert.equal(namedHelmOps(named(...paths), many).length, 1_000));
+  const used = cpuMs(() => assert.equal(matchHelmOps(named(...paths), many).length, 1_000));
 
   // About 15 ms here; each HelmOp for each repository would be seconds, in which the hub does nothing else.
   assert.ok(used < 1_000, `${used} ms`);

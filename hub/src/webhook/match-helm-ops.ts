@@ -6,7 +6,7 @@ import { mayChange, pollingIntervalMs } from "../helm-op/polling.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
 /** Only those that are polled: a webhook brings a poll forward. */
-export function namedHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly HelmOp[] {
+export function matchHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly HelmOp[] {
   const polled = helmOps.filter((helmOp) => pollingIntervalMs(helmOp) !== undefined);
   switch (push.kind) {
     case "all":

@@ -15,8 +15,8 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
-import { createWebhook } from "./webhook.ts";
 import { webhookRoute } from "./route.ts";
+import { createWebhook } from "./webhook.ts";
 
 const key = "the key";
 const authorization = `Bearer ${key}`;

@@ -16,8 +16,8 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
-import { isSender, type Proof } from "./authenticate.ts";
-import { namedHelmOps } from "./match-helm-ops.ts";
+import { type Credentials, isAuthentic } from "./authenticate.ts";
+import { matchHelmOps } from "./match-helm-ops.ts";
 import { readPush } from "./payload.ts";
 import { createPollRequests } from "./request-polls.ts";
 
@@ -28,7 +28,7 @@ export interface WebhookDeps {
   readonly log: Log;
 }
 
-export interface WebhookCall extends Proof {
+export interface WebhookCall extends Credentials {
   /** Where it came from. */
   readonly from: string;
   readonly secret: Required<ObjectRef>;
@@ -83,7 +83,7 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
     if (delivery !== undefined && deliveries.get(delivery) === true)
       return { status: 202, text: "this was delivered before\n" };
     const here = helmOps.list().filter(({ metadata }) => metadata.namespace === secret.namespace);
-    const named = namedHelmOps(push, here);
+    const named = matchHelmOps(push, here);
     await requestPolls(named);
     // Only now: what could not be carried out may be delivered again.
     if (delivery !== undefined) deliveries.set(delivery, true);
@@ -97,7 +97,7 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
     async answer(call) {
       try {
         const key = await keyIn(call.secret);
-        return isSender(key, call, call.body) ? await poll(call) : refused;
+        return isAuthentic(key, call, call.body) ? await poll(call) : refused;
       } catch (thrown) {
         log.warn({ ...call.secret, err: AppError.from(thrown) }, "webhook was not carried out");
         return { status: 503, text: "it could not be carried out now, try again\n" };
