@@ -1,39 +1,37 @@
-/** The hub: serves agents, runs the controllers while it leads, and answers for its health. */
+/** The hub: serves agents, runs the controllers while it leads, and serves health, metrics and webhooks. */
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { createAgentServer } from "./agentserver/agent-server.ts";
-import { serverNames } from "./authority/server-names.ts";
-import { hubUsage, parseHubConfig } from "./config.ts";
+import { runRotationController } from "./authority/rotate.ts";
+import { hubUsage, parseHubConfig, serverNames } from "./config.ts";
+import { connectHub, userAgent } from "./connections.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { cachesSynced, createCaches, runCaches } from "./control/caches.ts";
 import { lead } from "./control/lead.ts";
 import { createReportWriter } from "./dispatch/report-writer.ts";
-import { createStalenessCheck } from "./dispatch/staleness-check.ts";
 import { createSeriesBook } from "./metrics/series-book.ts";
+import { runPresenceController } from "./presence/controller.ts";
 import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
+import { runTokenController } from "./registrationtoken/controller.ts";
 import { createReplica } from "./replica/replica.ts";
 import { webhookRoute } from "./webhook/route.ts";
 import { createWebhook } from "./webhook/webhook.ts";
-import { prepareHubNamespace } from "./workspace/prepare-workspaces.ts";
+import { ensureHubNamespace } from "./workspace/ensure.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
 const closeGraceMs = 2_000;
-/** For the Lease of the leader, and that of the replica. */
-const leaseConnections = 2;
 
 /**
- * Node copies three bytes for each TLS connection into a slab that small Buffers share, and each of them keeps its slab for as
- * long as the connection lives: with slabs of 64 KiB, Node's own, that was 20 KB for each agent.
+ * Node copies three bytes for each TLS connection into a slab that small Buffers share, and each of them keeps its slab for
+ * as long as the connection lives: with Node's default of 64 KiB that was 20 KB for each agent.
  */
 Buffer.poolSize = 1_024;
 
@@ -43,19 +41,15 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const series = createSeriesBook();
-  const kubeconfig = await loadKubeconfig({
-    ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
-    ...(config.context !== undefined && { context: config.context }),
-    env: process.env,
-  });
-  const userAgent = `flotilla-hub/${buildVersion}`;
-  const rest = connectKube(kubeconfig, { userAgent });
-  const leaseRest = connectKube(kubeconfig, { userAgent, connections: leaseConnections });
+  const connections = await connectHub(config, process.env);
+  const { rest, leaseRest } = connections;
   const ending = new AbortController();
   const end = AbortSignal.any([signal, ending.signal]);
+  const namespace = hubNamespace;
 
   let notReady: string | undefined = "the hub is starting";
   const caches = createCaches(rest, log);
+  const { clusters, deployments, tokens } = caches;
   const webhook = createWebhook({ rest, helmOps: caches.helmOps.store, clock, log });
   const health = await startHealthServer({
     listen: config.httpListen,
@@ -64,79 +58,52 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     notReady: () => notReady,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
-  const charts = createChartClient({
-    userAgent,
-    ...(config.proxy !== undefined && { proxy: config.proxy }),
-  });
-  const events = createEventRecorder({
-    rest,
-    controller: "flotilla.dev/hub",
-    instance: config.replica,
-    log,
-  });
-  const currency = createStalenessCheck({ rest, clusters: caches.clusters.store, clock, log });
-  const reports = createReportWriter({
-    rest,
-    deployments: caches.deployments.store,
-    currency,
-    clock,
-    log,
-  });
-  const contents = createContentStore({
-    rest,
-    stored: caches.contents.store,
-    namespace: hubNamespace,
-    clock,
-  });
+  const { proxy, replica: name } = config;
+  const charts = createChartClient({ userAgent, ...(proxy !== undefined && { proxy }) });
+  const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance: name, log });
+  const stores = { deployments: deployments.store, clusters: clusters.store };
+  const reports = createReportWriter({ rest, ...stores, clock, log });
+  const contents = createContentStore({ rest, stored: caches.contents.store, namespace, clock });
   const objects = createWorkspaceObjects({ rest, clock, log });
-  watchReferences(caches.deployments, objects);
+  watchReferences(deployments, objects);
   const parts = { rest, contents, objects, events, metrics, series, clock, log };
-  const replica = createReplica({
-    ...parts,
-    rest: leaseRest,
-    leases: caches.replicas,
-    namespace: hubNamespace,
-    name: config.replica,
-  });
+  const leases = caches.replicas;
+  const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
   const running: Promise<unknown>[] = [];
   try {
-    await prepareHubNamespace(rest);
+    await ensureHubNamespace(rest);
     const joined = await replica.join(ending.signal);
     running.push(
       runCaches(caches, ending.signal),
       objects.run(ending.signal),
-      currency.run(ending.signal),
+      reports.run(ending.signal),
     );
-    const wire = await createAgentServer(
-      {
-        ...parts,
-        namespace: hubNamespace,
-        clusters: caches.clusters,
-        deployments: caches.deployments,
-        tokens: caches.tokens,
-        reports,
-      },
+    const { certificateLifetimeMs: lifetimeMs } = config;
+    const { isLeaseHeld } = replica;
+    const server = await createAgentServer(
+      { ...parts, namespace, clusters, deployments, tokens, reports },
       {
         ...joined,
-        replica: replica.name,
-        isCountedOn: replica.isLeaseHeld,
+        replica: name,
+        isLeaseHeld,
         version: buildVersion,
         servingNames: serverNames(config),
-        certificateLifetimeMs: config.certificateLifetimeMs,
+        certificateLifetimeMs: lifetimeMs,
       },
     );
-    // Agents that come before would be sent away again, each after a handshake.
+    const { authority, presence } = server;
+    // An agent that connects before would be rejected, after a handshake.
     await cachesSynced(caches);
     const { host, port } = config.grpcListen;
-    const agentPort = await wire.listen(host, port);
-    const advertised =
-      config.advertise === "" ? `${serverNames(config)[0]}:${agentPort}` : config.advertise;
-    running.push(wire.runPresence(end));
+    const agentPort = await server.listen(host, port);
+    const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;
+    running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
     notReady = undefined;
     log.info(
-      { replica: replica.name, agents: `${host}:${agentPort}`, health: health.address },
+      { replica: name, agents: `${host}:${agentPort}`, health: health.address },
       "hub is ready",
     );
+    const shared = { ...parts, clusters, tokens, authority, address, lifetimeMs };
     try {
       await lead(
         {
@@ -145,15 +112,16 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
           caches,
           resolver: charts,
           replica,
-          runTokens: (leading, until) => wire.runTokens(leading, advertised, until),
-          runRotation: wire.runRotation,
+          runTokens: (leading, until) => runTokenController({ ...shared, rest: leading }, until),
+          runRotation: (leading, until) =>
+            runRotationController({ ...shared, rest: leading }, until),
         },
         end,
       );
     } finally {
-      // Also when the leadership was lost: the agents come back at once, to another replica or to the next process.
-      notReady = "the hub is ending";
-      await wire.close(closeGraceMs);
+      // Also when leadership was lost: the agents reconnect at once, to another replica or to the next process.
+      notReady = "the hub is stopping";
+      await server.close(closeGraceMs);
     }
   } finally {
     await replica.leave();
@@ -161,6 +129,6 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     await events.flush();
     ending.abort();
     await Promise.allSettled(running);
-    await Promise.all([charts.close(), health.close(), rest.close(), leaseRest.close()]);
+    await Promise.all([charts.close(), health.close(), connections.close()]);
   }
 });

@@ -86,8 +86,8 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       const refusal = await lineInLog(agentLog, 0, /"warn"/, /no identity yet, it is tried again/);
       assert.match(refusal, /"ENROLMENT_FAILED".*registration token is not one of this hub/);
       assert.match(refusal, remedy);
-      const told = await lineInLog(hubLog, 0, /enrolment was refused/, /"wrong-one"/);
-      assert.match(told, /"warn".*"peer":"127\.0\.0\.1".*"TOKEN_REFUSED".*is not one of this hub/);
+      const told = await lineInLog(hubLog, 0, /rejected an enrolment/, /"wrong-one"/);
+      assert.match(told, /"warn".*"peer":"127\.0\.0\.1".*"TOKEN_REJECTED".*is not one of this hub/);
       assert.doesNotMatch(refusal + told, /made\.up/);
 
       const ended = await newToken("ends");
@@ -103,8 +103,8 @@ export function strangersAreTurnedAway({ fleet }: World): void {
         (found) => found === undefined,
       );
       await give(ended, "late-one");
-      const late = await lineInLog(hubLog, 0, /enrolment was refused/, /"late-one"/);
-      assert.match(late, /"TOKEN_REFUSED".*(ended at|or it ended and was deleted)/);
+      const late = await lineInLog(hubLog, 0, /rejected an enrolment/, /"late-one"/);
+      assert.match(late, /"TOKEN_REJECTED".*(expired at|or it expired and was deleted)/);
 
       await give(good, "stranger");
       await agentConnected(rest, workspace, name, connectTimeoutMs);
@@ -122,10 +122,15 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       });
       await start();
 
-      const refusal = await lineInLog(agentLog, 0, /"UNAUTHENTICATED"/, /no certificate was shown/);
+      const refusal = await lineInLog(
+        agentLog,
+        0,
+        /"UNAUTHENTICATED"/,
+        /no valid client certificate/,
+      );
       assert.match(refusal, /"warn".*that this hub issued.*enrol with a registration token/);
-      const told = await lineInLog(hubLog, 0, /agent was turned away/, /"AGENT_UNKNOWN"/);
-      assert.match(told, /"warn".*"peer":"127\.0\.0\.1:\d+".*no certificate was shown/);
+      const told = await lineInLog(hubLog, 0, /rejected an agent's call/, /"AGENT_UNKNOWN"/);
+      assert.match(told, /"warn".*"peer":"127\.0\.0\.1:\d+".*no valid client certificate/);
 
       await agent?.stop();
       await rest.patch(secrets, ref, { type: "merge", body: { data: own.data } });

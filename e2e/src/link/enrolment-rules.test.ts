@@ -88,7 +88,7 @@ suite("a token", () => {
       "example.com/zone": "z",
     });
     assert.ok(hub.log.lines.some((one) => one.includes('"labels":["env","team"]')));
-    assert.match(await note("eu", "LabelsLeftOut"), /left out: env, team$/);
+    assert.match(await note("eu", "LabelsRejected"), /on its cluster: env, team; /);
 
     const second = await start("agent-us", limited, { clusterName: "us", clientID: "us" });
     await connected(hub, "us");
@@ -112,7 +112,7 @@ suite("a token", () => {
     const agent = await start("agent-rebuilt", forParis, { clientID: "rebuilt", clusterName: "x" });
     assert.match(
       await stream.ended,
-      /^PERMISSION_DENIED: Cluster fleet-default\/paris is enrolled with another key by now/,
+      /^PERMISSION_DENIED: Cluster fleet-default\/paris is now enrolled with another key/,
     );
     await agent.until(() => agent.assigned.length === 1, "what paris is to run");
 
@@ -122,7 +122,7 @@ suite("a token", () => {
     assert.match(await note("paris", "TakenOver"), /token for-paris; the key of before/);
     const late = openRaw(before);
     late.say(hello(before));
-    assert.match(await late.ended, /^PERMISSION_DENIED: .* with another key by now/);
+    assert.match(await late.ended, /^PERMISSION_DENIED: .* is now enrolled with another key/);
 
     const elsewhere = await start("agent-other", token, { clusterName: "other", clientID: "o" });
     await connected(hub, "other");
@@ -155,7 +155,7 @@ suite("a cluster that was revoked", () => {
       await line(agent, "was made before"),
       /the registration token older was made before, at .*; only a ClusterRegistrationToken that is made after/,
     );
-    assert.match(await note("rome", "EnrolmentRefused"), /which was revoked, and was refused/);
+    assert.match(await note("rome", "EnrolmentRejected"), /which was revoked, and was refused/);
     assert.equal(clusterOf(hub, "rome")?.metadata.annotations?.[revokedAtAnnotation], at);
 
     await revoke("rome", made);

@@ -113,16 +113,16 @@ suite("a stream", () => {
     const cases = [
       [
         [{ kind: "withdrawn", deployment: { name: "a", uid: "b" } }],
-        /the first message was no Hello/,
+        /the first message is not Hello/,
       ],
-      [[hello(identity), hello(identity)], /a second Hello came/],
+      [[hello(identity), hello(identity)], /a second Hello/],
       [
         [{ ...hello(identity), versions: { oldest: 98, newest: 99 } }],
-        /^FAILED_PRECONDITION: the agent speaks versions 98 to 99 .* bring the hub up to date$/,
+        /^FAILED_PRECONDITION: the agent supports versions 98 to 99 .* upgrade the hub$/,
       ],
       [
         [hello(identity, "other")],
-        /^FAILED_PRECONDITION: the agent belongs to hub other, .* nothing was changed/,
+        /^FAILED_PRECONDITION: the agent is enrolled with hub other, .* nothing was changed/,
       ],
       [[{ kind: "withdrawn", deployment: { name: "", uid: "" } }], /withdrawn.name is empty/],
     ] as const;

@@ -49,7 +49,7 @@ suite("an agent of version 1", () => {
   test("enrols with a hub of version 2, is served in full, and is sent nothing that it does not know", async () => {
     const hub = await startHub(rest);
     const rotating = new AbortController();
-    const rotation = hub.wire.runRotation(rest, rotating.signal);
+    const rotation = hub.rotate(rotating.signal);
     after(async () => {
       rotating.abort();
       await rotation;

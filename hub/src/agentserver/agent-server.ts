@@ -1,83 +1,67 @@
-/** The hub's end of the wire, put together: certificates, enrolment, presence, hand-out, and the port. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+/** Everything that serves agents on one replica: certificates, enrolment, presence, dispatch and the gRPC port. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
-import { createLiveAuthority } from "../authority/live-authority.ts";
+import { createLiveAuthority, type LiveAuthority } from "../authority/live-authority.ts";
 import { registerAuthorityMetrics } from "../authority/metrics.ts";
-import { rotationReconciler } from "../authority/rotate.ts";
 import { createServingCertificates } from "../authority/serving-certificate.ts";
-import type { ContentReader } from "../content/content-store.ts";
-import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { createDispatcher, type DispatcherDeps } from "../dispatch/dispatcher.ts";
 import { createDispatchMetrics } from "../dispatch/metrics.ts";
-import type { ReportSink } from "../dispatch/report-sink.ts";
 import { createEnrolment } from "../enrolment/enrolment.ts";
 import { readHubId } from "../identity/hub-id.ts";
-import { createPresence } from "../presence/presence.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
-import { tokenReconciler } from "../registrationtoken/reconcile.ts";
-import { countTokenUses } from "../registrationtoken/uses.ts";
+import { createPresence, type Presence } from "../presence/presence.ts";
 import { createRejections } from "../rpc/rejections.ts";
 import { createFleetServer } from "./fleet-server.ts";
 
-export interface AgentServerDeps {
+export interface AgentServerDeps
+  extends Pick<
+    DispatcherDeps,
+    "deployments" | "contents" | "objects" | "reports" | "events" | "clock" | "log"
+  > {
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */
   readonly namespace: string;
-  /** With `clusterIndexers` (enroll/indexes.ts). */
-  readonly clusters: Informer<Cluster>;
-  /** With `deploymentIndexers` (handout/handout.ts). */
-  readonly deployments: Informer<BundleDeployment>;
-  /** With `tokenIndexers` (enroll/indexes.ts). */
+  /** With `clusterIndexers` (cache/enrolment-indexes.ts). */
+  readonly clusters: DispatcherDeps["clusters"] & SyncedInformer;
+  /** With `deploymentIndexers` (dispatch/dispatcher.ts). */
+  readonly deployments: DispatcherDeps["deployments"] & SyncedInformer;
+  /** With `tokenIndexers` (cache/enrolment-indexes.ts). */
   readonly tokens: Informer<ClusterRegistrationToken>;
-  readonly contents: ContentReader;
-  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
-  readonly reports: ReportSink;
-  readonly events: EventRecorder;
   readonly metrics: Registry;
-  readonly clock: Clock;
-  readonly log: Log;
+}
+
+interface SyncedInformer {
+  readonly hasSynced: boolean;
 }
 
 export interface AgentServerOptions {
   /** The name of this replica, the same after a restart. */
   readonly replica: string;
   readonly version: string;
-  /** DNS names and IP addresses that agents reach the port by. */
+  /** DNS names and IP addresses by which agents reach the port. */
   readonly servingNames: readonly string[];
-  /** How long an agent's certificate is good for; default 24 h. */
+  /** Of agents' certificates; default 24 h. */
   readonly certificateLifetimeMs?: number;
-  /** How long agents get to come back after a start before they count as gone; default 60 s. */
+  /** How long agents get to reconnect after a start before they count as offline; default 60 s. */
   readonly presenceGraceMs?: number;
-  /** Whether others count on this replica; default: always. */
-  readonly isCountedOn?: () => boolean;
-  /** When the process before this one, of the same name, was last there, RFC 3339. */
+  /** Whether this replica holds its Lease, by its own clock; default: always. */
+  readonly isLeaseHeld?: () => boolean;
+  /** When the previous process of the same name last renewed its Lease, RFC 3339. */
   readonly previousRenewTime?: string;
 }
 
 export interface AgentServer {
   readonly hubId: string;
+  readonly authority: LiveAuthority;
+  readonly presence: Presence;
+  /** The validity of agents' certificates, in ms. */
+  readonly certificateLifetimeMs: number;
   /** How many agents are connected. */
   readonly agents: number;
-  /** Opens the port; gives the one that it got. Agents are answered once the informers have synced. */
+  /** Opens the port and returns it. Agents are answered once the informers have synced. */
   listen(host: string, port: number): Promise<number>;
-  /** Every replica: writes which of its agents are gone, until `signal` aborts. Begin it once the informers have synced. */
-  runPresence(signal: AbortSignal): Promise<void>;
-  /**
-   * The leader alone, with a connection that refuses its writes once it no longer leads: keeps registration tokens. `address` is
-   * `host:port` as agents reach the hub.
-   */
-  runTokens(leading: KubeRest, address: string, signal: AbortSignal): Promise<void>;
-  /** The leader alone, with such a connection: rotates the hub's authority. */
-  runRotation(leading: KubeRest, signal: AbortSignal): Promise<void>;
-  /** Hands the agents over and closes the port, after `graceMs` at the latest. */
+  /** Ends the streams, so that agents reconnect elsewhere, and closes the port, after `graceMs` at the latest. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -88,130 +72,70 @@ export async function createAgentServer(
   options: AgentServerOptions,
 ): Promise<AgentServer> {
   const { rest, clusters, deployments, tokens, clock, log, metrics } = deps;
+  const { replica, version, servingNames: names } = options;
   const hubId = await readHubId(rest);
-  const lifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
-  const authority = await createLiveAuthority({ ...deps, lifetimeMs });
+  const certificateLifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
+  const authority = await createLiveAuthority({ ...deps, lifetimeMs: certificateLifetimeMs });
   const ending = new AbortController();
-  const following = authority.run(ending.signal);
-  const stopMetrics = registerAuthorityMetrics(metrics, authority);
-  const names = options.servingNames;
+  const watching = authority.run(ending.signal);
+  const removeMetrics = registerAuthorityMetrics(metrics, authority);
   const serving = await createServingCertificates({ authority, names, clock, log });
   const presence = createPresence({
     rest,
     clusters: clusters.store,
     clock,
-    replica: options.replica,
-    ...(options.isCountedOn !== undefined && { isCountedOn: options.isCountedOn }),
+    replica,
+    ...(options.isLeaseHeld !== undefined && { isLeaseHeld: options.isLeaseHeld }),
     ...(options.previousRenewTime !== undefined && {
       previousRenewTime: options.previousRenewTime,
     }),
     ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
   });
-  const refusals = createRejections(deps);
-  const handout = createDispatcher({
+  const rejections = createRejections(deps);
+  const dispatcher = createDispatcher({
     ...deps,
-    refusals,
+    rejections,
     hubId,
-    hubVersion: options.version,
+    hubVersion: version,
     authority,
     presence,
     metrics: createDispatchMetrics(metrics),
   });
-  const enrollment = createEnrolment({
+  const enrolment = createEnrolment({
     ...deps,
     clusters: clusters.store,
     tokens: tokens.store,
     authority,
     hubId,
-    refusals,
+    rejections,
   });
   const server = createFleetServer({
     hubId,
     clusters: clusters.store,
-    refusals,
+    rejections,
     hasSynced: () => clusters.hasSynced && deployments.hasSynced && tokens.hasSynced,
     clock,
     log,
     serving,
-    enrollment,
-    handout,
+    enrolment,
+    dispatcher,
   });
 
   return {
     hubId,
+    authority,
+    presence,
+    certificateLifetimeMs,
     get agents() {
-      return handout.size;
+      return dispatcher.size;
     },
     listen: (host, port) => server.listen(host, port),
-    async runPresence(signal) {
-      const controller = createController({
-        name: "presence",
-        reconcile: presence.reconcile,
-        workers: 8,
-        log,
-        metrics,
-        clock,
-      });
-      const stop = [
-        presence.onChange((key) => controller.enqueue(key)),
-        clusters.onChange(({ key, after }) => presence.clusterChanged(key, after)),
-      ];
-      for (const key of presence.recordedAsConnected()) controller.enqueue(key);
-      await controller.run(signal);
-      for (const each of stop) each();
-    },
-    async runTokens(leading, address, signal) {
-      const hub = {
-        address,
-        get authoritiesPem() {
-          return authority.trusted.pem;
-        },
-      };
-      const controller = createController({
-        name: "registration-token",
-        reconcile: tokenReconciler({ ...deps, rest: leading, tokens: tokens.store, hub }),
-        log,
-        metrics,
-        clock,
-      });
-      const all = (): void => {
-        for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
-      };
-      const stops = [
-        tokens.onChange(({ key }) => controller.enqueue(key)),
-        // Their Secrets say what the hub is known by.
-        authority.onChange(all),
-      ];
-      all();
-      const uses = countTokenUses({ ...deps, rest: leading, tokens: tokens.store });
-      try {
-        await controller.run(signal);
-      } finally {
-        for (const stop of stops) stop();
-        await uses.stop();
-      }
-    },
-    async runRotation(leading, signal) {
-      const key = keyOf(authority.secret);
-      const controller = createController({
-        name: "authority",
-        reconcile: rotationReconciler({ ...deps, rest: leading, authority, lifetimeMs }),
-        log,
-        metrics,
-        clock,
-      });
-      const look = (): void => controller.enqueue(key);
-      const stops = [authority.onChange(look), authority.onDeleted(look)];
-      look();
-      await controller.run(signal);
-      for (const stop of stops) stop();
-    },
     async close(graceMs) {
       await server.close(graceMs);
       serving.stop();
-      stopMetrics();
+      removeMetrics();
       ending.abort();
-      await following;
+      await watching;
     },
   };
 }

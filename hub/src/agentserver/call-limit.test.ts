@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCallLimit } from "./call-limit.ts";
 
-test("a caller has as many calls open as it may, and others have their own", () => {
+test("an agent has a limited number of calls, and others have their own", () => {
   const calls = createCallLimit(2);
   const first = calls.acquire("paris");
   assert.ok(first !== undefined && calls.acquire("paris") !== undefined);

@@ -1,24 +1,25 @@
-/** How many calls of each caller are open. */
+/** Limits the concurrent calls of each agent, over all its connections. */
 
 export interface CallLimit {
-  /** `undefined` when there are too many already; else to be called when the call has ended. */
-  acquire(who: string): (() => void) | undefined;
+  /** The function that releases the call; `undefined` when the agent has too many. */
+  acquire(agent: string): (() => void) | undefined;
 }
 
+/** `most`: of one agent. */
 export function createCallLimit(most: number): CallLimit {
   const counts = new Map<string, number>();
   return {
-    acquire(who) {
-      const count = counts.get(who) ?? 0;
+    acquire(agent) {
+      const count = counts.get(agent) ?? 0;
       if (count >= most) return undefined;
-      counts.set(who, count + 1);
-      let hasLeft = false;
+      counts.set(agent, count + 1);
+      let isReleased = false;
       return () => {
-        if (hasLeft) return;
-        hasLeft = true;
-        const left = (counts.get(who) ?? 1) - 1;
-        if (left === 0) counts.delete(who);
-        else counts.set(who, left);
+        if (isReleased) return;
+        isReleased = true;
+        const others = (counts.get(agent) ?? 1) - 1;
+        if (others === 0) counts.delete(agent);
+        else counts.set(agent, others);
       };
     },
   };

@@ -4,80 +4,85 @@ import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createEnrolmentLimit } from "./enrolment-limit.ts";
 
 function setUp() {
-  const doorway = createEnrolmentLimit({ atATime: 3, ofOneSender: 2, most: 6, mostOfOneSender: 4 });
-  const inside: string[] = [];
-  const refused: string[] = [];
-  const leave = new Map<string, () => void>();
-  const comes = async (caller: string): Promise<void> => {
-    const done = await doorway.acquire(caller.slice(0, 1));
+  const limit = createEnrolmentLimit({
+    concurrent: 3,
+    concurrentPerPeer: 2,
+    total: 6,
+    totalPerPeer: 4,
+  });
+  const admitted: string[] = [];
+  const rejected: string[] = [];
+  const release = new Map<string, () => void>();
+  const admit = async (caller: string): Promise<void> => {
+    const done = await limit.acquire(caller.slice(0, 1));
     if (done === undefined) {
-      refused.push(caller);
+      rejected.push(caller);
       return;
     }
-    inside.push(caller);
-    leave.set(caller, done);
+    admitted.push(caller);
+    release.set(caller, done);
   };
   return {
-    inside,
-    refused,
-    leave,
-    comes(...callers: readonly string[]) {
-      for (const caller of callers) void comes(caller);
+    admitted,
+    rejected,
+    release,
+    call(...callers: readonly string[]) {
+      for (const caller of callers) void admit(caller);
     },
   };
 }
 
-suite("callers that nobody knows", () => {
-  test("come in so many at a time, and of one sender fewer", async () => {
-    const { inside, comes } = setUp();
+suite("unauthenticated calls", () => {
+  test("are admitted up to the limit, and fewer of one peer", async () => {
+    const { admitted, call } = setUp();
 
-    comes("a1", "a2", "a3", "b1", "c1");
+    call("a1", "a2", "a3", "b1", "c1");
     await settle();
 
-    assert.deepEqual(inside, ["a1", "a2", "b1"]);
+    assert.deepEqual(admitted, ["a1", "a2", "b1"]);
   });
 
-  test("come in when others have left, in the order in which they came", async () => {
-    const { inside, leave, comes } = setUp();
-    comes("a1", "a2", "a3", "b1", "c1");
+  test("are admitted in order when others are released", async () => {
+    const { admitted, release, call } = setUp();
+    call("a1", "a2", "a3", "b1", "c1");
     await settle();
 
-    leave.get("b1")?.();
+    release.get("b1")?.();
     await settle();
-    assert.deepEqual(inside.slice(3), ["c1"]);
-    leave.get("a1")?.();
+    assert.deepEqual(admitted.slice(3), ["c1"]);
+    release.get("a1")?.();
     await settle();
 
-    assert.deepEqual(inside.slice(4), ["a3"]);
+    assert.deepEqual(admitted.slice(4), ["a3"]);
   });
 
-  test("are sent away where too many wait, of one sender or in all, until some have left", async () => {
-    const { inside, refused, leave, comes } = setUp();
+  test("are rejected when too many wait, of one peer or in all, until some are released", async () => {
+    const { admitted, rejected, release, call } = setUp();
 
-    comes("a1", "a2", "a3", "a4", "a5", "b1", "c1", "d1");
+    call("a1", "a2", "a3", "a4", "a5", "b1", "c1", "d1");
     await settle();
-    assert.deepEqual(refused, ["a5", "d1"]);
-    leave.get("a1")?.();
-    comes("a6");
+    assert.deepEqual(rejected, ["a5", "d1"]);
+    release.get("a1")?.();
+    call("a6");
     await settle();
 
-    assert.deepEqual(refused, ["a5", "d1"]);
+    assert.deepEqual(rejected, ["a5", "d1"]);
     for (const caller of ["a2", "b1", "a3", "c1", "a4", "a6"]) {
-      leave.get(caller)?.();
+      release.get(caller)?.();
       await settle();
     }
-    assert.deepEqual(inside.toSorted(), ["a1", "a2", "a3", "a4", "a6", "b1", "c1"]);
+    assert.deepEqual(admitted.toSorted(), ["a1", "a2", "a3", "a4", "a6", "b1", "c1"]);
   });
 
-  test("make room once, however often they leave", async () => {
-    const { inside, leave, comes } = setUp();
-    comes("a1", "b1", "c1", "d1", "e1");
+  test("release once, however often they are released", async () => {
+    const { admitted, release, call } = setUp();
+    call("a1", "b1", "c1", "d1", "e1");
     await settle();
 
-    leave.get("a1")?.();
-    leave.get("a1")?.();
+    release.get("a1")?.();
+    release.get("a1")?.();
     await settle();
 
-    assert.deepEqual(inside, ["a1", "b1", "c1", "d1"]);
+    assert.deepEqual(admitted, ["a1", "b1", "c1", "d1"]);
   });
 });

@@ -1,74 +1,74 @@
 /**
- * Lets callers that nobody knows say what they want, so many at a time. gRPC keeps a message in memory until all of it has
- * come, and it may be as large as agents may send any: without an end to that, whoever reaches the port could have the
- * hub keep as much as it has. Those who wait are not read from, and cost next to nothing.
+ * Limits the unauthenticated calls that are read at the same time. gRPC buffers a message until it is complete, up to the
+ * largest that agents may send; without a limit anybody who reaches the port could fill the hub's memory. Calls that wait
+ * are not read from and cost almost nothing.
  */
 import { createSlots, type Slots } from "@flotilla/shared/kube/slots.ts";
 
 export interface EnrolmentLimit {
   /**
-   * Resolves when it is the sender's turn, with what ends it: the message has come, or the call is over. `undefined` at once
-   * where too many are there already.
+   * Resolves when the call may be read, with the function that releases it: the message is there, or the call has ended.
+   * Resolves with `undefined` at once when too many calls are waiting.
    */
-  acquire(sender: string): Promise<(() => void) | undefined>;
+  acquire(peer: string): Promise<(() => void) | undefined>;
 }
 
 export interface EnrolmentLimits {
-  /** Those who are read from. */
-  readonly atATime: number;
-  readonly ofOneSender: number;
-  /** Those who wait included. */
-  readonly most: number;
-  readonly mostOfOneSender: number;
+  /** Calls that are read. */
+  readonly concurrent: number;
+  readonly concurrentPerPeer: number;
+  /** Waiting calls included. */
+  readonly total: number;
+  readonly totalPerPeer: number;
 }
 
-interface Sender {
-  readonly slots: Slots;
+interface Peer {
+  readonly semaphore: Slots;
   calls: number;
 }
 
 /**
- * With 16 MiB for each message that is 256 MiB at the worst; an agent's is there after one round trip. As many wait as may
- * enrol at once (enroll.ts).
+ * With 16 MiB for each message, 256 MiB at worst; an agent's is complete after one round trip. As many wait as may enrol at
+ * once (enrolment.ts).
  */
 const defaultLimits: EnrolmentLimits = {
-  atATime: 16,
-  ofOneSender: 8,
-  most: 500,
-  mostOfOneSender: 400,
+  concurrent: 16,
+  concurrentPerPeer: 8,
+  total: 500,
+  totalPerPeer: 400,
 };
 
 export function createEnrolmentLimit(limits = defaultLimits): EnrolmentLimit {
-  const all = createSlots(limits.atATime);
-  const senders = new Map<string, Sender>();
+  const all = createSlots(limits.concurrent);
+  const peers = new Map<string, Peer>();
   let calls = 0;
 
-  function senderOf(name: string): Sender {
-    const known = senders.get(name);
+  function peerOf(name: string): Peer {
+    const known = peers.get(name);
     if (known !== undefined) return known;
-    const fresh = { slots: createSlots(limits.ofOneSender), calls: 0 };
-    senders.set(name, fresh);
-    return fresh;
+    const added = { semaphore: createSlots(limits.concurrentPerPeer), calls: 0 };
+    peers.set(name, added);
+    return added;
   }
 
   return {
     async acquire(name) {
-      const ofSender = senders.get(name)?.calls ?? 0;
-      if (calls >= limits.most || ofSender >= limits.mostOfOneSender) return undefined;
-      const sender = senderOf(name);
-      sender.calls += 1;
+      const callsOfPeer = peers.get(name)?.calls ?? 0;
+      if (calls >= limits.total || callsOfPeer >= limits.totalPerPeer) return undefined;
+      const peer = peerOf(name);
+      peer.calls += 1;
       calls += 1;
-      await sender.slots.take();
+      await peer.semaphore.take();
       await all.take();
-      let isOver = false;
+      let isReleased = false;
       return () => {
-        if (isOver) return;
-        isOver = true;
+        if (isReleased) return;
+        isReleased = true;
         all.release();
-        sender.slots.release();
-        sender.calls -= 1;
+        peer.semaphore.release();
+        peer.calls -= 1;
         calls -= 1;
-        if (sender.calls === 0) senders.delete(name);
+        if (peer.calls === 0) peers.delete(name);
       };
     },
   };

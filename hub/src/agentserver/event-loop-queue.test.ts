@@ -4,42 +4,42 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 
-/** Each piece of work takes 4 ms of the 10 that there are in a turn. */
+/** Each piece of work takes 4 ms of a slice of 10 ms. */
 function setUp() {
   const clock = createFakeClock();
-  const turns = createEventLoopQueue(clock, 10);
+  const queue = createEventLoopQueue(clock, 10);
   const done: number[] = [];
-  const come = (work: number) =>
-    turns.add(() => {
+  const add = (work: number) =>
+    queue.add(() => {
       clock.advanceNow(4);
       done.push(work);
     });
-  return { done, come };
+  return { done, add };
 }
 
-suite("work that comes in a crowd", () => {
-  test("is done in as many turns of the event loop as it takes, in the order in which it came", async () => {
-    const { done, come } = setUp();
-    for (const work of [1, 2, 3, 4, 5, 6, 7]) come(work);
+suite("queued work", () => {
+  test("runs in slices of the event loop, in order", async () => {
+    const { done, add } = setUp();
+    for (const work of [1, 2, 3, 4, 5, 6, 7]) add(work);
     assert.equal(done.join(), "");
 
     await nextTurn();
     assert.equal(done.join(), "1,2,3");
     await nextTurn();
-    come(8);
+    add(8);
     await nextTurn();
     assert.equal(done.join(), "1,2,3,4,5,6,7,8");
 
-    come(9);
+    add(9);
     await nextTurn();
     assert.equal(done.at(-1), 9);
   });
 
-  test("takes no time of the others when it was taken back", async () => {
-    const { done, come } = setUp();
-    const takenBack = [1, 2, 3, 4].map(come);
-    come(5);
-    for (const takeBack of takenBack) takeBack();
+  test("that was removed takes no time", async () => {
+    const { done, add } = setUp();
+    const removals = [1, 2, 3, 4].map(add);
+    add(5);
+    for (const remove of removals) remove();
 
     await nextTurn();
     assert.equal(done.join(), "5");

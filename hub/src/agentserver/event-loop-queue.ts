@@ -1,33 +1,33 @@
-/** Work that comes in crowds, some of it in each turn of the event loop: whatever else there is to do goes on beside it. */
+/** Runs short synchronous work of many calls in slices of one turn of the event loop, so that other work goes on in between. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 
 export interface EventLoopQueue {
-  /** Does it in one of the next turns, in the order in which it came; gives what takes it back. */
+  /** Runs the work in a later turn, in the order of the calls; returns the function that removes it from the queue. */
   add(work: () => void): () => void;
 }
 
-/** `longestMs`: after this, what still waits is left to the next turn. */
-export function createEventLoopQueue(clock: Clock, longestMs: number): EventLoopQueue {
-  const waiting = new Set<() => void>();
-  let isGoingOn = false;
+/** `sliceMs`: after this, the rest waits for the next turn. */
+export function createEventLoopQueue(clock: Clock, sliceMs: number): EventLoopQueue {
+  const queue = new Set<() => void>();
+  let isScheduled = false;
 
-  function workSome(): void {
-    const begunAt = clock.monotonic();
-    for (const work of waiting) {
-      waiting.delete(work);
+  function runSlice(): void {
+    const startedAt = clock.monotonic();
+    for (const work of queue) {
+      queue.delete(work);
       work();
-      if (clock.monotonic() - begunAt >= longestMs) break;
+      if (clock.monotonic() - startedAt >= sliceMs) break;
     }
-    isGoingOn = waiting.size > 0;
-    if (isGoingOn) setImmediate(workSome);
+    isScheduled = queue.size > 0;
+    if (isScheduled) setImmediate(runSlice);
   }
 
   return {
     add(work) {
-      waiting.add(work);
-      if (!isGoingOn) setImmediate(workSome);
-      isGoingOn = true;
-      return () => void waiting.delete(work);
+      queue.add(work);
+      if (!isScheduled) setImmediate(runSlice);
+      isScheduled = true;
+      return () => void queue.delete(work);
     },
   };
 }

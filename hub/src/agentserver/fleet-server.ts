@@ -1,4 +1,4 @@
-/** The hub's gRPC port: TLS with the hub's own authority, client certificates asked for but not required, one service. */
+/** The hub's gRPC server: TLS with the hub's own authority, client certificates requested but not required, one service. */
 import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
 import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
@@ -8,84 +8,82 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Enrolment } from "../enrolment/enrolment.ts";
 import { RpcError, toGrpcError } from "../rpc/errors.ts";
 import { decoded, type IncomingHandlers, withIncomingDecoders } from "../rpc/incoming.ts";
-import { hostOf } from "../rpc/peer.ts";
+import { hostOf, type Rejections } from "../rpc/rejections.ts";
 import { type AuthenticationDeps, createAuthentication } from "./authentication.ts";
 import { createAgentPort } from "./port.ts";
 
-export interface FleetServerDeps extends Omit<AuthenticationDeps, "enrollPath" | "drop"> {
+export interface FleetServerDeps
+  extends Omit<AuthenticationDeps, "enrollPath" | "closeConnection"> {
   readonly serving: ServingCertificates;
-  readonly enrollment: Enrolment;
-  readonly handout: Dispatcher;
+  readonly enrolment: Enrolment;
+  readonly dispatcher: Dispatcher;
 }
 
 export interface FleetServer {
-  /** Gives the port; `port` 0 takes a free one. */
+  /** Returns the port; `port` 0 takes a free one. */
   listen(host: string, port: number): Promise<number>;
-  /** Ends all streams so that agents come again at once, and the port; resolves after `graceMs` at the latest. */
+  /** Ends all streams so that agents reconnect at once, then the server; resolves after `graceMs` at the latest. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The Cluster or, of whoever has no certificate yet, the address; `kind` is what a log calls it. */
+/** `kind` is the field of the log: the Cluster, or the address of a peer without a certificate. */
 interface Sender {
   readonly kind: "cluster" | "peer";
-  readonly who: string;
+  readonly name: string;
 }
 
 /**
- * A peer that does not answer a ping within 8 s is gone: noticed at most 18 s after a cable was pulled. A shorter time would
- * take a machine that is merely busy for gone, and all agents with it at once; a longer one, agents to be Offline before
- * they notice that their replica stands still.
+ * A peer that does not answer a ping within 8 s is gone: detected at most 18 s after the network was cut. A shorter time would
+ * drop a busy machine, with all its agents at once; a longer one would show agents as offline before they notice that their
+ * replica is frozen.
  */
 const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms": 8_000 } as const;
 
+const serverOptions = {
+  ...keepAlive,
+  "grpc.max_receive_message_length": maxMessageBytes,
+  "grpc.max_send_message_length": maxMessageBytes,
+  // An agent has one stream, and now and then a renewal beside it.
+  "grpc.max_concurrent_streams": 16,
+  // A connection without calls was forgotten, or belongs to a port scanner.
+  "grpc.max_connection_idle_ms": 60_000,
+  // Costs memory for each connection.
+  "grpc.enable_channelz": 0,
+} as const;
+
 export function createFleetServer(deps: FleetServerDeps): FleetServer {
-  const { serving, enrollment, handout, refusals, clock, log } = deps;
+  const { serving, enrolment, dispatcher, rejections, clock, log } = deps;
   const { service } = loadFleetService();
-  const door = createAuthentication({
+  const authentication = createAuthentication({
     ...deps,
     enrollPath: service.Enroll.path,
-    drop: (peer) => port.drop(peer),
+    closeConnection: (peer) => port.closeConnection(peer),
   });
-  const server = new Server({
-    ...keepAlive,
-    "grpc.max_receive_message_length": maxMessageBytes,
-    "grpc.max_send_message_length": maxMessageBytes,
-    // An agent has one stream, and now and then a renewal beside it.
-    "grpc.max_concurrent_streams": 16,
-    // Nobody uses a connection without a call: it is forgotten, or of somebody who looks for open ports.
-    "grpc.max_connection_idle_ms": 60_000,
-    // Costs memory for each connection and is read by nobody.
-    "grpc.enable_channelz": 0,
-    interceptors: [door.interceptor],
-  });
+  const server = new Server({ ...serverOptions, interceptors: [authentication.interceptor] });
   server.addService(withIncomingDecoders(service), {
     Enroll: (call, callback) => {
-      const work = async () =>
-        enrollResponseToWire(
-          await enrollment.enroll(
-            parsed({ kind: "peer", who: hostOf(call.getPeer()) }, () =>
-              enrollRequestFromWire(decoded(call.request)),
-            ),
-            call.getPeer(),
-          ),
+      const peer = call.getPeer();
+      const work = async () => {
+        const request = parse(rejections, { kind: "peer", name: hostOf(peer) }, () =>
+          enrollRequestFromWire(decoded(call.request)),
         );
+        return enrollResponseToWire(await enrolment.enroll(request, peer));
+      };
       answer(work, callback);
     },
     Renew: (call, callback) => {
       const work = async () => {
-        const { identity } = door.callerOf(call);
+        const { identity } = authentication.callerOf(call);
         const { namespace, name } = identity;
-        const { certificateRequest } = parsed(
-          { kind: "cluster", who: keyOf({ namespace, name }) },
-          () => decoded(call.request),
-        );
-        return { certificate: await enrollment.renew(identity, certificateRequest) };
+        const sender = { kind: "cluster", name: keyOf({ namespace, name }) } as const;
+        const { certificateRequest } = parse(rejections, sender, () => decoded(call.request));
+        return { certificate: await enrolment.renew(identity, certificateRequest) };
       };
       answer(work, callback);
     },
-    Connect: (call) => handout.accept(call, door.callerOf(call)),
+    Connect: (call) => dispatcher.accept(call, authentication.callerOf(call)),
   } satisfies IncomingHandlers);
-  // The declared names of the two arguments are the wrong way round in grpc-js; with one object for both it is right either way.
+  // grpc-js declares the two arguments in the wrong order; with one object for both either order is right.
   const credentials = experimental.createCertificateProviderServerCredentials(
     serving,
     serving,
@@ -94,24 +92,11 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const connections = server.createConnectionInjector(credentials);
   const port = createAgentPort((socket) => connections.injectConnection(socket), log);
 
-  /** What breaks the contract is the sender's fault. */
-  function parsed<T>({ kind, who }: Sender, parse: () => T): T {
-    try {
-      return parse();
-    } catch (thrown) {
-      const answer = RpcError.protocolViolation(thrown);
-      const fields = { [kind]: who, err: answer.message };
-      const message = "agent broke the contract, so its request is refused";
-      refusals.rejected(who, { reason: "broken", fields, message });
-      throw answer;
-    }
-  }
-
   return {
     listen: port.listen,
     close: async (graceMs) => {
       port.close();
-      handout.close();
+      dispatcher.close();
       await new Promise<void>((resolve) => {
         const timer = clock.setTimeout(() => {
           server.forceShutdown();
@@ -126,7 +111,20 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
   };
 }
 
-/** Runs `work` and gives its result or its failure to a callback of grpc-js. */
+/** What cannot be parsed violates the protocol: counted, logged and answered. */
+function parse<T>(rejections: Rejections, { kind, name }: Sender, parseRequest: () => T): T {
+  try {
+    return parseRequest();
+  } catch (thrown) {
+    const error = RpcError.protocolViolation(thrown);
+    const fields = { [kind]: name, err: error.message };
+    const message = "protocol violation by the agent; rejecting its request";
+    rejections.rejected(name, { reason: "protocol_violation", fields, message });
+    throw error;
+  }
+}
+
+/** Answers a unary call of grpc-js with the result of `work`, or with its failure. */
 function answer<T>(work: () => Promise<T>, callback: sendUnaryData<T>): void {
   work().then(
     (value) => callback(null, value),

@@ -1,12 +1,13 @@
-/** Moves a rotation of the hub's authority on, one write at a time. The leader's. */
+/** The controller that rotates the hub's certificate authority, one write at a time; on the leader. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
+import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
 import { type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";
@@ -22,36 +23,58 @@ export interface RotationDeps {
   readonly clock: Clock;
 }
 
-/** Looked at again at least this often; longer timers overflow. */
+export interface RotationControllerDeps extends RotationDeps {
+  readonly authority: Pick<LiveAuthority, "secret" | "onChange" | "onDeleted">;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** Runs until `signal` aborts. */
+export async function runRotationController(
+  deps: RotationControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { authority, log, metrics, clock } = deps;
+  const key = keyOf(authority.secret);
+  const reconcile = rotationReconciler(deps);
+  const controller = createController({ name: "authority", reconcile, log, metrics, clock });
+  const enqueue = (): void => controller.enqueue(key);
+  const stops = [authority.onChange(enqueue), authority.onDeleted(enqueue)];
+  enqueue();
+  await controller.run(signal);
+  for (const stop of stops) stop();
+}
+
+/** Resynced at least this often; longer timers overflow. */
 const longestWaitMs = 24 * 3_600_000;
 
-/** The reconcile of a controller that is keyed by the authority's Secret. */
+/** Keyed by the authority's Secret. */
 export function rotationReconciler(deps: RotationDeps): Reconcile {
   const { rest, authority, lifetimeMs, events, clock } = deps;
 
   return async function reconcile(key, { signal, log }) {
     const secret = await rest.get(secrets, refOf(key), { signal });
-    if (secret === undefined) return putBack(log, signal);
+    if (secret === undefined) return restore(log, signal);
     const record = readRecord(secret);
     const { phase, signing } = record;
-    // What cannot be used is not built upon.
+    // An invalid authority is an error here, before anything is built on it.
     for (const pair of phase.kind === "introducing" ? [signing, phase.next] : [signing]) {
       await openAuthority(pair, () => clock.now());
     }
     const now = clock.now();
     const step = planRotation({ record, now, lifetimeMs });
-    if (step.kind === "wait") return again(step.ms);
+    if (step.kind === "wait") return requeue(step.ms);
     const made = await createAuthority(now);
     const next = takeStep(record, step, { made, now });
-    // With the version that was read: of two who lead, or believe so, one is refused.
+    // With the resourceVersion that was read: of two leaders one gets a conflict.
     const written = await rest.replace(secrets, withRecord(secret, next), { signal });
-    tell(written, step, log);
+    announce(written, step, log);
     const then = planRotation({ record: next, now, lifetimeMs });
-    return again(then.kind === "wait" ? then.ms : 0);
+    return requeue(then.kind === "wait" ? then.ms : 0);
   };
 
-  /** Somebody deleted it. Without it the next hub would make another, which no agent knows. */
-  async function putBack(log: Log, signal: AbortSignal): Promise<Outcome> {
+  /** Without the Secret the next process would create another authority, which no agent trusts. */
+  async function restore(log: Log, signal: AbortSignal): Promise<Outcome> {
     const { apiVersion, kind, type, metadata, data } = authority.secret;
     const { name, namespace, labels, annotations } = metadata;
     const made = await rest.create(
@@ -70,62 +93,62 @@ export function rotationReconciler(deps: RotationDeps): Reconcile {
       },
       { signal },
     );
-    log.warn("the hub's authority was deleted, and is put back as it was");
-    const note = "the Secret was deleted and is put back: without it no agent would know this hub";
+    log.warn("the Secret of the hub's authority was deleted; restored it");
+    const note = "the Secret was deleted and is restored: without it no agent would trust this hub";
     events.record(made, { type: "Warning", reason: "AuthorityDeleted", action: "Restore", note });
-    return again(0);
+    return requeue(0);
   }
 
-  function tell(secret: Secret, step: Exclude<RotationStep, { kind: "wait" }>, log: Log): void {
+  function announce(secret: Secret, step: Exclude<RotationStep, { kind: "wait" }>, log: Log): void {
     const { lifetimeMs: recorded = lifetimeMs } = readRecord(secret);
-    const said = words(step, rotationTimes(recorded), clock.now());
-    if (said === undefined) return;
-    const { type, reason, note } = said;
+    const event = eventFor(step, rotationTimes(recorded), clock.now());
+    if (event === undefined) return;
+    const { type, reason, note } = event;
     log[type === "Warning" ? "warn" : "info"]({ step: step.kind, note }, "authority rotates");
     events.record(secret, { type, reason, action: "Rotate", note });
   }
 }
 
-function again(waitMs: number): Outcome {
-  return requeueAfter(Math.min(longestWaitMs, waitMs), "the rotation of the authority goes on");
+function requeue(waitMs: number): Outcome {
+  return requeueAfter(Math.min(longestWaitMs, waitMs), "the next step of the rotation");
 }
 
-interface Words {
+interface RotationEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
 }
 
-function words(
+function eventFor(
   step: Exclude<RotationStep, { kind: "wait" }>,
   times: ReturnType<typeof rotationTimes>,
   now: number,
-): Words | undefined {
+): RotationEvent | undefined {
   const at = (inMs: number): string => new Date(now + inMs).toISOString();
   switch (step.kind) {
     case "introduce":
       return {
         type: "Normal",
         reason: "AuthorityIntroduced",
-        note: `a new authority is trusted beside the present one (${step.why}); it signs from ${at(times.introduceMs)} on`,
+        note: `a new authority is trusted beside the current one (${step.why}); it signs from ${at(times.introduceMs)} on`,
       };
     case "switch":
       return {
         type: "Normal",
         reason: "AuthoritySwitched",
-        note: `the new authority signs; the one of before is trusted until ${at(times.retireMs)}; Secrets of registration tokens that were copied before the rotation no longer enrol a new cluster`,
+        note: `the new authority signs; the previous one is trusted until ${at(times.retireMs)}; copy Secrets of registration tokens again: older copies no longer enrol a new cluster`,
       };
     case "retire":
       return {
         type: "Normal",
         reason: "AuthorityRetired",
-        note: "the rotation is complete; an agent that was not connected since it began needs a new bootstrap Secret",
+        note: "the rotation is complete; an agent that was not connected since it started needs a new bootstrap Secret",
       };
     case "replace":
       return {
         type: "Warning",
         reason: "AuthorityReplaced",
-        note: "the authority had ended and was replaced at once: every agent needs a new bootstrap Secret",
+        note: "the authority had expired and was replaced at once; every agent needs a new bootstrap Secret",
       };
     case "stamp":
       return undefined;

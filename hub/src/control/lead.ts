@@ -8,7 +8,7 @@ import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { runOrphanedAgents } from "../replica/orphaned-agents.ts";
 import type { Replica } from "../replica/replica.ts";
-import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
+import { ensureWorkspaces } from "../workspace/ensure.ts";
 import { refreshCaches } from "./caches.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import { runControllers } from "./run-controllers.ts";
@@ -39,7 +39,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       const [hubId, sealKey] = await Promise.all([
         readHubId(guarded),
         ensurePinSigningKey(guarded, hubNamespace),
-        prepareWorkspaces(guarded),
+        ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
       ]);
       const seals = createPinSeals(sealKey);

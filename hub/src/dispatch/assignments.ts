@@ -1,7 +1,4 @@
-/**
- * What one agent is told: the difference between what it holds, as far as this side knows, and the BundleDeployments
- * of its cluster as they are when the message is made. So a message is never older than the moment it is sent.
- */
+/** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
 import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
@@ -12,24 +9,25 @@ import { inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
-  readonly holdings: readonly Holding[];
-  /** The BundleDeployment of a name in the cluster's namespace, as it is now. */
-  readonly wanted: (name: string) => BundleDeployment | undefined;
+  /** What the agent has, by its Hello. */
+  readonly inventory: readonly Holding[];
+  /** The BundleDeployment of a name in the cluster namespace, as it is now. */
+  readonly desired: (name: string) => BundleDeployment | undefined;
   readonly contents: ContentReader;
   readonly withdrawals: Withdrawals;
-  /** Asks for `next` of a name. */
-  readonly again: (name: string) => void;
+  /** Requests another `next` of a name. */
+  readonly enqueue: (name: string) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface Assignments {
-  /** The message about a name that is due now; `undefined` when the agent is up to date. */
+  /** The message about a name that is due now; `undefined` when the agent is up to date, or after a failure, which is retried. */
   next(name: string): Promise<HubMessage | undefined>;
-  /** Whether the agent holds something of that name that is not on its way out. */
-  holds(name: string): boolean;
-  /** The agent says that it no longer holds it. */
-  released(name: string, uid: string): void;
+  /** Whether the agent has a deployment of that name that it is not uninstalling. */
+  has(name: string): boolean;
+  /** The agent reports that it no longer has it. */
+  uninstalled(name: string, uid: string): void;
   close(): void;
 }
 
@@ -37,24 +35,24 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
 export function createAssignments(deps: AssignmentsDeps): Assignments {
-  const { wanted, contents, withdrawals, again, clock, log } = deps;
-  const held = new Map(deps.holdings.map((holding) => [holding.name, holding]));
+  const { desired, contents, withdrawals, enqueue, clock, log } = deps;
+  const inventory = new Map(deps.inventory.map((each) => [each.name, each]));
   const failures = new Map<string, number>();
   const timers = new Map<string, Timer>();
 
   async function next(name: string): Promise<HubMessage | undefined> {
-    const step = planDeployment(held.get(name), wanted(name));
+    const step = planDeployment(inventory.get(name), desired(name));
     switch (step.kind) {
       case "nothing":
         return undefined;
       case "withdraw":
         if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
-        held.set(name, inventoryAfter(step));
+        inventory.set(name, inventoryAfter(step));
         return { kind: "withdrawal", deployment: step.deployment };
       case "deploy": {
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
-        held.set(name, inventoryAfter(step));
+        inventory.set(name, inventoryAfter(step));
         const { deployment, deploymentId, paused } = step;
         return {
           kind: "deployment",
@@ -67,7 +65,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     }
   }
 
-  /** `undefined` when it cannot be had now; it is tried again by itself, and the others do not wait for it. */
+  /** `undefined` when it cannot be read now. Other deployments do not wait for the retry. */
   async function read(name: string, deploymentId: string): Promise<Uint8Array | undefined> {
     try {
       const content = await contents.read(deploymentId);
@@ -77,13 +75,13 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       const retryMs = retryLater(name);
       log.warn(
         { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
-        "content could not be read, so the deployment waits",
+        "cannot read the content of a deployment; retrying",
       );
       return undefined;
     }
   }
 
-  /** False when it may not, and when that cannot be known now. */
+  /** False also when that cannot be known now. */
   async function mayWithdraw(name: string, uid: string): Promise<boolean> {
     try {
       const isAllowed = await withdrawals.mayBeSent(uid);
@@ -93,7 +91,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       const retryMs = retryLater(name);
       log.warn(
         { deployment: name, err: messageOf(thrown), retryMs },
-        "it could not be looked up whether the Cluster is still there, so the withdrawal waits",
+        "cannot read the Cluster to confirm a withdrawal; retrying",
       );
       return false;
     }
@@ -108,7 +106,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       name,
       clock.setTimeout(() => {
         timers.delete(name);
-        again(name);
+        enqueue(name);
       }, retryMs),
     );
     return retryMs;
@@ -116,9 +114,9 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
 
   return {
     next,
-    holds: (name) => held.get(name)?.withdrawing === false,
-    released(name, uid) {
-      if (held.get(name)?.uid === uid) held.delete(name);
+    has: (name) => inventory.get(name)?.withdrawing === false,
+    uninstalled(name, uid) {
+      if (inventory.get(name)?.uid === uid) inventory.delete(name);
     },
     close() {
       for (const timer of timers.values()) timer.cancel();

@@ -1,5 +1,6 @@
-/** All agents of this replica: one stream for each cluster, and the changes that concern it. */
+/** All agents of this replica: one session for each cluster, and the changes that each of them has to hear of. */
 import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
+import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
@@ -7,18 +8,24 @@ import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Change, Indexers } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
+import type { LiveAuthority } from "../authority/live-authority.ts";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
+import type { Presence } from "../presence/presence.ts";
 import { isClusterInfoChange } from "../referenced/cluster-info.ts";
 import { bySupply, changedReferences, supplyIndexers } from "../referenced/references.ts";
+import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
+import type { AgentStream } from "../rpc/incoming.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
+import type { DesiredState } from "./agent-sync.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
 import { affectsAgent } from "./plan.ts";
-import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
+import { openSession, type Session, type SessionDeps } from "./session.ts";
 
 /** Of the informer of BundleDeployments. */
 export const namespaceIndex = "namespace";
@@ -31,6 +38,9 @@ export interface DispatcherDeps extends SessionDeps {
   /** With the indexes of `deploymentIndexers`. */
   readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
+  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
+  readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
+  readonly presence: SessionDeps["presence"] & Pick<Presence, "handOver">;
   readonly events: EventRecorder;
 }
 
@@ -38,98 +48,77 @@ export interface Dispatcher {
   /** How many agents are connected. */
   readonly size: number;
   accept(stream: AgentStream, agent: AgentCertificate): void;
-  /** Ends all streams so that their agents connect again at once, elsewhere. */
+  /** Ends all streams so that their agents reconnect at once, to another replica. */
   close(): void;
 }
 
 /**
- * Arrivals being written at a time. All agents come at once when the hub was started anew, and each of them is a write: what
- * else is to be written, the leader's Lease first, must not wait behind thousands of them.
+ * Registrations that are written at a time. After a restart of the hub all agents connect at once, each with one write; other
+ * writes, above all the renewal of the leader's Lease, must not wait behind thousands of them.
  */
-const arrivalsAtATime = 16;
+const maxRegistrations = 16;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { deployments, clusters, clock, log, metrics } = deps;
+  const { deployments, clusters, clock, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
   const byNamespace = new Map<string, Session>();
-  const twoAgents = createDuplicateAgents(clock);
-  // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
-  const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
-  const arrivals = createSlots(arrivalsAtATime);
+  const duplicates = createDuplicateAgents(clock);
+  // Agents back off. Each connection of one that does not would be a write of its Cluster.
+  const connections = createRateLimit({ clock, perSecond: 1, burst: 20 });
+  const registrations = createSlots(maxRegistrations);
   let isClosed = false;
 
+  function clusterChanged(change: Change<Cluster>): void {
+    const { key, before, after } = change;
+    duplicates.clusterChanged(change);
+    const session = byCluster.get(key);
+    if (session === undefined) return;
+    if (isClusterInfoChange(before, after)) session.changed({ kind: "clusterInfo" });
+    const error = validateAgent(session.agent, after);
+    if (error !== undefined) session.end(error);
+    else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
+      replace(key, session);
+  }
+
   const stopListening = [
-    deployments.onChange(({ key, before, after }) => {
-      const { namespace = "", name } = refOf(key);
+    deployments.onChange((change) => {
+      const { namespace = "" } = refOf(change.key);
       const session = byNamespace.get(namespace);
-      if (session === undefined) return;
-      const was = ofCluster(before, session.cluster.uid);
-      const is = ofCluster(after, session.cluster.uid);
-      const { added, dropped } = changedReferences(was, is);
-      for (const ref of added) session.supplyChanged(ref);
-      if (affectsAgent(was, is)) session.changed(name);
-      for (const ref of dropped) session.supplyChanged(ref);
-      if (was === undefined || is === undefined) session.cameOrWent(name);
+      if (session !== undefined) deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
-      const namers = deployments.store.byIndex(bySupply, supplyKey(ref));
-      for (const house of new Set(namers.map(({ metadata }) => metadata.namespace ?? ""))) {
-        const session = byNamespace.get(house);
-        if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
+      const referring = deployments.store.byIndex(bySupply, supplyKey(ref));
+      for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
+        const session = byNamespace.get(each);
+        if (session?.cluster.namespace === namespace) objectChanged(session, ref);
       }
     }),
     deps.authority.onChange(() => {
-      for (const session of byCluster.values()) session.authoritiesChanged();
+      for (const session of byCluster.values()) session.changed({ kind: "authorities" });
     }),
-    clusters.onChange((change) => {
-      const { key, before, after } = change;
-      twoAgents.clusterChanged(change);
-      const session = byCluster.get(key);
-      if (session === undefined) return;
-      if (isClusterInfoChange(before, after)) session.factsChanged();
-      const loss = validateAgent(session.agent, after);
-      if (loss !== undefined) session.end(loss);
-      else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
-        replace(key, session);
-    }),
+    clusters.onChange(clusterChanged),
   ];
 
   function accept(stream: AgentStream, agent: AgentCertificate): void {
     const { namespace, name, uid } = agent.identity;
     const key = keyOf({ namespace, name });
-    const deploymentsNamespace = clusterNamespaceName(namespace, name);
-    // Whatever has changed since the door was opened was told to nobody.
-    const loss = validateAgent(agent, clusters.store.get(key));
-    if (loss !== undefined) {
-      stream.emit("error", toGrpcError(loss));
-      return;
-    }
-    if (!connects.take(key)) {
-      const busy = tooBusy(key);
-      const fields = { cluster: key, code: busy.code };
-      const message = "agent connects too often";
-      deps.refusals.rejected(key, { reason: "connects", fields, message });
-      stream.emit("error", toGrpcError(busy));
+    // Again, after the interceptor: changes since then reached no session.
+    const error = validateAgent(agent, clusters.store.get(key)) ?? connectionLimited(key);
+    if (error !== undefined) {
+      stream.emit("error", toGrpcError(error));
       return;
     }
     const previous = byCluster.get(key);
     if (previous !== undefined) replace(key, previous);
+    const deploymentsNamespace = clusterNamespaceName(namespace, name);
+    const cluster = { namespace, name, uid, deploymentsNamespace };
     const session = openSession(deps, {
       stream,
-      cluster: { namespace, name, uid, deploymentsNamespace },
+      cluster,
       agent,
-      wanted: (wanted) =>
-        ofCluster(
-          deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: wanted })),
-          uid,
-        ),
-      allWanted: () =>
-        deployments.store
-          .byIndex(namespaceIndex, deploymentsNamespace)
-          .filter((deployment) => isForCluster(deployment, uid)),
-      clusterNow: () => clusters.store.get(key),
+      desired: desiredState(deps, cluster),
       previous: previous?.ended ?? Promise.resolve(),
-      arrivals,
+      registrations,
     });
     byCluster.set(key, session);
     byNamespace.set(deploymentsNamespace, session);
@@ -143,15 +132,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (isClosed) handOver(session);
   }
 
+  function connectionLimited(key: ObjectKey): RpcError | undefined {
+    if (connections.take(key)) return undefined;
+    const error = new RpcError(
+      status.RESOURCE_EXHAUSTED,
+      rpcErrors.AGENT_RATE_LIMITED,
+      `the agent of Cluster ${key} connects too often; back off before the next attempt`,
+    );
+    const fields = { cluster: key, code: error.code };
+    const message = "agent connects too often";
+    deps.rejections.rejected(key, { reason: "connection_rate", fields, message });
+    return error;
+  }
+
   function replace(key: ObjectKey, previous: Session): void {
     previous.end(replaced(key));
-    if (!twoAgents.replaced(key)) return;
-    const note =
-      "agents with the identity of this cluster replace each other again and again; two agents may use copies of one Secret flotilla-agent/flotilla-identity: delete it in one of them and enrol that one as a cluster of its own";
-    log.warn({ cluster: key }, note);
-    const cluster = clusters.store.get(key);
-    if (cluster === undefined) return;
-    deps.events.record(cluster, { type: "Warning", reason: "TwoAgents", action: "Connect", note });
+    if (duplicates.replaced(key)) reportDuplicate(deps, key);
   }
 
   return {
@@ -168,6 +164,38 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
+function desiredState(
+  { deployments, clusters }: Pick<DispatcherDeps, "deployments" | "clusters">,
+  { namespace, name, uid, deploymentsNamespace }: ClusterRef,
+): DesiredState {
+  const key = keyOf({ namespace, name });
+  return {
+    deployment: (each) =>
+      ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each })), uid),
+    deployments: () =>
+      deployments.store
+        .byIndex(namespaceIndex, deploymentsNamespace)
+        .filter((deployment) => isForCluster(deployment, uid)),
+    cluster: () => clusters.store.get(key),
+  };
+}
+
+/** New references are sent before the deployment that needs them, dropped ones after it. */
+function deploymentChanged(session: Session, change: Change<BundleDeployment>): void {
+  const { uid } = session.cluster;
+  const { name } = refOf(change.key);
+  const [before, after] = [ofCluster(change.before, uid), ofCluster(change.after, uid)];
+  const { added, dropped } = changedReferences(before, after);
+  for (const ref of added) objectChanged(session, ref);
+  if (affectsAgent(before, after)) session.changed({ kind: "deployment", name });
+  for (const ref of dropped) objectChanged(session, ref);
+  if (before === undefined || after === undefined) session.deploymentsChanged(name);
+}
+
+function objectChanged(session: Session, ref: SupplyRef): void {
+  session.changed({ kind: "referencedObject", ref });
+}
+
 function ofCluster(
   deployment: BundleDeployment | undefined,
   uid: string,
@@ -175,8 +203,20 @@ function ofCluster(
   return deployment !== undefined && isForCluster(deployment, uid) ? deployment : undefined;
 }
 
+function reportDuplicate(
+  { clusters, events, log }: Pick<DispatcherDeps, "clusters" | "events" | "log">,
+  key: ObjectKey,
+): void {
+  const note =
+    "two agents with the identity of this cluster keep replacing each other's connection; the Secret flotilla-agent/flotilla-identity was probably copied: delete it in one of the two clusters and enrol that one as a cluster of its own";
+  log.warn({ cluster: key }, note);
+  const cluster = clusters.store.get(key);
+  if (cluster === undefined) return;
+  events.record(cluster, { type: "Warning", reason: "DuplicateAgent", action: "Connect", note });
+}
+
 function handOver(session: Session): void {
-  const message = "the hub is going away; connect again, another or a new one will answer";
+  const message = "this replica of the hub is stopping; reconnect to another";
   session.end(
     new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
       trailers: handOverTrailers(),
@@ -184,12 +224,7 @@ function handOver(session: Session): void {
   );
 }
 
-function tooBusy(key: ObjectKey): RpcError {
-  const message = `the agent of Cluster ${key} connects again and again; wait a moment before the next try`;
-  return new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_TOO_BUSY, message);
-}
-
 function replaced(key: ObjectKey): RpcError {
-  const message = `another agent connected as Cluster ${key}, and the newer connection is kept`;
+  const message = `another agent connected as Cluster ${key}; the newer connection replaces this one`;
   return new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, message);
 }

@@ -1,9 +1,9 @@
 /**
- * Tells when two agents seem to use copies of one identity, whichever replicas they connect to.
+ * Detects two agents that use copies of one identity, whichever replicas they connect to.
  *
- * Every replica sees the epochs of all clusters rise, and of its own streams which ended only because a newer one came.
- * A connection that is cut now and then has the epochs rise; a cable that is pulled and put back replaces a stream that
- * seemed alive; two agents with one key do both without end.
+ * Every replica sees the epochs of all clusters rise, and knows which of its own streams were replaced while they seemed
+ * alive. A connection that is cut now and then only raises epochs; a network that is gone for a while only replaces a live
+ * stream; two agents with one key keep doing both.
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
@@ -12,9 +12,9 @@ import type { Change } from "@flotilla/shared/kube/store.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
 
 export interface DuplicateAgents {
-  /** A Cluster has changed: whoever connected did so while another connection was not known to have ended. */
+  /** Observes connections of any replica that began while an earlier one was still recorded as connected. */
   clusterChanged(change: Change<Cluster>): void;
-  /** A stream of this replica was alive, and a newer one took its place. Whether somebody is to be told of it now. */
+  /** A newer stream replaced a live one of this replica. True when a duplicate is to be reported now. */
   replaced(key: ObjectKey): boolean;
 }
 

@@ -1,61 +1,44 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createPace, paceLimits } from "./flow-control.ts";
-import { createBrake } from "./read-gate.ts";
+import { createReceiveLimit, receiveLimits } from "./flow-control.ts";
 
 function start() {
   const clock = createFakeClock();
   let isRead = true;
-  const brake = createBrake({
-    pause: () => {
+  const limit = createReceiveLimit({
+    clock,
+    onExceeded: () => {
       isRead = false;
     },
-    resume: () => {
+    onAvailable: () => {
       isRead = true;
     },
   });
-  const pace = createPace({
-    clock,
-    onFast: () => brake.hold("pace"),
-    onCalm: () => brake.release("pace"),
-  });
-  return { clock, brake, pace, isRead: () => isRead };
+  return { clock, limit, isRead: () => isRead };
 }
 
-test("an agent that floods is read at the pace, however fast it is", async () => {
-  const { clock, pace, isRead } = start();
+test("a flooding agent is read at the limited rate", async () => {
+  const { clock, limit, isRead } = start();
   let read = 0;
 
   for (let seconds = 0; seconds < 60; seconds += 0.1) {
-    // As many at once as the stream has read ahead.
+    // As many at once as the stream has buffered.
     for (let more = 0; isRead() && more < 10_000; more += 1) {
-      pace.heard();
+      limit.received();
       read += 1;
     }
     await clock.advance(100);
   }
 
-  const most = paceLimits.burst + 60 * paceLimits.perSecond;
+  const most = receiveLimits.burst + 60 * receiveLimits.perSecond;
   assert.ok(read <= most + 1 && read > most * 0.9, `${read} messages in a minute`);
 });
 
-test("an agent that says all that it has at once is not held up", () => {
-  const { pace, isRead } = start();
+test("an agent that reports everything at once is not paused", () => {
+  const { limit, isRead } = start();
 
-  for (let said = 0; said < paceLimits.burst - 1; said += 1) pace.heard();
-
-  assert.ok(isRead());
-});
-
-test("an agent is read again when no reason is left", () => {
-  const { brake, isRead } = start();
-
-  brake.hold("pace");
-  brake.hold("reports");
-  brake.release("pace");
-  assert.ok(!isRead());
-  brake.release("reports");
+  for (let count = 0; count < receiveLimits.burst - 1; count += 1) limit.received();
 
   assert.ok(isRead());
 });

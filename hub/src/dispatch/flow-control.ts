@@ -1,41 +1,44 @@
-/** How fast one agent is listened to: one that floods is read no faster than this, and costs the others nothing. */
+/** Limits how fast one agent is read: a flood of messages waits on the agent's side and costs the others nothing. */
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 
-export interface PaceOptions {
+export interface ReceiveLimitOptions {
   readonly clock: Clock;
-  /** Read no more. */
-  readonly onFast: () => void;
-  readonly onCalm: () => void;
+  /** Stop reading. */
+  readonly onExceeded: () => void;
+  /** Read again. */
+  readonly onAvailable: () => void;
 }
 
-export interface Pace {
-  /** One more message was read. */
-  heard(): void;
+export interface ReceiveLimit {
+  /** Counts one message that was read. */
+  received(): void;
   close(): void;
 }
 
-/** Enough for a cluster with thousands of deployments that tells of all of them when it connects. */
-export const paceLimits = { burst: 2_000, perSecond: 500 } as const;
+/** In messages. Enough for a cluster with thousands of deployments that reports all of them when it connects. */
+export const receiveLimits = { burst: 2_000, perSecond: 500 } as const;
 
-/** So long nothing is read when the burst is spent: not once for each message. */
-const restMs = 200;
+/** How long reading stops once the burst is spent: not once for each message. */
+const pauseMs = 200;
 
-export function createPace({ clock, onFast, onCalm }: PaceOptions): Pace {
-  let tokens: number = paceLimits.burst;
+export function createReceiveLimit(options: ReceiveLimitOptions): ReceiveLimit {
+  const { clock, onExceeded, onAvailable } = options;
+  const { burst, perSecond } = receiveLimits;
+  let tokens: number = burst;
   let at = clock.monotonic();
   let timer: Timer | undefined;
 
   return {
-    heard() {
+    received() {
       const now = clock.monotonic();
-      tokens = Math.min(paceLimits.burst, tokens + ((now - at) / 1_000) * paceLimits.perSecond) - 1;
+      tokens = Math.min(burst, tokens + ((now - at) / 1_000) * perSecond) - 1;
       at = now;
       if (tokens >= 1 || timer !== undefined) return;
-      onFast();
+      onExceeded();
       timer = clock.setTimeout(() => {
         timer = undefined;
-        onCalm();
-      }, restMs);
+        onAvailable();
+      }, pauseMs);
     },
     close() {
       timer?.cancel();

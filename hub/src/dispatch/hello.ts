@@ -1,27 +1,34 @@
-/** Whether this hub and an agent belong together, and what they speak. Pure. */
+/** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 
 export type Hello = Extract<AgentMessage, { kind: "hello" }>;
 
-/** Gives the version of the stream. Throws an RpcError that says which of the two has to change. */
-export function checkHello({ versions, hubId }: Hello, ownHubId: string): number {
+export type HelloValidation =
+  /** `version`: of the protocol on this stream. */
+  | { readonly kind: "accepted"; readonly version: number }
+  | { readonly kind: "rejected"; readonly error: RpcError };
+
+export function validateHello({ versions, hubId }: Hello, ownHubId: string): HelloValidation {
   const agreement = agreeOnVersion(spokenVersions, versions);
   if (agreement.kind === "none") {
-    throw new RpcError(
-      status.FAILED_PRECONDITION,
-      rpcErrors.PROTOCOL_BROKEN,
-      `the agent speaks ${describeVersions(versions)} of the protocol, this hub speaks ${describeVersions(spokenVersions)}; bring the ${agreement.outdated === "own" ? "hub" : "agent"} up to date`,
+    return rejected(
+      rpcErrors.PROTOCOL_VIOLATION,
+      `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(spokenVersions)}; upgrade the ${agreement.outdated === "own" ? "hub" : "agent"}`,
     );
   }
   if (hubId !== ownHubId) {
-    throw new RpcError(
-      status.FAILED_PRECONDITION,
-      rpcErrors.AGENT_REFUSED,
-      `the agent belongs to hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
+    return rejected(
+      rpcErrors.AGENT_REJECTED,
+      `the agent is enrolled with hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
     );
   }
-  return agreement.version;
+  return { kind: "accepted", version: agreement.version };
+}
+
+function rejected(kind: ErrorKind, message: string): HelloValidation {
+  return { kind: "rejected", error: new RpcError(status.FAILED_PRECONDITION, kind, message) };
 }

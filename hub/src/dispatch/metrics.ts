@@ -1,9 +1,9 @@
-/** What the hand-out counts. */
+/** Metrics of the dispatcher. */
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface DispatchMetrics {
   readonly agents: Gauge;
-  readonly arriving: Gauge;
+  readonly connecting: Gauge;
   readonly disconnected: Counter;
   readonly sent: Counter<"kind">;
   readonly reports: Counter;
@@ -17,25 +17,25 @@ export function createDispatchMetrics(registry: Registry): DispatchMetrics {
       help: "Agents connected to this replica.",
       registers,
     }),
-    arriving: new Gauge({
-      name: "flotilla_hub_arriving",
-      help: "Agents that said Hello and are not welcomed yet: their arrival is being written, or waits for that.",
+    connecting: new Gauge({
+      name: "flotilla_hub_connecting_agents",
+      help: "Agents whose connection is being recorded in the Cluster's status, or waits for that.",
       registers,
     }),
     disconnected: new Counter({
       name: "flotilla_hub_disconnected_total",
-      help: "Streams of welcomed agents that ended, whatever the reason.",
+      help: "Streams of connected agents that ended, for whatever reason.",
       registers,
     }),
     sent: new Counter({
       name: "flotilla_hub_sent_total",
-      help: "Deployments, supplies, withdrawals of both, and facts sent to agents.",
+      help: "Messages with desired state sent to agents, by kind.",
       labelNames: ["kind"],
       registers,
     }),
     reports: new Counter({
       name: "flotilla_hub_reports_total",
-      help: "States of deployments that agents reported.",
+      help: "Deployment states reported by agents.",
       registers,
     }),
   };

@@ -1,4 +1,4 @@
-/** What an agent is to be told, from what it holds and what the hub wants. Pure. */
+/** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
 import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 
@@ -9,66 +9,65 @@ export type DispatchStep =
       readonly deployment: DeploymentKey;
       readonly deploymentId: string;
       readonly paused: boolean;
-      /** Whether the agent has to be sent the content, because it does not hold it. */
+      /** Whether the agent needs the content, because it does not have it. */
       readonly withContent: boolean;
     }
   | { readonly kind: "withdraw"; readonly deployment: DeploymentKey };
 
 export interface DispatchPlan {
   readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
-  /** Names that the agent holds and the hub does not know. Nothing is sent about them: absence never uninstalls. */
+  /** Names that the agent has and the hub does not know. Nothing is sent about them: absence never uninstalls. */
   readonly orphans: readonly string[];
 }
 
 const nothing: DispatchStep = { kind: "nothing" };
 
 export function planDispatch(
-  holdings: readonly Holding[],
+  inventory: readonly Holding[],
   deployments: readonly BundleDeployment[],
 ): DispatchPlan {
-  const held = new Map(holdings.map((holding) => [holding.name, holding]));
-  const wanted = new Set(deployments.map(({ metadata }) => metadata.name));
+  const observed = new Map(inventory.map((each) => [each.name, each]));
+  const desired = new Set(deployments.map(({ metadata }) => metadata.name));
   return {
     steps: deployments
-      .map((deployment) => planDeployment(held.get(deployment.metadata.name), deployment))
+      .map((deployment) => planDeployment(observed.get(deployment.metadata.name), deployment))
       .filter((step) => step.kind !== "nothing")
       .toSorted(byName),
-    orphans: holdings
-      // What is on its way out already is nobody's any more.
-      .filter(({ name, withdrawing }) => !withdrawing && !wanted.has(name))
+    orphans: inventory
+      .filter(({ name, withdrawing }) => !withdrawing && !desired.has(name))
       .map(({ name }) => name)
       .toSorted(),
   };
 }
 
-/** For one name. A BundleDeployment that is not there asks for nothing, whatever the agent holds. */
+/** For one name. Without a BundleDeployment there is nothing to do, whatever the agent has. */
 export function planDeployment(
-  held: Holding | undefined,
+  observed: Holding | undefined,
   deployment: BundleDeployment | undefined,
 ): DispatchStep {
   if (deployment === undefined) return nothing;
   const { metadata, spec } = deployment;
   const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
-  const isSame = held?.uid === key.uid;
+  const isSame = observed?.uid === key.uid;
   if (metadata.deletionTimestamp !== undefined) {
-    // Also to an agent that does not hold it: it says so, and the hub can let go.
-    return isSame && held.withdrawing ? nothing : { kind: "withdraw", deployment: key };
+    // Also to an agent that does not have it: it confirms, and the hub removes the finalizer.
+    return isSame && observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
   }
-  // Behind a rollout that has not let anything through yet.
+  // The rollout has not released anything yet.
   if (spec.deploymentID === "") return nothing;
   const paused = spec.paused ?? false;
-  const holdsContent = isSame && !held.withdrawing && held.deploymentId === spec.deploymentID;
-  if (holdsContent && held.paused === paused) return nothing;
+  const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
+  if (hasContent && observed.paused === paused) return nothing;
   return {
     kind: "deploy",
     deployment: key,
     deploymentId: spec.deploymentID,
     paused,
-    withContent: !holdsContent,
+    withContent: !hasContent,
   };
 }
 
-/** What the agent holds once it has carried out a step. */
+/** What the agent has once it has applied a step. */
 export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): Holding {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
@@ -80,7 +79,7 @@ export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>)
       };
 }
 
-/** Whether a change of a BundleDeployment can mean anything to an agent; its status never does. */
+/** Whether a change of a BundleDeployment may need a message to the agent; a change of its status never does. */
 export function affectsAgent(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,

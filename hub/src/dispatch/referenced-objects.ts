@@ -1,6 +1,6 @@
 /**
- * What one agent is supplied with besides deployments: what it is, and what its deployments name, each message made of how
- * that is when it is sent.
+ * Cluster info and referenced objects of one agent: what it has, compared with the Cluster and the workspace as they are when
+ * a message is made.
  */
 import type { HeldSupply, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
@@ -16,63 +16,68 @@ import {
 import { referencesOf } from "../referenced/references.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 
-export interface SupplyBookDeps {
-  /** What the agent said that it holds. */
-  readonly held: readonly HeldSupply[];
-  readonly factsDigest: string | undefined;
-  /** All BundleDeployments of the cluster, those on their way out included. */
+export interface ReferencedObjectsDeps {
+  /** What the agent has, by its Hello. */
+  readonly inventory: readonly HeldSupply[];
+  /** Of the cluster info that the agent has. */
+  readonly clusterInfoDigest: string | undefined;
+  /** All BundleDeployments of the cluster, those being deleted included. */
   readonly deployments: () => readonly BundleDeployment[];
   readonly cluster: () => Cluster | undefined;
   readonly sourceOf: (ref: SupplyRef) => WorkspaceObject;
 }
 
-export interface SupplyBook {
-  /** What differs from what the agent said that it holds. */
+export interface ReferencedObjects {
+  /** What differs from the agent's inventory. */
   plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
   next(ref: SupplyRef): HubMessage | undefined;
-  nextFacts(): Promise<HubMessage | undefined>;
+  nextClusterInfo(): Promise<HubMessage | undefined>;
 }
 
-export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
+export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
   const { deployments, cluster, sourceOf } = deps;
-  const held = new Map(deps.held.map((holding) => [supplyKey(holding), holding]));
-  let { factsDigest } = deps;
+  const inventory = new Map(deps.inventory.map((each) => [supplyKey(each), each]));
+  let { clusterInfoDigest } = deps;
 
   return {
     plan: () =>
-      planReferencedObjects(deps.held, new Set(deployments().flatMap(referencesOf)), sourceOf),
+      planReferencedObjects(deps.inventory, new Set(deployments().flatMap(referencesOf)), sourceOf),
     next(ref) {
       const key = supplyKey(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
-      const isNamed = deployments().some((one) => referencesOf(one).includes(key));
-      const step = planReferencedObject(ref, { held: held.get(key), isNamed, source });
+      const isReferenced = deployments().some((each) => referencesOf(each).includes(key));
+      const step = planReferencedObject(ref, {
+        observed: inventory.get(key),
+        isReferenced,
+        source,
+      });
       switch (step.kind) {
         case "nothing":
           return undefined;
         case "withdraw":
-          held.delete(key);
+          inventory.delete(key);
           return { kind: "supplyWithdrawal", supply: { kind, name } };
         case "send": {
           if (source.kind !== "present") {
-            held.set(key, { kind, name });
+            inventory.set(key, { kind, name });
             return { kind: "supply", supply: { kind, name } };
           }
           const { digest, bytes: content } = source.packed;
-          held.set(key, { kind, name, digest });
+          inventory.set(key, { kind, name, digest });
           return { kind: "supply", supply: { kind, name, packed: { digest, content } } };
         }
       }
     },
-    async nextFacts() {
+    async nextClusterInfo() {
       const current = cluster();
       if (current === undefined) return undefined;
-      const facts = clusterInfoOf(current);
-      // Thousands of agents come back at once and hold theirs: to compress them for that takes more than all the rest here.
-      if (factsDigestOf(facts) === factsDigest) return undefined;
-      const { digest, bytes: content } = await packFacts(facts);
-      factsDigest = digest;
+      const info = clusterInfoOf(current);
+      // Compared before it is compressed: when thousands of agents reconnect, compression would cost more than all the rest.
+      if (factsDigestOf(info) === clusterInfoDigest) return undefined;
+      const { digest, bytes: content } = await packFacts(info);
+      clusterInfoDigest = digest;
       return { kind: "facts", digest, content };
     },
   };

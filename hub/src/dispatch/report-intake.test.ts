@@ -9,13 +9,13 @@ import { deployed } from "../testing/reports.ts";
 import { createDispatchMetrics } from "./metrics.ts";
 import { createReportIntake } from "./report-intake.ts";
 
-/** An intake whose answers wait until they are said, the latest of each name. */
+/** An intake whose acknowledgements wait until they are sent, the latest of each name. */
 function start() {
   const metrics = new Registry();
   const log = silentLog();
   const clock = createFakeClock();
   const waiting = new Map<string, () => void>();
-  const held = new Set<string>();
+  const paused = new Set<string>();
   const known = new Set(["web"]);
   const kept: string[] = [];
   const release = Promise.withResolvers<void>();
@@ -26,8 +26,8 @@ function start() {
       uid: "uid-paris",
       deploymentsNamespace: "cluster-paris",
     },
-    wanted: (name) => (known.has(name) ? aDeployment("paris") : undefined),
-    isHeld: (name) => name === "held",
+    desired: (name) => (known.has(name) ? aDeployment("paris") : undefined),
+    isInInventory: (name) => name === "held",
     sink: {
       report(_, __, { name }) {
         kept.push(name);
@@ -36,70 +36,68 @@ function start() {
       withdrawn: () => Promise.resolve(),
     },
     metrics: createDispatchMetrics(metrics),
-    refusals: createRejections({ metrics, clock, log }),
+    rejections: createRejections({ metrics, clock, log }),
     log,
-    acknowledge: (name, _, onSaid) => void waiting.set(name, onSaid),
-    released: () => undefined,
-    onFull: () => held.add("reports"),
-    onRoom: () => held.delete("reports"),
-    onUnread: () => held.add("answers"),
-    onRead: () => held.delete("answers"),
+    acknowledge: (name, _, onSent) => void waiting.set(name, onSent),
+    onUninstalled: () => undefined,
+    onPaused: (limit) => void paused.add(limit),
+    onResumed: (limit) => void paused.delete(limit),
     onFailed: (thrown) => assert.fail(String(thrown)),
   });
   return {
     intake,
     known,
     waiting,
-    held,
+    paused,
     kept,
     release: release.resolve,
     foreign: (name: string, sequence: number) =>
       intake.state({ epoch: 1, sequence }, deployed({ name, uid: "u" })),
-    sayAll() {
-      for (const [name, said] of waiting) {
+    sendAll() {
+      for (const [name, onSent] of waiting) {
         waiting.delete(name);
-        said();
+        onSent();
       }
     },
   };
 }
 
-test("an agent that makes up names and reads no answers is read no more after some hundred", () => {
-  const { foreign, held, waiting, kept, sayAll } = start();
+test("an agent that invents names and reads no acknowledgements is paused after some hundred", () => {
+  const { foreign, paused, waiting, kept, sendAll } = start();
   let made = 0;
 
-  while (!held.has("answers") && made < 10_000) foreign(`made-${made++}`, made);
+  while (!paused.has("acknowledgements") && made < 10_000) foreign(`made-${made++}`, made);
   assert.ok(made < 300, `${made} names are remembered`);
   assert.equal(waiting.size, made);
-  sayAll();
+  sendAll();
 
-  assert.equal(held.size, 0);
+  assert.equal(paused.size, 0);
   assert.deepEqual(kept, []);
 });
 
-test("an agent that says the same wrong thing again and again is read on, for one answer waits", () => {
-  const { foreign, held, waiting } = start();
+test("an agent that repeats one rejected report is not paused, because one acknowledgement waits", () => {
+  const { foreign, paused, waiting } = start();
 
   for (let sequence = 1; sequence <= 10_000; sequence += 1) foreign("other", sequence);
 
   assert.equal(waiting.size, 1);
-  assert.equal(held.size, 0);
+  assert.equal(paused.size, 0);
 });
 
-test("an agent whose reports cannot be kept as fast as it says them is read no more until they are", async () => {
-  const { intake, held, kept, release } = start();
+test("an agent whose reports cannot be stored as fast as it sends them is paused until they are", async () => {
+  const { intake, paused, kept, release } = start();
   let said = 0;
 
-  while (!held.has("reports") && said < 10_000)
+  while (!paused.has("reports") && said < 10_000)
     intake.state({ epoch: 1, sequence: said++ }, deployed());
   assert.ok(kept.length < 300, `${kept.length} reports are on their way`);
   release();
   await settle();
 
-  assert.equal(held.size, 0);
+  assert.equal(paused.size, 0);
 });
 
-test("a report on what the agent has and this replica does not know is not acknowledged, and missed once it knows", () => {
+test("a report on a deployment of the inventory that the cache does not have is not acknowledged, and missed once it has", () => {
   const { intake, known, waiting, foreign } = start();
   const uid = aDeployment("paris").metadata.uid ?? "";
   intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "held", uid }));

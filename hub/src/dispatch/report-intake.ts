@@ -1,107 +1,127 @@
-/** Takes one agent's reports to where they are kept: only those of its own deployments, and only so many at a time. */
+/** Accepts one agent's reports: only those on deployments of its own cluster, and a limited number at a time. */
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { RejectionReason, Rejections } from "../rpc/rejections.ts";
 import type { DispatchMetrics } from "./metrics.ts";
-import type { ClusterRef, ReportPosition, ReportSink } from "./report-sink.ts";
+
+/** The order of a report among all reports of its cluster: by epoch, then by sequence. */
+export interface ReportPosition {
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** Makes reports durable. */
+export interface ReportSink {
+  /**
+   * Resolves once the report, or a newer one, is durable. Called in the order in which the reports came in, for a deployment
+   * that exists with that UID. A rejection ends the stream, and the agent repeats the report on the next one.
+   */
+  report(cluster: ClusterRef, position: ReportPosition, state: DeploymentState): Promise<void>;
+  /** The agent has uninstalled a deployment that is being deleted. A rejection as above. */
+  withdrawn(cluster: ClusterRef, deployment: DeploymentKey): Promise<void>;
+}
+
+export type IntakeLimit = "reports" | "acknowledgements";
 
 export interface ReportIntakeDeps {
   readonly cluster: ClusterRef;
-  readonly wanted: (name: string) => BundleDeployment | undefined;
-  /** Whether the agent has a deployment of that name, by what it said itself. */
-  readonly isHeld: (name: string) => boolean;
+  /** The BundleDeployment of a name in the cluster namespace, as it is now. */
+  readonly desired: (name: string) => BundleDeployment | undefined;
+  /** Whether the agent has a deployment of that name, by its own inventory. */
+  readonly isInInventory: (name: string) => boolean;
   readonly sink: ReportSink;
   readonly metrics: DispatchMetrics;
-  readonly refusals: Rejections;
+  readonly rejections: Rejections;
   readonly log: Log;
-  /** The latest of a name takes the place of what was not said yet. `onSaid`: called when it is its turn. */
-  readonly acknowledge: (name: string, sequence: number, onSaid: () => void) => void;
-  readonly released: (name: string, uid: string) => void;
-  /** As many reports as may be are on their way to be kept: read no more. */
-  readonly onFull: () => void;
-  readonly onRoom: () => void;
-  /** As many answers as may be wait for the agent to read them: read no more. */
-  readonly onUnread: () => void;
-  readonly onRead: () => void;
-  /** A report could not be kept. */
+  /** The latest of a name replaces one that was not sent. `onSent`: called when it is its turn. */
+  readonly acknowledge: (name: string, sequence: number, onSent: () => void) => void;
+  readonly onUninstalled: (name: string, uid: string) => void;
+  /** A limit is reached: stop reading until it is not any more. */
+  readonly onPaused: (limit: IntakeLimit) => void;
+  readonly onResumed: (limit: IntakeLimit) => void;
+  /** A report could not be stored. */
   readonly onFailed: (thrown: unknown) => void;
 }
 
 export interface ReportIntake {
-  state(place: ReportPosition, state: DeploymentState): void;
+  state(position: ReportPosition, state: DeploymentState): void;
   withdrawn(deployment: DeploymentKey): void;
-  /** Whether a report was refused on a deployment that is the cluster's after all: the cache was behind. */
+  /** Whether a report was rejected on a deployment that is the cluster's after all, because the cache was behind. */
   hasMissed(name: string): boolean;
 }
 
-/** Reports of one agent on their way at the same time, or refused: as many as fifty HelmOps change at once, with room. */
-const mostAtATime = 256;
+/** Reports of one agent that are being stored, and rejected ones that are not acknowledged: what fifty HelmOps change at once, with room. */
+const maxInFlight = 256;
 
 export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
-  const { cluster, wanted, sink, metrics, refusals, log } = deps;
-  let onTheWay = 0;
-  /** Of what is refused, names that the agent was not told of yet. */
-  const untold = new Set<string>();
-  /** By name the UIDs of what the agent has and reports on, and is not known here. No more than it said that it has. */
+  const { cluster, desired, sink, metrics, rejections, log } = deps;
+  let inFlight = 0;
+  /** Names of rejected reports whose acknowledgement is not sent yet. */
+  const unacknowledged = new Set<string>();
+  /** UIDs by name of reported deployments that the agent has and the hub does not know. Bounded by the agent's inventory. */
   const unknown = new Map<string, string>();
 
-  function keep(work: Promise<void>, then: () => void): void {
-    onTheWay += 1;
-    if (onTheWay === mostAtATime) deps.onFull();
+  function store(work: Promise<void>, then: () => void): void {
+    inFlight += 1;
+    if (inFlight === maxInFlight) deps.onPaused("reports");
     work
       .then(then, (thrown: unknown) => {
-        log.warn({ err: messageOf(thrown) }, "report could not be kept, so the stream is ended");
+        log.warn({ err: messageOf(thrown) }, "cannot store a report; closing the agent's stream");
         deps.onFailed(thrown);
       })
       .finally(() => {
-        onTheWay -= 1;
-        if (onTheWay === mostAtATime - 1) deps.onRoom();
+        inFlight -= 1;
+        if (inFlight === maxInFlight - 1) deps.onResumed("reports");
       });
   }
 
   function acknowledge(name: string, sequence: number): void {
     deps.acknowledge(name, sequence, () => {
-      if (untold.delete(name) && untold.size === mostAtATime - 1) deps.onRead();
+      if (unacknowledged.delete(name) && unacknowledged.size === maxInFlight - 1)
+        deps.onResumed("acknowledgements");
     });
   }
 
-  function refuse({ name, uid }: DeploymentKey, reason: RejectionReason): void {
-    const who = `${cluster.namespace}/${cluster.name}`;
-    const fields = { cluster: who, deployment: name, uid };
-    refusals.rejected(who, { reason, fields, message: "report was refused" });
+  function reject({ name, uid }: DeploymentKey, reason: RejectionReason): void {
+    const key = `${cluster.namespace}/${cluster.name}`;
+    const fields = { cluster: key, deployment: name, uid };
+    rejections.rejected(key, { reason, fields, message: "rejected an agent's report" });
   }
 
   return {
-    state(place, state) {
-      if (wanted(state.name)?.metadata.uid !== state.uid) {
-        refuse(state, "not a deployment of this cluster");
-        if (deps.isHeld(state.name)) {
-          // Left unacknowledged: should this replica only be behind, the agent is to say it once more.
+    state(position, state) {
+      if (desired(state.name)?.metadata.uid !== state.uid) {
+        reject(state, "unknown_deployment");
+        if (deps.isInInventory(state.name)) {
+          // Not acknowledged: the agent repeats it if this replica's cache is only behind.
           unknown.set(state.name, state.uid);
           return;
         }
-        // Whoever makes up names and does not read would have the hub remember all of them.
-        untold.add(state.name);
-        if (untold.size === mostAtATime) deps.onUnread();
-        // Acknowledged all the same: saying it again would not make it true.
-        acknowledge(state.name, place.sequence);
+        // Bounded: an agent could invent names and never read the acknowledgements.
+        unacknowledged.add(state.name);
+        if (unacknowledged.size === maxInFlight) deps.onPaused("acknowledgements");
+        // Acknowledged although rejected: repeating the report would not change the answer.
+        acknowledge(state.name, position.sequence);
         return;
       }
       metrics.reports.inc();
-      keep(sink.report(cluster, place, state), () => acknowledge(state.name, place.sequence));
+      store(sink.report(cluster, position, state), () =>
+        acknowledge(state.name, position.sequence),
+      );
     },
     withdrawn(deployment) {
-      const current = wanted(deployment.name);
-      deps.released(deployment.name, deployment.uid);
+      const current = desired(deployment.name);
+      deps.onUninstalled(deployment.name, deployment.uid);
       if (current?.metadata.uid !== deployment.uid) return;
       if (current.metadata.deletionTimestamp === undefined) {
-        refuse(deployment, "not being deleted");
+        reject(deployment, "deployment_not_deleted");
         return;
       }
-      keep(sink.withdrawn(cluster, deployment), () => undefined);
+      store(sink.withdrawn(cluster, deployment), () => undefined);
     },
-    hasMissed: (name) => unknown.has(name) && wanted(name)?.metadata.uid === unknown.get(name),
+    hasMissed: (name) => unknown.has(name) && desired(name)?.metadata.uid === unknown.get(name),
   };
 }

@@ -12,7 +12,6 @@ import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
 import { createReportWriter } from "./report-writer.ts";
-import { createStalenessCheck } from "./staleness-check.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
@@ -23,11 +22,10 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   const deployments = createStore<BundleDeployment>();
   deployments.set(kube.put(bundleDeployments, deployment));
   const clusters = createStore<Cluster>();
-  const currency = createStalenessCheck({ rest: kube, clusters, clock, log: silentLog() });
   const running = new AbortController();
-  void currency.run(running.signal);
-  const deps = { rest: kube, deployments, currency, clock, log: silentLog() };
+  const deps = { rest: kube, deployments, clusters, clock, log: silentLog() };
   const writer = createReportWriter(deps);
+  void writer.run(running.signal);
   const { namespace = "", name } = deployment.metadata;
   const paris = {
     namespace: "fleet-default",

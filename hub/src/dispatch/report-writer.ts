@@ -1,10 +1,10 @@
 /**
- * Turns what agents report into the status of BundleDeployments. Runs on the replica that holds the agent, and tells it
- * once a report is stored, so that the agent may forget it.
+ * Writes agents' reports into the status of their BundleDeployments, on the replica that an agent is connected to. A report is
+ * acknowledged once it is stored, so that the agent may drop it.
  */
-
 import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import {
@@ -25,23 +25,25 @@ import {
   type PlacedReport,
 } from "../status/deployment-status.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
-import type { ReportSink } from "./report-sink.ts";
-import { longestGapMs, type StalenessCheck } from "./staleness-check.ts";
+import type { ReportSink } from "./report-intake.ts";
+import { createStalenessCheck, longestGapMs } from "./staleness-check.ts";
 
 export interface ReportWriter extends ReportSink {
-  /** Writes what still waits. */
+  /** Detects gaps after which the cache may be stale, until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Writes what is still pending. */
   flush(): Promise<void>;
 }
 
 export interface ReportWriterDeps {
   readonly rest: KubeRest;
   readonly deployments: Store<BundleDeployment>;
-  readonly currency: Pick<StalenessCheck, "invalidate" | "confirmed" | "isSuperseded">;
+  readonly clusters: Store<Cluster>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A write that has not been sent by the time at which a process counts as frozen must not be sent when it wakes. */
+/** A write that is not sent before the process counts as frozen must not be sent when it wakes. */
 const writeTimeoutMs = longestGapMs;
 
 interface Pending {
@@ -51,9 +53,9 @@ interface Pending {
 }
 
 export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
-  /** The latest report of each deployment that is not stored yet. */
+  /** By deployment the latest report that is not stored yet. */
   const pending = new Map<ObjectKey, Pending>();
-  const { currency } = deps;
+  const staleness = createStalenessCheck(deps);
   const writer = createStatusWriter({
     ...deps,
     rest: { ...deps.rest, replace },
@@ -65,13 +67,13 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)
         return undefined;
       if (isOutdated(latest.report, deployment.status)) return undefined;
-      if (currency.isSuperseded(latest.cluster, latest.report.epoch)) return undefined;
+      if (staleness.isSuperseded(latest.cluster, latest.report.epoch)) return undefined;
       const next = deploymentStatus(
         deployment,
         latest.report,
         new Date(deps.clock.now()).toISOString(),
       );
-      // Where a report stands among others is stored with what it says, not for its own sake.
+      // The position alone is not worth a write.
       return isDeepStrictEqual(
         { ...next, agent: undefined },
         { ...deployment.status, agent: undefined },
@@ -91,31 +93,31 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
-    const known = currency.confirmed();
-    if (known !== true) {
-      await known;
-      // As after any other write that it was not decided on.
-      const message = `write ${resource.kind} ${keyOf(object)}: the cache may have been behind, so that is decided again`;
+    const confirmation = staleness.confirmed();
+    if (confirmation !== true) {
+      await confirmation;
+      // Handled as any other conflict.
+      const message = `write ${resource.kind} ${keyOf(object)}: the cache may have been stale; deciding again`;
       throw new KubeStatusError(message, { status: 409, reason: "Conflict" });
     }
     try {
       return await deps.rest.replace(resource, object, { ...options, timeoutMs: writeTimeoutMs });
     } catch (thrown) {
-      if (!(thrown instanceof KubeStatusError)) currency.invalidate();
+      if (!(thrown instanceof KubeStatusError)) staleness.invalidate();
       throw thrown;
     }
   }
 
   return {
-    // What is outdated, or about a deployment that is not there, is done with at once.
-    report({ deploymentsNamespace, ...cluster }, place, state) {
-      const report = { ...place, state };
+    // Resolves at once for a report that is outdated or whose deployment does not exist.
+    report({ deploymentsNamespace, ...cluster }, position, state) {
+      const report = { ...position, state };
       const key = keyOf({ namespace: deploymentsNamespace, name: state.name });
       return new Promise((resolve) => {
         const earlier = pending.get(key);
         if (earlier !== undefined && isOutdated(report, { agent: earlier.report })) resolve();
         else {
-          // What an earlier report waited for is covered by this one.
+          // Storing this report also settles the earlier ones.
           const waiting = [...(earlier?.waiting ?? []), resolve];
           pending.set(key, { report, cluster: keyOf(cluster), waiting });
           writer.mark(key);
@@ -132,6 +134,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
         return;
       await release(deps.rest, deployment);
     },
+    run: staleness.run,
     flush: writer.flush,
   };
 }

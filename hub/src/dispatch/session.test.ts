@@ -1,4 +1,4 @@
-/** An agent that says anything, in any order, while anything happens on the hub. */
+/** An agent that sends any messages in any order, while any events happen on the hub. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { agentMessageToWire } from "@flotilla/proto/map.ts";
@@ -43,7 +43,7 @@ const key = fc
   )
   .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
 
-/** What an agent may well say here, so that many sequences get far. */
+/** Messages that are plausible here, so that many sequences get far. */
 const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(hello) },
   {
@@ -87,36 +87,38 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc
       .tuple(name, fc.constantFrom("", "-earlier"), fc.boolean())
-      .map(([name, more, isGoing]) =>
-        step(`want ${name}${more}${isGoing ? ", going" : ""}`, ({ wanted, session }) => {
+      .map(([name, more, isDeleted]) =>
+        step(`desire ${name}${more}${isDeleted ? ", deleted" : ""}`, ({ desired, session }) => {
           const metadata = {
             uid: `uid-${name}-paris${more}`,
-            ...(isGoing && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+            ...(isDeleted && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
           };
-          wanted.set(name, aDeployment("paris", { bundle: name, metadata }));
-          session.changed(name);
-          session.cameOrWent(name);
+          desired.set(name, aDeployment("paris", { bundle: name, metadata }));
+          session.changed({ kind: "deployment", name });
+          session.deploymentsChanged(name);
         }),
       ),
   },
   {
     weight: 1,
     arbitrary: name.map((name) =>
-      step(`lose ${name}`, ({ wanted, session }) => {
-        wanted.delete(name);
-        session.cameOrWent(name);
+      step(`lose ${name}`, ({ desired, session }) => {
+        desired.delete(name);
+        session.deploymentsChanged(name);
       }),
     ),
   },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
-      step("facts", ({ session }) => session.factsChanged()),
-      step("supply", ({ session }) => session.supplyChanged({ kind: "Secret", name: "a" })),
-      step("reports cannot be kept", (test) => test.failKeeping()),
-      step("arrivals cannot be written", (test) => test.failArrival()),
+      step("facts", ({ session }) => session.changed({ kind: "clusterInfo" })),
+      step("supply", ({ session }) =>
+        session.changed({ kind: "referencedObject", ref: { kind: "Secret", name: "a" } }),
+      ),
+      step("reports cannot be stored", (test) => test.failReports()),
+      step("connections cannot be recorded", (test) => test.failRegistration()),
       step("the connection is lost", (test) => test.lose()),
-      step("the agent has said all", (test) => test.finish()),
+      step("the agent closes the stream", (test) => test.finish()),
       step("half an hour", ({ clock }) => clock.advance(1_800_000)),
       step("another stream", ({ session }) =>
         session.end(new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced")),
@@ -128,7 +130,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** Most begin as they should, or few would get anywhere. */
 const begun: readonly Step[] = [
-  step("want web", ({ wanted }) => void wanted.set("web", aDeployment("paris"))),
+  step("desire web", ({ desired }) => void desired.set("web", aDeployment("paris"))),
   step("say hello", (test) => test.say(wire(hello))),
   step("a moment", () => settle()),
 ];
@@ -137,17 +139,17 @@ const sequences = fc
   .map((parts) => parts.flat());
 
 describe("a session", () => {
-  test("keeps only what is its cluster's, ends at most once, and leaves nothing behind", async () => {
+  test("stores only reports of its cluster, ends at most once, and leaves no timers", async () => {
     const seen = { welcomed: 0, kept: 0, ended: 0 };
     await fc.assert(
       fc.asyncProperty(sequences, async (sequence) => {
         const test = openTestSession();
 
         for (const [, run] of sequence) {
-          const before = test.told.length;
+          const before = test.sent.length;
           const wasOver = test.ends.length > 0;
           await run(test);
-          if (wasOver) assert.equal(test.told.length, before, "told after the end");
+          if (wasOver) assert.equal(test.sent.length, before, "sent after the end");
         }
         await settle();
 
@@ -157,14 +159,14 @@ describe("a session", () => {
           else assert.equal(place?.epoch, 1);
         }
         assert.ok(test.ends.length <= 1, test.ends.join());
-        const isWelcomed = test.presence.includes("arrived");
+        const isWelcomed = test.presence.includes("connected");
         seen.welcomed += isWelcomed ? 1 : 0;
         seen.kept += test.kept.length;
         seen.ended += test.ends.length;
 
         test.lose();
         await test.session.ended;
-        assert.deepEqual(test.presence, ["coming", ...(isWelcomed ? ["arrived"] : []), "left"]);
+        assert.deepEqual(test.presence, ["opened", ...(isWelcomed ? ["connected"] : []), "closed"]);
         assert.deepEqual(test.clock.waiting(), [], "timers");
       }),
       { numRuns: 500 },
@@ -173,7 +175,7 @@ describe("a session", () => {
     assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
   });
 
-  test("whose agent reported on what its replica did not know yet is ended, for the agent to say it once more", async () => {
+  test("is ended when its agent reported on a deployment before the cache had it, so that the agent repeats the report", async () => {
     const test = openTestSession();
     const web = { name: "web", uid: "uid-web-paris" };
     const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
@@ -181,11 +183,11 @@ describe("a session", () => {
     await settle();
     test.say(wire({ kind: "state", sequence: 1, state: deployed(web) }));
     await settle();
-    assert.ok(!test.told.some(({ stateReceived }) => stateReceived), "it is not acknowledged");
+    assert.ok(!test.sent.some(({ stateReceived }) => stateReceived), "it is not acknowledged");
     assert.deepEqual(test.ends, []);
 
-    test.wanted.set("web", aDeployment("paris"));
-    test.session.changed("web");
+    test.desired.set("web", aDeployment("paris"));
+    test.session.changed({ kind: "deployment", name: "web" });
 
     assert.deepEqual(test.ends, ["error"]);
     await test.session.ended;
@@ -195,7 +197,7 @@ describe("a session", () => {
     ["as its first message", []],
     ["once it was welcomed", [wire(hello)]],
   ] as const) {
-    test(`whose agent says ${when} what cannot be read is ended with why, counted and told of`, async () => {
+    test(`whose agent sends ${when} an undecodable message is ended with the reason, counted and logged`, async () => {
       const test = openTestSession();
       for (const message of before) test.say(message);
       await settle();
@@ -204,39 +206,39 @@ describe("a session", () => {
       await settle();
 
       const [why = ""] = test.answers;
-      assert.match(why, /^the message of 6 bytes cannot be read: /);
+      assert.match(why, /^the message of 6 bytes cannot be decoded: /);
       assert.equal(test.answers.length, 1);
       assert.deepEqual(test.warnings, [
-        { cluster: "fleet-default/paris", err: why, reason: "broken" },
+        { cluster: "fleet-default/paris", err: why, reason: "protocol_violation" },
       ]);
-      const counted = await test.metrics.getSingleMetricAsString("flotilla_hub_refused_total");
-      assert.match(counted, /reason="broken"\} 1$/m);
+      const counted = await test.metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
+      assert.match(counted, /reason="protocol_violation"\} 1$/m);
       test.lose();
       await test.session.ended;
     });
   }
 
-  test("whose agent does not read for long holds one message for each deployment, and says each once", async () => {
+  test("whose agent does not read queues one message for each deployment", async () => {
     const test = openTestSession();
     const want = (name: string, change: number): void => {
       const spec = { deploymentID: `sha256:${change}`, stagedDeploymentID: `sha256:${change}` };
-      test.wanted.set(name, aDeployment("paris", { bundle: name, spec }));
-      test.session.changed(name);
+      test.desired.set(name, aDeployment("paris", { bundle: name, spec }));
+      test.session.changed({ kind: "deployment", name });
     };
     test.say(wire(hello));
     await settle();
-    const before = test.told.length;
+    const before = test.sent.length;
     test.read(false);
 
     for (let change = 1; change <= 5_000; change += 1) {
       for (const name of names) want(name, change);
       if (change % 100 === 0) await test.clock.advance(60_000);
     }
-    assert.equal(test.told.length, before + 1, "the one that was under way");
+    assert.equal(test.sent.length, before + 1, "the one that was under way");
     test.read(true);
     await settle();
 
-    const said = test.told.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
+    const said = test.sent.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
     assert.deepEqual(said, ["sha256:5000", "sha256:5000", "sha256:5000"]);
     test.lose();
     await test.session.ended;

@@ -1,399 +1,284 @@
 /**
- * One agent's stream, from its Hello to its end.
- *
- * Every way in which a stream ends goes through `end`, once, with a status and a sentence for the agent. Nothing here
- * remembers beyond the stream: the next one starts from what the agent then holds.
+ * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects. Nothing
+ * is remembered beyond the stream: the next one starts from the inventory that the agent then sends.
  */
-import { isDeepStrictEqual } from "node:util";
-import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
-import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
-import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
-import {
-  maxMessageBytes,
-  type ReadAgentMessage,
-  type WireHubMessage,
-} from "@flotilla/proto/service.ts";
-import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { agentMessageFromWire } from "@flotilla/proto/map.ts";
+import type { ReadAgentMessage } from "@flotilla/proto/service.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
-import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import type { LiveAuthority } from "../authority/live-authority.ts";
-import type { ContentReader } from "../content/content-store.ts";
+import { Metadata } from "@grpc/grpc-js";
 import type { AgentCertificate } from "../identity/agent-certificate.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { Presence } from "../presence/presence.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
-import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
-import { decoded, type Incoming } from "../rpc/incoming.ts";
+import { RpcError, toGrpcError } from "../rpc/errors.ts";
+import { type AgentStream, decoded, type Incoming } from "../rpc/incoming.ts";
 import type { Rejections } from "../rpc/rejections.ts";
-import { type Assignments, createAssignments } from "./assignments.ts";
-import { createPace } from "./flow-control.ts";
-import { checkHello, type Hello } from "./hello.ts";
-import type { DispatchMetrics } from "./metrics.ts";
-import { planDispatch } from "./plan.ts";
-import { createBrake } from "./read-gate.ts";
-import { createSupplyBook, type SupplyBook } from "./referenced-objects.ts";
-import { createReportIntake } from "./report-intake.ts";
-import type { ClusterRef, ReportSink } from "./report-sink.ts";
-import { type AuthorityBook, createAuthorityBook } from "./trusted-authorities.ts";
-import { createWithdrawals } from "./withdrawals.ts";
+import {
+  type AgentSync,
+  type AgentSyncDeps,
+  createAgentSync,
+  type DesiredState,
+} from "./agent-sync.ts";
+import { createReceiveLimit } from "./flow-control.ts";
+import { type RegistrationOptions, register, registrationEvent } from "./registration.ts";
+import { createReportIntake, type ReportIntake, type ReportSink } from "./report-intake.ts";
+import {
+  initialState,
+  type SessionEffect,
+  type SessionEvent,
+  type SessionState,
+  type Subject,
+  step,
+} from "./session-state.ts";
 
-export type AgentStream = ServerDuplexStream<Incoming<ReadAgentMessage>, WireHubMessage>;
-
-export interface SessionDeps {
-  readonly hubId: string;
-  readonly hubVersion: string;
-  /** The API server itself, for what a cache must not be asked. */
-  readonly rest: Pick<KubeRest, "get">;
-  readonly contents: ContentReader;
-  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
+export interface SessionDeps extends AgentSyncDeps {
   readonly reports: ReportSink;
-  readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
-  readonly presence: Presence;
-  readonly metrics: DispatchMetrics;
-  readonly refusals: Rejections;
-  readonly clock: Clock;
+  readonly presence: Pick<Presence, "opened" | "connected" | "orphansChanged" | "closed">;
+  readonly rejections: Rejections;
   readonly log: Log;
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends RegistrationOptions {
   readonly stream: AgentStream;
-  readonly cluster: ClusterRef;
   readonly agent: AgentCertificate;
-  /** The BundleDeployment of a name in the cluster's namespace. */
-  readonly wanted: (name: string) => BundleDeployment | undefined;
-  readonly allWanted: () => readonly BundleDeployment[];
-  /** The Cluster itself, as it is now. */
-  readonly clusterNow: () => Cluster | undefined;
-  /** The end of the stream that this one replaces; its presence must be written first. */
-  readonly previous: Promise<void>;
-  /** A place among the arrivals that are being written. */
-  readonly arrivals: Slots;
 }
 
 export interface Session {
   readonly cluster: ClusterRef;
-  /** Who it was when it came. */
+  /** As authenticated when the stream was opened. */
   readonly agent: AgentCertificate;
-  /** 0 before the agent was welcomed. */
+  /** 0 while the agent is not connected. */
   readonly epoch: number;
-  /** Resolves when nothing of the session is going on any more. */
+  /** Resolves when nothing of the session runs any more. */
   readonly ended: Promise<void>;
-  /** A BundleDeployment of the cluster has changed. */
-  changed(name: string): void;
-  /** Something that its deployments name has changed, or whether they do. */
-  supplyChanged(ref: SupplyRef): void;
-  factsChanged(): void;
-  /** What the hub is to be trusted by. */
-  authoritiesChanged(): void;
-  /** One has come or gone. */
-  cameOrWent(name: string): void;
-  end(reason: RpcError): void;
+  /** What the agent has to be sent about a subject may have changed. */
+  changed(subject: Subject): void;
+  /** A BundleDeployment of the cluster was created or deleted. */
+  deploymentsChanged(name: string): void;
+  end(error: RpcError): void;
 }
 
 const helloTimeoutMs = 30_000;
-/** Nobody says which; what is larger is refused by gRPC before anything of it gets here. */
-const cutOff = `the connection was lost or given up, or gRPC ended it over a message of more than ${maxMessageBytes} bytes`;
 
 export function openSession(deps: SessionDeps, options: SessionOptions): Session {
-  const { stream, cluster, wanted } = options;
-  const { clock, metrics, presence } = deps;
-  const log = deps.log.child({ cluster: `${cluster.namespace}/${cluster.name}` });
+  const { stream, cluster, agent } = options;
+  const { clock, presence } = deps;
+  const log = deps.log.child({ cluster: clusterKey(cluster) });
+  const ended = Promise.withResolvers<void>();
+  let state: SessionState = initialState;
+  let sync: AgentSync | undefined;
   presence.opened(cluster);
-  const closing = Promise.withResolvers<void>();
-  const welcoming = Promise.withResolvers<void>();
-  const outgoing = createOutgoing<HubMessage>({
-    send: (message) => {
-      if (!isSpokenIn(version, message.kind)) return Promise.resolve();
-      if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
-      return writeMessage(stream, hubMessageToWire(message));
-    },
-    onBroken: (thrown) =>
-      failed(thrown, "agent could not be told something, so its stream is ended"),
-  });
-  const brake = createBrake({
-    pause: () => stream.pause(),
-    // What comes after the end is read and dropped in any case.
-    resume: () => stream.resume(),
-  });
-  const pace = createPace({
-    clock,
-    onFast: () => brake.hold("pace"),
-    onCalm: () => brake.release("pace"),
-  });
-  const intake = createReportIntake({
-    cluster,
-    wanted,
-    isHeld: (name) => assignments?.holds(name) === true,
-    sink: deps.reports,
-    metrics,
-    refusals: deps.refusals,
-    log,
-    acknowledge: (name, sequence, onSaid) =>
-      outgoing.put(`ack/${name}`, () => {
-        onSaid();
-        return { kind: "stateReceived", name, sequence };
-      }),
-    released: (name, uid) => {
-      assignments?.released(name, uid);
-      cameOrWent(name);
-    },
-    onFull: () => brake.hold("reports"),
-    onRoom: () => brake.release("reports"),
-    onUnread: () => brake.hold("answers"),
-    onRead: () => brake.release("answers"),
-    onFailed: (thrown) => end(RpcError.fromThrown(thrown)),
-  });
-  const helloTimer = clock.setTimeout(
-    () => end(broken("no Hello came within 30 s of the stream's beginning")),
-    helloTimeoutMs,
-  );
-  const certificateTimer = clock.setTimeout(() => {
-    const message = "the agent's certificate has ended; connect again with another one";
-    // Nothing is wrong: it is to come again, as from a hub that goes away.
-    const trailers = handOverTrailers();
-    const { AGENT_UNKNOWN } = rpcErrors;
-    end(new RpcError(status.UNAUTHENTICATED, AGENT_UNKNOWN, message, { trailers }));
-  }, options.agent.notAfter - clock.now());
-  /** What the agent holds and the hub does not know, sorted. */
-  let orphans: readonly string[] = [];
-  let assignments: Assignments | undefined;
-  let supplyBook: SupplyBook | undefined;
-  let authorityBook: AuthorityBook | undefined;
-  /** Of the wire, as agreed. */
-  let version = spokenVersions.oldest;
-  let hasHello = false;
-  let epoch = 0;
-  let isEnded = false;
 
-  // Before the welcome, which may take a while where thousands come at once: that somebody is there.
+  const receiveLimit = createReceiveLimit({
+    clock,
+    onExceeded: () => emit({ kind: "paused", reason: "rate" }),
+    onAvailable: () => emit({ kind: "resumed", reason: "rate" }),
+  });
+  const intake = openIntake(deps, {
+    cluster,
+    desired: options.desired,
+    log,
+    sync: () => sync,
+    emit,
+  });
+  const helloTimer = clock.setTimeout(() => emit({ kind: "helloTimeout" }), helloTimeoutMs);
+  const certificateTimer = clock.setTimeout(
+    () => emit({ kind: "certificateExpired" }),
+    agent.notAfter - clock.now(),
+  );
+
+  function emit(event: SessionEvent): void {
+    const next = step(state, event, deps.hubId);
+    state = next.state;
+    for (const effect of next.effects) run(effect);
+  }
+
+  function run(effect: SessionEffect): void {
+    switch (effect.kind) {
+      case "stopHelloTimer":
+        helloTimer.cancel();
+        break;
+      case "register":
+        void register(deps, options, effect, () => state.kind === "registering").then((result) =>
+          emit(registrationEvent(options.desired, effect, result)),
+        );
+        break;
+      case "startDispatch":
+        sync = startDispatch(deps, options, effect.registration, log, emit);
+        break;
+      case "enqueue":
+        sync?.enqueue(effect.subject);
+        break;
+      case "recordOrphans":
+        presence.orphansChanged(cluster, effect.epoch, effect.orphans);
+        break;
+      case "acceptReport":
+        intake.state(effect.position, effect.state);
+        break;
+      case "acceptWithdrawn":
+        intake.withdrawn(effect.deployment);
+        break;
+      case "logStored":
+        log.debug({ deployment: effect.deployment.name }, "agent stored its assignment");
+        break;
+      case "pauseReading":
+        stream.pause();
+        break;
+      case "resumeReading":
+        stream.resume();
+        break;
+      case "reject":
+        logRejection(deps, cluster, effect.error);
+        break;
+      case "logFailure":
+        logFailure(deps, cluster, effect);
+        break;
+      case "close":
+        for (const each of [helloTimer, certificateTimer]) each.cancel();
+        for (const each of [receiveLimit, sync]) each?.close();
+        closeStream(stream, effect.how);
+        break;
+      case "release":
+        release(deps, cluster, effect, log);
+        ended.resolve();
+        break;
+    }
+  }
+
+  // Before the registration, which can take a while when thousands connect at once: the agent sees that the hub is there.
   stream.sendMetadata(new Metadata());
   stream.on("data", (incoming: Incoming<ReadAgentMessage>) => {
-    if (isEnded) return;
-    pace.heard();
+    if (state.kind === "ending" || state.kind === "ended") return;
+    receiveLimit.received();
     try {
-      receive(agentMessageFromWire(decoded(incoming)));
+      emit({ kind: "message", message: agentMessageFromWire(decoded(incoming)) });
     } catch (thrown) {
-      refuse(thrown instanceof RpcError ? thrown : RpcError.protocolViolation(thrown));
+      emit({ kind: "violation", error: RpcError.protocolViolation(thrown) });
     }
   });
-  // The agent has nothing more to say: it is going, or a newer stream of it takes over.
-  stream.on("end", () => finish(() => void stream.end(), "the agent ended the stream"));
-  stream.on("cancelled", () => finish(() => undefined, cutOff));
+  stream.on("end", () => emit({ kind: "completed" }));
+  stream.on("cancelled", () => emit({ kind: "cancelled" }));
   stream.on("error", () => undefined);
-
-  function receive(message: AgentMessage): void {
-    if (message.kind === "hello") {
-      if (hasHello) throw broken("a second Hello came");
-      hasHello = true;
-      helloTimer.cancel();
-      welcome(message).then(welcoming.resolve, (thrown: unknown) => {
-        // What the hub could not do is not the agent's fault.
-        if (thrown instanceof RpcError) refuse(thrown);
-        else failed(thrown, "agent could not be welcomed, so its stream is ended");
-        welcoming.resolve();
-      });
-      return;
-    }
-    if (!hasHello) throw broken("the first message was no Hello");
-    switch (message.kind) {
-      case "state":
-        // Reports carry the epoch, which is known only once the agent is welcomed.
-        if (epoch === 0) throw broken("a state came before the agent was welcomed");
-        intake.state({ epoch, sequence: message.sequence }, message.state);
-        return;
-      case "withdrawn":
-        intake.withdrawn(message.deployment);
-        return;
-      case "received":
-        log.debug({ deployment: message.deployment.name }, "agent stored what it was sent");
-        return;
-    }
-  }
-
-  async function welcome(hello: Hello): Promise<void> {
-    version = checkHello(hello, deps.hubId);
-    metrics.arriving.inc();
-    await options.previous;
-    await options.arrivals.take();
-    try {
-      // Whoever has gone while it waited costs nothing: it is back with another stream, or will be.
-      if (hasEnded()) return;
-      epoch = await arrived(hello);
-    } finally {
-      options.arrivals.release();
-      metrics.arriving.dec();
-    }
-    if (hasEnded()) return;
-    const { holdings, agentVersion } = hello;
-    assignments = createAssignments({
-      ...deps,
-      holdings,
-      wanted,
-      withdrawals: createWithdrawals({ ...deps, cluster, allWanted: options.allWanted }),
-      again: changed,
-      log,
-    });
-    const book = createSupplyBook({
-      held: hello.supplies,
-      factsDigest: hello.factsDigest,
-      deployments: options.allWanted,
-      cluster: options.clusterNow,
-      sourceOf: (ref) => deps.objects.get(cluster.namespace, ref),
-    });
-    supplyBook = book;
-    const { hubId, hubVersion } = deps;
-    const protocolVersion = version;
-    outgoing.put("welcome", () => ({ kind: "welcome", protocolVersion, hubId, epoch, hubVersion }));
-    if (hello.authoritiesDigest !== undefined) {
-      const { authority } = deps;
-      authorityBook = createAuthorityBook({ authority, held: hello.authoritiesDigest, log });
-      authoritiesChanged();
-    }
-    // Planned anew: while the arrival was written no change was listened to.
-    const plan = planDispatch(holdings, options.allWanted());
-    const supplies = book.plan();
-    factsChanged();
-    for (const ref of supplies.send) supplyChanged(ref);
-    for (const { deployment } of plan.steps) changed(deployment.name);
-    for (const ref of supplies.withdraw) supplyChanged(ref);
-    setOrphans(plan.orphans);
-    outgoing.put("synced", () => ({ kind: "synced", orphans: plan.orphans }));
-    log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
-  }
-
-  function arrived({ holdings, agentVersion, agentNamespace }: Hello): Promise<number> {
-    const known = options.allWanted();
-    const { orphans: atFirst } = planDispatch(holdings, known);
-    orphans = atFirst;
-    return presence.connected(cluster, {
-      version: agentVersion,
-      namespace: agentNamespace,
-      orphans: atFirst,
-      reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
-    });
-  }
-
-  function cameOrWent(name: string): void {
-    if (assignments === undefined) return;
-    const others = orphans.filter((orphan) => orphan !== name);
-    const isOrphan = assignments.holds(name) && wanted(name) === undefined;
-    setOrphans(isOrphan ? [...others, name].toSorted() : others);
-  }
-
-  /** Has the agent connect again where it reported on this before the hub knew of it. */
-  function endIfMissed(name: string): void {
-    if (!intake.hasMissed(name)) return;
-    const message = `the hub did not know of deployment ${name} yet when the agent reported on it; connect again, and say it once more`;
-    const trailers = handOverTrailers();
-    end(new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, { trailers }));
-  }
-
-  function setOrphans(names: readonly string[]): void {
-    if (isDeepStrictEqual(names, orphans)) return;
-    orphans = names;
-    presence.orphansChanged(cluster, epoch, names);
-  }
-
-  /** For after an `await`, when what was known before it may no longer hold. */
-  function hasEnded(): boolean {
-    return isEnded;
-  }
-
-  function changed(name: string): void {
-    outgoing.put(`deployment/${name}`, () => assignments?.next(name));
-  }
-
-  function supplyChanged(ref: SupplyRef): void {
-    if (supplyBook !== undefined)
-      outgoing.put(`supply/${supplyKey(ref)}`, () => supplyBook?.next(ref));
-  }
-
-  function factsChanged(): void {
-    if (supplyBook !== undefined) outgoing.put("facts", () => supplyBook?.nextFacts());
-  }
-
-  function authoritiesChanged(): void {
-    if (authorityBook !== undefined) outgoing.put("authorities", () => authorityBook?.next());
-  }
-
-  /** Ends it because of what the agent said. */
-  function refuse(answer: RpcError): void {
-    const who = `${cluster.namespace}/${cluster.name}`;
-    const fields = { cluster: who, err: answer.message };
-    const message = "agent broke the contract, so its stream is ended";
-    deps.refusals.rejected(who, { reason: "broken", fields, message });
-    end(answer);
-  }
-
-  /** Ends it because of what the hub could not do, which the agent is not told in full. */
-  function failed(thrown: unknown, message: string): void {
-    if (isEnded) return;
-    const who = `${cluster.namespace}/${cluster.name}`;
-    deps.refusals.failed(who, thrown, { fields: { cluster: who }, message });
-    end(RpcError.fromThrown(thrown));
-  }
-
-  function end(reason: RpcError): void {
-    finish(() => void stream.emit("error", toGrpcError(reason)), reason.message);
-  }
-
-  function finish(say: () => void, why: string): void {
-    if (isEnded) return;
-    isEnded = true;
-    helloTimer.cancel();
-    certificateTimer.cancel();
-    pace.close();
-    outgoing.close();
-    assignments?.close();
-    say();
-    // What the agent still sends is read and dropped, so that the connection can come to its end.
-    stream.resume();
-    if (!hasHello) welcoming.resolve();
-    welcoming.promise
-      .then(() => {
-        presence.closed(cluster, epoch);
-        if (epoch === 0) return;
-        metrics.disconnected.inc();
-        log.info({ epoch, why }, "agent disconnected");
-      })
-      .then(closing.resolve, (thrown: unknown) => {
-        log.error({ err: messageOf(thrown) }, "session was not ended cleanly");
-        closing.resolve();
-      });
-  }
 
   return {
     cluster,
-    agent: options.agent,
+    agent,
     get epoch() {
-      return epoch;
+      return state.kind === "connected" ? state.epoch : 0;
     },
-    ended: closing.promise,
-    changed(name) {
-      if (assignments === undefined) return;
-      endIfMissed(name);
-      changed(name);
+    ended: ended.promise,
+    changed(subject) {
+      if (subject.kind === "deployment" && intake.hasMissed(subject.name))
+        emit({ kind: "reportMissed", name: subject.name });
+      emit({ kind: "changed", subject });
     },
-    supplyChanged,
-    factsChanged,
-    authoritiesChanged,
-    cameOrWent,
-    end,
+    deploymentsChanged: (name) => emitOrphan(name, options.desired, sync, emit),
+    end: (error) => emit({ kind: "end", error }),
   };
 }
 
-/** Whether it is intent, and no part of the stream's own order. */
-function isCounted({ kind }: HubMessage): boolean {
-  return !["welcome", "authorities", "synced", "stateReceived"].includes(kind);
+interface IntakeOptions {
+  readonly cluster: ClusterRef;
+  readonly desired: DesiredState;
+  readonly log: Log;
+  readonly sync: () => AgentSync | undefined;
+  readonly emit: (event: SessionEvent) => void;
 }
 
-function broken(message: string): RpcError {
-  return new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_BROKEN, message);
+function openIntake(deps: SessionDeps, options: IntakeOptions): ReportIntake {
+  const { cluster, desired, log, sync, emit } = options;
+  return createReportIntake({
+    cluster,
+    desired: desired.deployment,
+    isInInventory: (name) => sync()?.hasDeployment(name) === true,
+    sink: deps.reports,
+    metrics: deps.metrics,
+    rejections: deps.rejections,
+    log,
+    acknowledge: (name, sequence, onSent) => sync()?.acknowledge(name, sequence, onSent),
+    onUninstalled(name, uid) {
+      sync()?.uninstalled(name, uid);
+      emitOrphan(name, desired, sync(), emit);
+    },
+    onPaused: (reason) => emit({ kind: "paused", reason }),
+    onResumed: (reason) => emit({ kind: "resumed", reason }),
+    onFailed: (thrown) => emit({ kind: "end", error: RpcError.fromThrown(thrown) }),
+  });
+}
+
+/** An orphan is a deployment that the agent has and the hub does not know. */
+function emitOrphan(
+  name: string,
+  desired: DesiredState,
+  sync: AgentSync | undefined,
+  emit: (event: SessionEvent) => void,
+): void {
+  const isOrphan = sync?.hasDeployment(name) === true && desired.deployment(name) === undefined;
+  emit({ kind: "orphanChanged", name, isOrphan });
+}
+
+function startDispatch(
+  deps: SessionDeps,
+  { stream, cluster, desired }: SessionOptions,
+  registration: Extract<SessionEffect, { kind: "startDispatch" }>["registration"],
+  log: Log,
+  emit: (event: SessionEvent) => void,
+): AgentSync {
+  const { epoch, version, hello, plan } = registration;
+  const message = "cannot send to the agent; closing its stream";
+  const sync = createAgentSync(deps, {
+    stream,
+    cluster,
+    desired,
+    registration,
+    log,
+    onFailed: (thrown) => emit({ kind: "failed", thrown, message }),
+  });
+  const { agentVersion } = hello;
+  log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
+  return sync;
+}
+
+function closeStream(stream: AgentStream, how: RpcError | "complete" | "gone"): void {
+  if (how === "complete") stream.end();
+  else if (how !== "gone") stream.emit("error", toGrpcError(how));
+  // What the agent still sends is read and dropped, so that the connection can close.
+  stream.resume();
+}
+
+function release(
+  { presence, metrics }: SessionDeps,
+  cluster: ClusterRef,
+  { epoch, why }: Extract<SessionEffect, { kind: "release" }>,
+  log: Log,
+): void {
+  try {
+    presence.closed(cluster, epoch);
+    if (epoch === 0) return;
+    metrics.disconnected.inc();
+    log.info({ epoch, why }, "agent disconnected");
+  } catch (thrown) {
+    log.error({ err: messageOf(thrown) }, "cannot release the session");
+  }
+}
+
+function logRejection({ rejections }: SessionDeps, cluster: ClusterRef, error: RpcError): void {
+  const key = clusterKey(cluster);
+  const fields = { cluster: key, err: error.message };
+  const message = "protocol violation by the agent; closing its stream";
+  rejections.rejected(key, { reason: "protocol_violation", fields, message });
+}
+
+function logFailure(
+  { rejections }: SessionDeps,
+  cluster: ClusterRef,
+  { thrown, message }: Extract<SessionEffect, { kind: "logFailure" }>,
+): void {
+  const key = clusterKey(cluster);
+  rejections.failed(key, thrown, { fields: { cluster: key }, message });
+}
+
+function clusterKey({ namespace, name }: ClusterRef): string {
+  return keyOf({ namespace, name });
 }

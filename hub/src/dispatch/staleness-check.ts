@@ -1,11 +1,10 @@
 /**
- * Whether what an agent said on a stream is still the newest that is known of it.
+ * Guards the writes of reports against a stale cache: whether a newer stream of an agent exists than the one a report came on.
  *
- * An agent that hears nothing for 5 s gives its replica up and may go to another, and what it says there need not change
- * anything, so that no write would tell. A replica sees that by its watch within milliseconds, unless it was frozen, or cut
- * off from its API server: then it has reports that it has not written and a cache from before. So after a gap, and after
- * a write that was not answered, it asks the API server which agents are still its own before it writes another word of
- * them.
+ * An agent that hears nothing for 5 s may go to another replica, and its reports there need not change anything, so no write
+ * conflict would show it. A replica sees the new stream by its watch within milliseconds, unless it was frozen or cut off from
+ * the API server. So after such a gap, and after a write without an answer, the Clusters are listed again before another report
+ * is written.
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
@@ -22,11 +21,11 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 export interface StalenessCheck {
   /** Whether a newer stream of a cluster is known than the one with this epoch. */
   isSuperseded(cluster: ObjectKey, epoch: number): boolean;
-  /** `true` while nothing speaks against the cache; else resolves once it is known again whose agents are its own. */
+  /** `true` while the cache is trusted; else resolves once the Clusters were listed again. */
   confirmed(): true | Promise<void>;
-  /** The API server was not reached: the cache may be behind. */
+  /** The API server was not reached: the cache may be stale. */
   invalidate(): void;
-  /** Looks for gaps until `signal` aborts. */
+  /** Detects gaps until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -37,66 +36,61 @@ export interface StalenessCheckDeps {
   readonly log: Log;
 }
 
-interface Told {
+interface ListedCluster {
   readonly uid: string | undefined;
   readonly epoch: number;
 }
 
-const beatMs = 1_000;
-/** Less than an agent takes to give a replica up that does not answer. */
+const tickMs = 1_000;
+/** Less than an agent waits for a replica that does not answer. */
 export const longestGapMs = 4_000;
 const retryMs = 1_000;
 
-export function createStalenessCheck({
-  rest,
-  clusters,
-  clock,
-  log,
-}: StalenessCheckDeps): StalenessCheck {
-  /** What the API server told after a gap, for as long as the cache is behind it. */
-  const told = new Map<ObjectKey, Told>();
-  let beatAt = clock.monotonic();
-  /** How often the cache came to be in doubt. */
-  let doubts = 0;
-  let isKnown = true;
-  let looking: Promise<void> | undefined;
+export function createStalenessCheck(deps: StalenessCheckDeps): StalenessCheck {
+  const { rest, clusters, clock, log } = deps;
+  /** From the last list, for as long as the cache is behind it. */
+  const listed = new Map<ObjectKey, ListedCluster>();
+  let tickAt = clock.monotonic();
+  let invalidations = 0;
+  let isTrusted = true;
+  let listing: Promise<void> | undefined;
   const ending = new AbortController();
 
-  /** Notices a gap that has just ended. */
-  function noticeGap(): void {
-    const gapMs = clock.monotonic() - beatAt;
+  /** Detects a gap that has just ended. */
+  function detectGap(): void {
+    const gapMs = clock.monotonic() - tickAt;
     if (gapMs <= longestGapMs) return;
-    beatAt = clock.monotonic();
-    doubt();
-    log.warn({ gapMs: Math.round(gapMs) }, "process stood still, and looks which agents it has");
+    tickAt = clock.monotonic();
+    invalidate();
+    log.warn({ gapMs: Math.round(gapMs) }, "process was frozen; listing clusters again");
   }
 
-  /** What the cache knows by now is its to say: it may go back where the hub is restored from a backup. */
-  function forgetKnown(): void {
-    for (const [key, { uid, epoch }] of told) {
+  /** Where the cache has caught up it decides alone: epochs may go back when the hub is restored from a backup. */
+  function dropCaughtUp(): void {
+    for (const [key, { uid, epoch }] of listed) {
       const cluster = clusters.get(key);
-      if (cluster?.metadata.uid === uid && epochOf(cluster) >= epoch) told.delete(key);
+      if (cluster?.metadata.uid === uid && epochOf(cluster) >= epoch) listed.delete(key);
     }
   }
 
-  function doubt(): void {
-    doubts += 1;
-    isKnown = false;
+  function invalidate(): void {
+    invalidations += 1;
+    isTrusted = false;
   }
 
-  function fresh(): true | Promise<void> {
-    noticeGap();
-    if (isKnown) return true;
-    looking ??= lookUntilKnown().finally(() => {
-      looking = undefined;
+  function confirmed(): true | Promise<void> {
+    detectGap();
+    if (isTrusted) return true;
+    listing ??= listUntilTrusted().finally(() => {
+      listing = undefined;
     });
-    return looking;
+    return listing;
   }
 
-  async function lookUntilKnown(): Promise<void> {
+  async function listUntilTrusted(): Promise<void> {
     const isOver = (): boolean => ending.signal.aborted;
     for (let attempt = 1; !isOver(); attempt += 1) {
-      const before = doubts;
+      const before = invalidations;
       try {
         const { objects } = await listAll({
           rest,
@@ -105,19 +99,19 @@ export function createStalenessCheck({
           transform: dropBulk,
           signal: ending.signal,
         });
-        noticeGap();
-        // What it was told may be old again.
-        if (doubts !== before) continue;
-        isKnown = true;
-        told.clear();
+        detectGap();
+        // Invalidated again during the list, which may be stale itself.
+        if (invalidations !== before) continue;
+        isTrusted = true;
+        listed.clear();
         for (const cluster of objects)
-          told.set(keyOf(cluster), { uid: cluster.metadata.uid, epoch: epochOf(cluster) });
-        forgetKnown();
+          listed.set(keyOf(cluster), { uid: cluster.metadata.uid, epoch: epochOf(cluster) });
+        dropCaughtUp();
         return;
       } catch (thrown) {
         if (isOver()) return;
         const level = attempt === 1 ? "warn" : "debug";
-        log[level]({ err: messageOf(thrown), retryMs }, "clusters could not be listed");
+        log[level]({ err: messageOf(thrown), retryMs }, "cannot list clusters; retrying");
         await delay(clock, retryMs, ending.signal);
       }
     }
@@ -126,28 +120,28 @@ export function createStalenessCheck({
   return {
     isSuperseded(key, epoch) {
       const cluster = clusters.get(key);
-      const then = told.get(key);
-      // Of one that was deleted and made anew, the epochs begin anew.
-      const isSame = cluster === undefined || then?.uid === cluster.metadata.uid;
-      return Math.max(isSame ? (then?.epoch ?? 0) : 0, epochOf(cluster)) > epoch;
+      const last = listed.get(key);
+      // A Cluster that was created again under the same name counts its epochs from the start.
+      const isSame = cluster === undefined || last?.uid === cluster.metadata.uid;
+      return Math.max(isSame ? (last?.epoch ?? 0) : 0, epochOf(cluster)) > epoch;
     },
-    confirmed: fresh,
-    invalidate: doubt,
+    confirmed,
+    invalidate,
     async run(signal) {
       let timer: Timer;
-      function beat(): void {
-        void fresh();
-        forgetKnown();
-        beatAt = clock.monotonic();
-        timer = clock.setTimeout(beat, beatMs);
+      function tick(): void {
+        void confirmed();
+        dropCaughtUp();
+        tickAt = clock.monotonic();
+        timer = clock.setTimeout(tick, tickMs);
       }
-      timer = clock.setTimeout(beat, beatMs);
-      beatAt = clock.monotonic();
+      timer = clock.setTimeout(tick, tickMs);
+      tickAt = clock.monotonic();
       if (!signal.aborted)
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       timer.cancel();
       ending.abort();
-      await looking;
+      await listing;
     },
   };
 }

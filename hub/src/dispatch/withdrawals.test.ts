@@ -7,22 +7,31 @@ import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
-const ref = { namespace: workspace, name: "paris", uid: "u", deploymentsNamespace: "house" };
+const ref = {
+  namespace: workspace,
+  name: "paris",
+  uid: "u",
+  deploymentsNamespace: "cluster-paris",
+};
 
-function going(bundle: string): BundleDeployment {
+function deleted(bundle: string): BundleDeployment {
   return aDeployment("paris", { bundle, metadata: { deletionTimestamp, uid: bundle } });
 }
 
 function start(...known: readonly BundleDeployment[]) {
   const kube = createMemoryKube();
-  const wanted = [...known];
-  const withdrawals = createWithdrawals({ rest: kube, cluster: ref, allWanted: () => wanted });
-  return { kube, wanted, ...withdrawals };
+  const deployments = [...known];
+  const withdrawals = createWithdrawals({
+    rest: kube,
+    cluster: ref,
+    deployments: () => deployments,
+  });
+  return { kube, deployments, ...withdrawals };
 }
 
 suite("a withdrawal", () => {
-  test("is sent once the API server was asked for the Cluster, once for all that go by then", async () => {
-    const { kube, mayBeSent } = start(going("a"), going("b"));
+  test("is sent after one read of the Cluster for all deployments that are deleted by then", async () => {
+    const { kube, mayBeSent } = start(deleted("a"), deleted("b"));
     kube.put(clusters, aCluster("paris", { metadata: { uid: "u" } }));
 
     assert.deepEqual([await mayBeSent("a"), await mayBeSent("b")], [true, true]);
@@ -30,22 +39,25 @@ suite("a withdrawal", () => {
     assert.deepEqual(kube.reads, [`clusters ${workspace}/paris`]);
   });
 
-  test("of what goes later is not sent on the word of before", async () => {
-    const { kube, wanted, mayBeSent } = start(going("a"), aDeployment("paris", { bundle: "b" }));
+  test("of a later deletion needs another read", async () => {
+    const { kube, deployments, mayBeSent } = start(
+      deleted("a"),
+      aDeployment("paris", { bundle: "b" }),
+    );
     kube.put(clusters, aCluster("paris", { metadata: { uid: "u" } }));
     assert.equal(await mayBeSent("a"), true);
 
     await kube.delete(clusters, ref);
-    wanted.push(going("c"));
+    deployments.push(deleted("c"));
 
     assert.equal(await mayBeSent("c"), false);
     assert.equal(await mayBeSent("uid-b-paris"), false);
   });
 
-  test("is not sent while the API server cannot be asked", async () => {
+  test("is not sent while the API server cannot be reached", async () => {
     const rest = { get: () => Promise.reject(new Error("away")) };
 
-    const { mayBeSent } = createWithdrawals({ rest, cluster: ref, allWanted: () => [] });
+    const { mayBeSent } = createWithdrawals({ rest, cluster: ref, deployments: () => [] });
 
     await assert.rejects(mayBeSent("a"), /away/);
   });

@@ -1,41 +1,41 @@
 /**
- * Whether a deployment that is being deleted is to be uninstalled, or only goes with its Cluster.
+ * Decides whether a deployment that is being deleted is to be uninstalled, or is only deleted together with its Cluster.
  *
- * What goes with a Cluster looks the same as what is withdrawn, and the two are told about on different watches, so that a
- * replica may hear of the deployment before it hears of the Cluster. The API server knows: whatever goes with its Cluster
- * goes after it. So once a deployment was seen to go, the Cluster is read, once for all that are seen by then.
+ * The two look the same, and arrive on different watches: the deletion of the deployment may be seen before the Cluster's. On
+ * the API server the Cluster is deleted first. So the Cluster is read after the deployment was seen to be deleted, once for
+ * all deployments that are seen by then.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { mayWithdraw } from "../cluster/deletion.ts";
-import type { ClusterRef } from "./report-sink.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
 
 export interface WithdrawalsDeps {
   readonly rest: Pick<KubeRest, "get">;
   readonly cluster: ClusterRef;
-  /** Those of the cluster that are known of, those on their way out included. */
-  readonly allWanted: () => readonly BundleDeployment[];
+  /** All BundleDeployments of the cluster, those being deleted included. */
+  readonly deployments: () => readonly BundleDeployment[];
 }
 
 export interface Withdrawals {
-  /** Of the deployment with this UID, which was seen to be on its way out. Rejects when it cannot be known now. */
+  /** Of the deployment with this UID, which was seen to be deleted. Rejects when the Cluster cannot be read. */
   mayBeSent(uid: string): Promise<boolean>;
 }
 
-export function createWithdrawals({ rest, cluster, allWanted }: WithdrawalsDeps): Withdrawals {
-  /** UIDs of those that were on their way out when the Cluster was seen to want that. */
+export function createWithdrawals({ rest, cluster, deployments }: WithdrawalsDeps): Withdrawals {
+  /** UIDs of those that were being deleted when the Cluster was last read and allowed withdrawals. */
   let confirmed: ReadonlySet<string | undefined> = new Set();
 
   return {
     async mayBeSent(uid) {
       if (confirmed.has(uid)) return true;
-      const going = allWanted()
+      const deleted = deployments()
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
         .map(({ metadata }) => metadata.uid);
       const { namespace, name } = cluster;
       if (!mayWithdraw(await rest.get(clusters, { namespace, name }), cluster.uid)) return false;
-      confirmed = new Set([...going, uid]);
+      confirmed = new Set([...deleted, uid]);
       return true;
     },
   };

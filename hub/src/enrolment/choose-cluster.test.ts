@@ -8,7 +8,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
 import { type ChoiceInputs, type ClusterChoice, chooseCluster, nameFor } from "./choose-cluster.ts";
-import type { TokenTerms } from "./token-terms.ts";
+import type { TokenTerms } from "./token.ts";
 
 const revokedAt = "2026-01-02T00:00:00Z";
 
@@ -85,12 +85,12 @@ suite("the Cluster of an agent that enrols", () => {
     [
       "is refused with another key",
       { enrolled: [foreign] },
-      { kind: "refused", cluster: foreign, why: "other-key" },
+      { kind: "rejected", cluster: foreign, why: "other-key" },
     ],
     [
       "is not one that is being deleted",
       { enrolled: [going] },
-      { kind: "refused", cluster: going, why: "going" },
+      { kind: "rejected", cluster: going, why: "deleting" },
     ],
     [
       "is the oldest where two have its client id",
@@ -138,12 +138,12 @@ suite("with a token that is for one Cluster", () => {
     [
       "an agent that is another Cluster does not become it",
       { ...alone(foreign), enrolled: [elsewhere] },
-      { kind: "refused", cluster: elsewhere, why: "enrolled-elsewhere" },
+      { kind: "rejected", cluster: elsewhere, why: "enrolled-elsewhere" },
     ],
     [
       "nobody takes its place while it is being deleted",
       alone(going),
-      { kind: "refused", cluster: going, why: "going" },
+      { kind: "rejected", cluster: going, why: "deleting" },
     ],
   ]);
 });
@@ -157,22 +157,22 @@ suite("a Cluster that was revoked", () => {
     [
       "is not enrolled again by its key",
       { enrolled: [revoked], token: undefined },
-      { kind: "refused", cluster: revoked, why: "revoked" },
+      { kind: "rejected", cluster: revoked, why: "revoked" },
     ],
     [
       "is not enrolled again by a token of before",
       { enrolled: [lost] },
-      { kind: "refused", cluster: lost, why: "revoked" },
+      { kind: "rejected", cluster: lost, why: "revoked" },
     ],
     [
       "is not enrolled again by a token of before that is for it",
       { named: () => lost, token: forOne },
-      { kind: "refused", cluster: lost, why: "revoked" },
+      { kind: "rejected", cluster: lost, why: "revoked" },
     ],
     [
       "is not enrolled again with the key that was revoked",
       { enrolled: [revoked], token: late },
-      { kind: "refused", cluster: revoked, why: "revoked-key" },
+      { kind: "rejected", cluster: revoked, why: "revoked-key" },
     ],
     [
       "is enrolled again by a later token and another key",
@@ -182,7 +182,7 @@ suite("a Cluster that was revoked", () => {
     [
       "at no time is enrolled again by no token",
       { enrolled: [never], token: late },
-      { kind: "refused", cluster: never, why: "revoked" },
+      { kind: "rejected", cluster: never, why: "revoked" },
     ],
   ]);
 });
@@ -201,7 +201,7 @@ suite("a Cluster that is emptied before it goes", () => {
     [
       "lets nobody else in, whatever the token",
       { enrolled: [foreignKey], named: () => foreignKey, token: forOne },
-      { kind: "refused", cluster: foreignKey, why: "going" },
+      { kind: "rejected", cluster: foreignKey, why: "deleting" },
     ],
   ]);
 });

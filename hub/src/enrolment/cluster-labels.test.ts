@@ -14,7 +14,7 @@ suite("the labels of a cluster that enrols", () => {
       "are those that it asks for",
       asked,
       { labels: {}, allowedLabels: undefined },
-      { own: asked, fixed: {}, leftOut: [] },
+      { own: asked, fixed: {}, rejected: [] },
     ],
     [
       "are none that decide who manages it",
@@ -30,7 +30,7 @@ suite("the labels of a cluster that enrols", () => {
       {
         own: { "example.com/fleet.cattle.io": "x", "notfleet.cattle.io/a": "x" },
         fixed: {},
-        leftOut: [
+        rejected: [
           "fleet.cattle.io/name",
           "flotilla.dev/a",
           "management.cattle.io/cluster",
@@ -45,7 +45,7 @@ suite("the labels of a cluster that enrols", () => {
       {
         own: { "example.com/zone": "z" },
         fixed: { env: "test", team: "a" },
-        leftOut: ["env"],
+        rejected: ["env"],
       },
     ],
     [
@@ -55,25 +55,25 @@ suite("the labels of a cluster that enrols", () => {
         labels: { "management.cattle.io/cluster": "x", "flotilla.dev/a": "x" },
         allowedLabels: undefined,
       },
-      { own: {}, fixed: { "management.cattle.io/cluster": "x" }, leftOut: [] },
+      { own: {}, fixed: { "management.cattle.io/cluster": "x" }, rejected: [] },
     ],
     [
       "are only those whose names the token allows",
       asked,
       { labels: {}, allowedLabels: ["env", "example.com/*"] },
-      { own: { env: "prod", "example.com/zone": "z" }, fixed: {}, leftOut: ["team"] },
+      { own: { env: "prod", "example.com/zone": "z" }, fixed: {}, rejected: ["team"] },
     ],
     [
       "are none where the token allows none",
       asked,
       { labels: { team: "b" }, allowedLabels: [] },
-      { own: {}, fixed: { team: "b" }, leftOut: ["env", "example.com/zone", "team"] },
+      { own: {}, fixed: { team: "b" }, rejected: ["env", "example.com/zone", "team"] },
     ],
     [
       "are no reserved ones, however much the token allows",
       { "fleet.cattle.io/name": "x", env: "prod" },
       { labels: {}, allowedLabels: ["*", "fleet.cattle.io/name"] },
-      { own: { env: "prod" }, fixed: {}, leftOut: ["fleet.cattle.io/name"] },
+      { own: { env: "prod" }, fixed: {}, rejected: ["fleet.cattle.io/name"] },
     ],
   ];
   for (const [what, labels, token, expected] of cases)

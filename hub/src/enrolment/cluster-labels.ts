@@ -1,22 +1,22 @@
-/** Which labels the Cluster of an agent that enrols gets: what it asks for, as far as it may, and what its token says. Pure. */
-import type { TokenTerms } from "./token-terms.ts";
+/** The labels of a new Cluster: what the agent requests, as far as it may, and what its token sets. Pure. */
+import type { TokenTerms } from "./token.ts";
 
 export interface ClusterLabels {
-  /** Of those that the agent asks for. */
+  /** Requested by the agent and allowed. */
   readonly own: Readonly<Record<string, string>>;
-  /** The token's, which win. */
+  /** Set by the token; they win. */
   readonly fixed: Readonly<Record<string, string>>;
-  /** Names of labels that the agent asked for and does not get, or not with its value. Sorted. */
-  readonly leftOut: readonly string[];
+  /** Names of requested labels that are not set, or not with that value. Sorted. */
+  readonly rejected: readonly string[];
 }
 
-/** The hub's own: nobody gives them to a Cluster. */
+/** Set by the hub only. */
 const ownDomain = "flotilla.dev";
-/** Labels under these decide what a cluster is sent or who manages it: an agent cannot give them to itself. */
+/** Labels of these domains decide what a cluster gets or who manages it, so an agent may not set them. */
 const reservedDomains = ["fleet.cattle.io", "management.cattle.io", ownDomain];
 
 export function clusterLabels(
-  asked: Readonly<Record<string, string>>,
+  requested: Readonly<Record<string, string>>,
   token: Pick<TokenTerms, "labels" | "allowedLabels"> | undefined,
 ): ClusterLabels {
   const entries = Object.entries(token?.labels ?? {}).filter(([name]) => !isIn(ownDomain, name));
@@ -26,9 +26,9 @@ export function clusterLabels(
     isAllowed(name, token?.allowedLabels) &&
     !Object.hasOwn(fixed, name);
   return {
-    own: Object.fromEntries(Object.entries(asked).filter(([name]) => isOwn(name))),
+    own: Object.fromEntries(Object.entries(requested).filter(([name]) => isOwn(name))),
     fixed,
-    leftOut: Object.entries(asked)
+    rejected: Object.entries(requested)
       .filter(([name, value]) => !isOwn(name) && fixed[name] !== value)
       .map(([name]) => name)
       .toSorted(),

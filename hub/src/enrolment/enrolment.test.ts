@@ -57,7 +57,7 @@ async function start() {
   );
   const clusters = createStore<Cluster>({ indexers: clusterIndexers });
   const authority = await openAuthority(stored, () => clock.now());
-  const enrollment = createEnrolment({
+  const enrolment = createEnrolment({
     rest,
     clusters,
     tokens,
@@ -73,11 +73,11 @@ async function start() {
       flush: () => Promise.resolve(),
     },
     hubId: "hub",
-    refusals: createRejections({ metrics, clock, log }),
+    rejections: createRejections({ metrics, clock, log }),
     clock,
     log,
   });
-  return { clock, enrollment, clusters, rest, metrics, lines, told };
+  return { clock, enrolment, clusters, rest, metrics, lines, told };
 }
 
 const request: EnrollRequest = { token, certificateRequest: own, clientId: "paris", labels: {} };
@@ -112,11 +112,11 @@ describe("an enrolment", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(odd, { maxLength: 12 }), async (requests) => {
-        const { enrollment, clusters, clock } = await start();
+        const { enrolment, clusters, clock } = await start();
 
         for (const each of requests) {
           const before = clusters.size;
-          const came = await answer(enrollment.enroll(each, peer));
+          const came = await answer(enrolment.enroll(each, peer));
           assert.ok(clusters.size === before || each.token === token, came);
           await clock.advance(10_000);
         }
@@ -128,89 +128,89 @@ describe("an enrolment", () => {
     );
   });
 
-  test("of one client again and again is refused, and others are let in", async () => {
-    const { enrollment } = await start();
+  test("of one client is rate limited, and others are not affected", async () => {
+    const { enrolment } = await start();
     const answers = new Set<string>();
 
     for (let times = 0; times < 50; times += 1)
-      answers.add(await answer(enrollment.enroll(request, peer)));
+      answers.add(await answer(enrolment.enroll(request, peer)));
 
     assert.ok(answers.has("RESOURCE_EXHAUSTED"));
     const rome = { ...request, certificateRequest: other, clientId: "rome" };
-    assert.match(await answer(enrollment.enroll(rome, peer)), /^cluster-/);
+    assert.match(await answer(enrolment.enroll(rome, peer)), /^cluster-/);
   });
 
-  test("with a good token is not held up by others behind the same address whose token is not", async () => {
-    const { enrollment, clock } = await start();
+  test("with a valid token does not wait for others with invalid tokens at the same address", async () => {
+    const { enrolment, clock } = await start();
     for (let second = 0; second < 60; second += 1) {
       for (let at = 0; at < 20; at += 1) {
         const wrong = { ...request, token: "", certificateRequest: other, clientId: `bad-${at}` };
-        await answer(enrollment.enroll(wrong, peer));
+        await answer(enrolment.enroll(wrong, peer));
       }
       await clock.advance(1_000);
     }
 
-    assert.match(await answer(enrollment.enroll(request, peer)), /^cluster-/);
+    assert.match(await answer(enrolment.enroll(request, peer)), /^cluster-/);
   });
 
-  test("that is refused is counted and told once a minute, with who and why, and not what the hub could not do", async () => {
-    const { enrollment, clock, lines, rest, metrics } = await start();
+  test("that is rejected is counted, and logged once a minute with client and reason; a failure of the hub is not counted", async () => {
+    const { enrolment, clock, lines, rest, metrics } = await start();
     const wrong = { ...request, token: "" };
-    await answer(enrollment.enroll(wrong, peer));
+    await answer(enrolment.enroll(wrong, peer));
     await clock.advance(30_000);
-    await answer(enrollment.enroll(wrong, peer));
+    await answer(enrolment.enroll(wrong, peer));
     await clock.advance(30_000);
-    await answer(enrollment.enroll(wrong, peer));
+    await answer(enrolment.enroll(wrong, peer));
     Object.assign(rest, { get: () => Promise.reject(new Error("the API server is away")) });
 
-    assert.equal(await answer(enrollment.enroll(request, peer)), "UNAVAILABLE");
+    assert.equal(await answer(enrolment.enroll(request, peer)), "UNAVAILABLE");
 
     const who = { peer: "10.0.0.1", clientId: "paris" };
     const [first, second, ...others] = lines;
-    assert.deepEqual([first?.message, second?.message], Array(2).fill("enrolment was refused"));
+    assert.deepEqual([first?.message, second?.message], Array(2).fill("rejected an enrolment"));
     assert.match(String(first?.err), /no Cluster of this hub is enrolled with the agent's key/);
     assert.deepEqual(others, [
-      { ...who, err: "the API server is away", message: "agent could not be enrolled" },
+      { ...who, err: "the API server is away", message: "cannot enrol an agent" },
     ]);
     assert.match(
-      await metrics.getSingleMetricAsString("flotilla_hub_refused_total"),
+      await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),
       /reason="enrolment"\} 3$/m,
     );
   });
 
-  test("that asks for a name that another Cluster has gets one of its own, and an Event says so", async () => {
-    const { enrollment, clusters, told } = await start();
+  test("with a taken name gets another one, and an Event", async () => {
+    const { enrolment, clusters, told } = await start();
     const named = { ...request, clusterName: "paris" };
-    assert.equal(await answer(enrollment.enroll(named, peer)), "paris");
+    assert.equal(await answer(enrolment.enroll(named, peer)), "paris");
     assert.deepEqual(told, []);
 
     const second = { ...named, certificateRequest: other, clientId: "other" };
-    const name = await answer(enrollment.enroll(second, peer));
+    const name = await answer(enrolment.enroll(second, peer));
 
     assert.match(name, /^cluster-/);
     assert.equal(clusters.size, 2);
     assert.deepEqual(told, [
-      `${name} NameTaken: the agent asked for the name paris, which another Cluster has, so this one is called ${name}`,
+      `${name} NameTaken: the agent requested the name paris, which another Cluster has; this one is named ${name}`,
     ]);
   });
 
-  test("of one sender with ever other clients leaves room for other senders", async () => {
-    const { enrollment } = await start();
+  test("of one sender with ever new clients does not use up the limit of others", async () => {
+    const { enrolment } = await start();
     const wrong = { ...request, token: "" };
     const flood = Array.from({ length: 2_000 }, (_, at) =>
-      answer(enrollment.enroll({ ...wrong, clientId: `made-${at}` }, peer)),
+      answer(enrolment.enroll({ ...wrong, clientId: `made-${at}` }, peer)),
     );
     assert.ok((await Promise.all(flood)).includes("RESOURCE_EXHAUSTED"));
 
-    assert.match(await answer(enrollment.enroll(request, "10.0.0.2:1234")), /^cluster-/);
+    assert.match(await answer(enrolment.enroll(request, "10.0.0.2:1234")), /^cluster-/);
   });
 
-  test("that was is renewed as often as an agent needs it, and no more", async () => {
-    const { enrollment, clock } = await start();
-    const { clusterName: name, clusterUid: uid } = await enrollment.enroll(request, peer);
+  test("can be renewed up to the limit", async () => {
+    const { enrolment, clock } = await start();
+    const { clusterName: name, clusterUid: uid } = await enrolment.enroll(request, peer);
     const identity = { hubId: "hub", namespace: workspace, name, uid };
     const renew = () =>
-      answer(enrollment.renew(identity, own).then(() => ({ clusterName: "renewed" })));
+      answer(enrolment.renew(identity, own).then(() => ({ clusterName: "renewed" })));
     const answers: string[] = [];
 
     for (let times = 0; times < 100; times += 1) answers.push(await renew());

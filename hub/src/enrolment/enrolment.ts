@@ -1,239 +1,125 @@
 /**
- * Answers Enroll and Renew: the only places that issue certificates.
+ * The handlers of Enroll and Renew, which alone issue certificates to agents.
  *
- * A wrong token costs an agent nothing but time, and the hub little: the same refusal of the same client is logged once a
- * minute, and each client and each sender has its limit. There is none for failures of a sender: whole fleets sit behind one address, and
- * those whose token is good must not wait for those whose token is not.
+ * Each client and each sender has a rate limit, and a repeated rejection is logged once a minute. Failures of a sender have no
+ * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
  */
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/live-authority.ts";
-import { agentKeyIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";
-import { tokenIn } from "../registrationtoken/secret.ts";
-import { claimedUid } from "../registrationtoken/value.ts";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { hostOf } from "../rpc/peer.ts";
 import { createRateLimit } from "../rpc/rate-limit.ts";
-import type { Rejections } from "../rpc/rejections.ts";
-import { type ClusterLabels, clusterLabels } from "./cluster-labels.ts";
-import { enrollErrors, tooManyEnrolments } from "./errors.ts";
-import {
-  type RegisterClusterDeps,
-  type RegisteredCluster,
-  registerCluster,
-} from "./register-cluster.ts";
-import type { TokenTerms } from "./token-terms.ts";
-import { type TokenValidation, validateToken } from "./validate-token.ts";
+import { hostOf, type Rejections } from "../rpc/rejections.ts";
+import { type AuthorizationDeps, authorizeEnrolment } from "./authorization.ts";
+import { clusterLabels } from "./cluster-labels.ts";
+import { enrollErrors, enrolmentRateLimited } from "./errors.ts";
+import { recordEnrolmentEvents } from "./events.ts";
+import { type RegisterClusterDeps, registerCluster } from "./register-cluster.ts";
 
-export interface EnrolmentDeps extends RegisterClusterDeps {
-  /** With the indexes of `tokenIndexers`. */
-  readonly tokens: Store<ClusterRegistrationToken>;
+export interface EnrolmentDeps extends RegisterClusterDeps, AuthorizationDeps {
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;
-  readonly refusals: Rejections;
-  readonly clock: Clock;
+  readonly rejections: Rejections;
   readonly log: Log;
 }
 
 export interface Enrolment {
-  /** `peer`: the address that the request came from. Throws an RpcError. */
+  /** `peer`: the address of the request. Throws an RpcError. */
   enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse>;
   renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
 }
 
-/** What has let an agent in. */
-interface Door {
-  readonly namespace: string;
-  /** `undefined` where it was its key alone. */
-  readonly token: TokenTerms | undefined;
-}
-
-/** What an agent has asked for, and the token that it showed. */
-interface Asked {
-  readonly clusterName: string | undefined;
-  readonly labels: ClusterLabels;
-  readonly token: TokenTerms | undefined;
-}
-
-/** Of enrolments in all: a hub with two cores makes more certificates than this a second and has work left to do. */
-const overall = { perSecond: 50, burst: 500 };
-/** Of one sender, so that something is left for the others. */
-const ofSender = { perSecond: 40, burst: 400 };
-/** Of one client: it enrols once, or again after a crash. */
-const ofClient = { perSecond: 1 / 5, burst: 10 };
-/** Renewals of one agent, which needs one in some hours; short-lived certificates of tests need more. */
-const renewalsOfAgent = { perSecond: 1, burst: 10 };
-/** Names of labels in one line. */
-const toldLabels = 10;
-/** Of lines about one sender, which may make up ever other clients. */
-const linesOfSender = { perSecond: 1, burst: 50 };
+/** Of all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
+const allLimit = { perSecond: 50, burst: 500, maxKeys: 1 };
+/** Of one sender, so that others get their share. */
+const senderLimit = { perSecond: 40, burst: 400 };
+/** Of one client, which enrols once, or again after a crash. */
+const clientLimit = { perSecond: 1 / 5, burst: 10 };
+/** Of one agent, which renews every few hours; short-lived certificates of tests need more. */
+const renewalLimit = { perSecond: 1, burst: 10 };
+/** Log lines about one sender, which could invent new client ids for ever. */
+const senderLogLimit = { perSecond: 1, burst: 50 };
 
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {
-  const { rest, tokens, clusters, authority, hubId, refusals, clock, log } = deps;
-  const all = createRateLimit({ clock, ...overall, maxKeys: 1 });
-  const senders = createRateLimit({ clock, ...ofSender });
-  const clients = createRateLimit({ clock, ...ofClient });
-  const renewals = createRateLimit({ clock, ...renewalsOfAgent });
-  const toldOfSender = createRateLimit({ clock, ...linesOfSender });
+  const { clusters, authority, hubId, rejections, clock, log } = deps;
+  const all = createRateLimit({ clock, ...allLimit });
+  const senders = createRateLimit({ clock, ...senderLimit });
+  const clients = createRateLimit({ clock, ...clientLimit });
+  const renewals = createRateLimit({ clock, ...renewalLimit });
+  const senderLines = createRateLimit({ clock, ...senderLogLimit });
 
   async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
     const sender = hostOf(peer);
-    const isTooMany =
-      !clients.take(`${sender} ${request.clientId}`) || !senders.take(sender) || !all.take("");
-    if (isTooMany) {
-      refusals.count("enrolment");
-      throw tooManyEnrolments();
+    const isAllowed =
+      clients.take(`${sender} ${request.clientId}`) && senders.take(sender) && all.take("");
+    if (!isAllowed) {
+      rejections.count("enrolment");
+      throw enrolmentRateLimited();
     }
     try {
       return await admit(request);
     } catch (thrown) {
-      refuse(sender, request.clientId, thrown);
+      logFailure(sender, request.clientId, thrown);
       throw RpcError.fromThrown(thrown);
     }
   }
 
-  /** Counts it and tells a person, who hears of no sender more often than of one refusal a second. */
-  function refuse(sender: string, clientId: string, thrown: unknown): void {
-    const who = `${sender} ${clientId}`;
-    const fields = { peer: sender, clientId };
-    if (!(thrown instanceof RpcError)) {
-      refusals.failed(who, thrown, { fields, message: "agent could not be enrolled" });
-      return;
-    }
-    const { code, message: err } = thrown;
-    if (toldOfSender.take(sender))
-      refusals.rejected(`${who} ${code}`, {
-        reason: "enrolment",
-        fields: { ...fields, code, err },
-        message: "enrolment was refused",
-      });
-    else refusals.count("enrolment");
-  }
-
   async function admit(request: EnrollRequest): Promise<EnrollResponse> {
-    const key = await checkRequest(request.certificateRequest);
+    const key = await readKey(request.certificateRequest);
     const { clientId, clusterName } = request;
-    const { namespace, token } = await doorFor(request, key);
+    const { namespace, token } = await authorizeEnrolment(deps, request, key);
     const labels = clusterLabels(request.labels, token);
-    const { fingerprint } = key;
+    const { fingerprint, spki } = key;
     const applicant = { namespace, clientId, fingerprint, clusterName, labels, token };
-    const placed = await registerCluster(deps, applicant);
-    const { cluster } = placed;
+    const registered = await registerCluster(deps, applicant);
+    const { cluster } = registered;
     const { name, uid = "" } = cluster.metadata;
     const identity = { hubId, namespace, name, uid };
-    const certificate = await authority.issueClient({ identity, spki: key.spki });
+    const certificate = await authority.issueClient({ identity, spki });
     log.info({ cluster: keyOf(cluster), clientId, token: token?.name }, "cluster enrolled");
-    tell(placed, { clusterName, labels, token });
+    recordEnrolmentEvents(deps, registered, { clusterName, labels, token });
     return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
   }
 
-  /**
-   * What lets an agent in, and where its Cluster is to be. The key of a Cluster that exists opens the door to that Cluster
-   * as a token does: an agent that was cut off until its certificate ended comes back, however old its token is.
-   */
-  async function doorFor(request: EnrollRequest, key: RequestedKey): Promise<Door> {
-    const verdict = await judge(request.token);
-    if (verdict.kind === "good")
-      return { namespace: verdict.token.namespace, token: verdict.token };
-    const known = clusters
-      .byIndex(agentKeyIndex, key.fingerprint)
-      .find(({ spec }) => spec.clientID === request.clientId);
-    if (known?.metadata.namespace !== undefined)
-      return { namespace: known.metadata.namespace, token: undefined };
-    throw new RpcError(
-      status.UNAUTHENTICATED,
-      enrollErrors.TOKEN_REFUSED,
-      request.token === "" ? keyRefused : refusalOf(verdict),
-    );
-  }
-
-  /** What a person who looks at the Cluster is to know of it. */
-  function tell({ cluster, how }: RegisteredCluster, asked: Asked): void {
-    const { clusterName, token } = asked;
-    const { leftOut } = asked.labels;
-    const { name } = cluster.metadata;
-    const isNameTaken =
-      how === "create" &&
-      token?.clusterName === undefined &&
-      clusterName !== undefined &&
-      clusterName !== name;
-    if (isNameTaken) {
-      const note = `the agent asked for the name ${clusterName}, which another Cluster has, so this one is called ${name}`;
-      log.warn({ cluster: keyOf(cluster), asked: clusterName }, "name of a cluster is taken");
-      record(cluster, "Warning", "NameTaken", note);
+  function logFailure(sender: string, clientId: string, thrown: unknown): void {
+    const client = `${sender} ${clientId}`;
+    const fields = { peer: sender, clientId };
+    if (!(thrown instanceof RpcError)) {
+      rejections.failed(client, thrown, { fields, message: "cannot enrol an agent" });
+      return;
     }
-    if (how === "take-over")
-      record(
-        cluster,
-        "Normal",
-        "TakenOver",
-        `an agent with another key took this cluster's place with the registration token ${token?.name ?? ""}; the key of before opens no door any more`,
-      );
-    if (leftOut.length === 0 || (how !== "create" && how !== "adopt")) return;
-    const names = leftOut.slice(0, toldLabels).join(", ");
-    const more = leftOut.length > toldLabels ? ` and ${leftOut.length - toldLabels} more` : "";
-    const note = `the agent asked for labels that it may not give its cluster, and that were left out: ${names}${more}`;
-    log.warn(
-      { cluster: keyOf(cluster), labels: leftOut.slice(0, toldLabels), count: leftOut.length },
-      "labels that an agent asked for were left out",
-    );
-    record(cluster, "Warning", "LabelsLeftOut", note);
-  }
-
-  function record(
-    cluster: Cluster,
-    type: "Normal" | "Warning",
-    reason: string,
-    note: string,
-  ): void {
-    deps.events.record(cluster, { type, reason, action: "Enroll", note });
-  }
-
-  async function judge(presented: string): Promise<TokenValidation> {
-    const uid = claimedUid(presented);
-    const [token] = uid === undefined ? [] : tokens.byIndex(tokenUidIndex, uid);
-    const expected = token === undefined ? "" : await storedToken(token);
-    return validateToken({ presented, token, expected, now: clock.now() });
-  }
-
-  async function storedToken(token: ClusterRegistrationToken): Promise<string> {
-    const { name, namespace = "" } = token.metadata;
-    const secret = await rest.get(secrets, { namespace, name: token.status?.secretName ?? name });
-    return secret === undefined ? "" : tokenIn(secret);
+    const { code, message: err } = thrown;
+    if (senderLines.take(sender))
+      rejections.rejected(`${client} ${code}`, {
+        reason: "enrolment",
+        fields: { ...fields, code, err },
+        message: "rejected an enrolment",
+      });
+    else rejections.count("enrolment");
   }
 
   async function renew(identity: ClusterIdentity, request: Uint8Array): Promise<IssuedCertificate> {
-    const who = keyOf({ namespace: identity.namespace, name: identity.name });
-    if (!renewals.take(who)) {
-      const fields = { cluster: who };
-      refusals.rejected(who, { reason: "renewal", fields, message: "agent renews too often" });
-      const message = `the certificate of Cluster ${who} was renewed only just now; wait a moment before the next try`;
-      throw new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_TOO_BUSY, message);
+    const { namespace, name } = identity;
+    const cluster = keyOf({ namespace, name });
+    if (!renewals.take(cluster)) {
+      const message = "agent renews its certificate too often";
+      rejections.rejected(cluster, { reason: "renewal_rate", fields: { cluster }, message });
+      throw renewalRateLimited(cluster);
     }
-    const key = await checkRequest(request);
-    const cluster = clusters.get(who);
-    if (cluster?.metadata.annotations?.[agentKeyAnnotation] !== key.fingerprint) {
-      throw new RpcError(
-        status.PERMISSION_DENIED,
-        enrollErrors.ENROLMENT_REFUSED,
-        `the certificate of Cluster ${identity.namespace}/${identity.name} is renewed only for the key that it is enrolled with`,
-      );
-    }
+    const key = await readKey(request);
+    const known = clusters.get(cluster)?.metadata.annotations?.[agentKeyAnnotation];
+    if (known !== key.fingerprint) throw otherKey(cluster);
     try {
       return await authority.issueClient({ identity, spki: key.spki });
     } catch (thrown) {
-      const message = "certificate could not be renewed";
-      refusals.failed(who, thrown, { fields: { cluster: who }, message });
+      const message = "cannot renew an agent's certificate";
+      rejections.failed(cluster, thrown, { fields: { cluster }, message });
       throw thrown;
     }
   }
@@ -241,31 +127,22 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   return { enroll, renew };
 }
 
-async function checkRequest(request: Uint8Array): Promise<RequestedKey> {
+async function readKey(certificateRequest: Uint8Array): Promise<RequestedKey> {
   try {
-    return await readCertificateRequest(request);
-  } catch (thrown) {
-    throw new RpcError(
-      status.INVALID_ARGUMENT,
-      enrollErrors.ENROLMENT_INVALID,
-      messageFor(thrown),
-      {
-        cause: thrown,
-      },
-    );
+    return await readCertificateRequest(certificateRequest);
+  } catch (cause) {
+    const { INVALID_ARGUMENT } = status;
+    const { ENROLMENT_INVALID } = enrollErrors;
+    throw new RpcError(INVALID_ARGUMENT, ENROLMENT_INVALID, messageOf(cause), { cause });
   }
 }
 
-const remedy =
-  "make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret";
-const keyRefused = `no Cluster of this hub is enrolled with the agent's key any more; ${remedy}`;
-
-function refusalOf(verdict: Exclude<TokenValidation, { kind: "good" }>): string {
-  return verdict.kind === "ended"
-    ? `the registration token ${verdict.name} ended at ${verdict.endedAt}; ${remedy}`
-    : `the registration token is not one of this hub, or it ended and was deleted; ${remedy}`;
+function renewalRateLimited(cluster: string): RpcError {
+  const message = `the certificate of Cluster ${cluster} was renewed a moment ago; back off before the next attempt`;
+  return new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_RATE_LIMITED, message);
 }
 
-function messageFor(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+function otherKey(cluster: string): RpcError {
+  const message = `the certificate of Cluster ${cluster} is renewed only for the key that the cluster is enrolled with`;
+  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message);
 }

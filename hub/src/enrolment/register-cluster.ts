@@ -1,4 +1,4 @@
-/** Finds or makes the Cluster of an agent whose token and key were checked. */
+/** Finds or creates the Cluster of an authorized agent. */
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
@@ -25,7 +25,7 @@ import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
 import { rejectionFor } from "./rejections.ts";
 import { rejectRemovedCluster } from "./removed-cluster.ts";
-import type { TokenTerms } from "./token-terms.ts";
+import type { TokenTerms } from "./token.ts";
 
 export interface RegisterClusterDeps {
   readonly rest: KubeRest;
@@ -40,16 +40,16 @@ export interface EnrolmentApplicant {
   readonly fingerprint: string;
   readonly clusterName: string | undefined;
   readonly labels: ClusterLabels;
-  /** `undefined` where its key alone has opened the door. */
+  /** `undefined` where the key alone authorizes the enrolment. */
   readonly token: TokenTerms | undefined;
 }
 
 export interface RegisteredCluster {
   readonly cluster: Cluster;
-  readonly how: Exclude<ClusterChoice["kind"], "refused">;
+  readonly how: Exclude<ClusterChoice["kind"], "rejected">;
 }
 
-/** Two replicas or two requests may choose at the same time; the one that loses looks again. */
+/** Two replicas or two requests may choose at the same time; the one with the conflict chooses again. */
 const attempts = 5;
 
 export async function registerCluster(
@@ -58,7 +58,7 @@ export async function registerCluster(
 ): Promise<RegisteredCluster> {
   const { rest, clusters, events } = deps;
   const { namespace, clientId, fingerprint, token } = applicant;
-  /** What was read from the API server because the cache did not know it yet. */
+  /** Read from the API server after a conflict, because the cache was stale. */
   const fresh = new Map<string, Cluster>();
 
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -70,7 +70,7 @@ export async function registerCluster(
       enrolled: enrolled(),
       named: (name) => fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
     });
-    if (choice.kind === "refused") {
+    if (choice.kind === "rejected") {
       const { answer, note } = rejectionFor(choice.why, {
         cluster: choice.cluster,
         clientId,
@@ -79,7 +79,7 @@ export async function registerCluster(
       if (note !== undefined)
         events.record(choice.cluster, {
           type: "Warning",
-          reason: "EnrolmentRefused",
+          reason: "EnrolmentRejected",
           action: "Enroll",
           note,
         });
@@ -94,7 +94,7 @@ export async function registerCluster(
   throw new RpcError(
     status.UNAVAILABLE,
     commonErrors.INTERNAL,
-    `the Cluster of client id ${clientId} kept changing while it was enrolled; try again`,
+    `cannot enrol client id ${clientId}: its Cluster kept changing (${attempts} conflicts); retry`,
   );
 
   function enrolled(): readonly Cluster[] {
@@ -137,8 +137,8 @@ export async function registerCluster(
   }
 
   /**
-   * From now on only this key is it. By compare and swap: of two agents that take its place at once, one looks again.
-   * Enrolling once more with the same key and token changes nothing.
+   * Sets the one accepted key, by compare and swap: of two agents that take over at once, one chooses again. Repeating an
+   * enrolment with the same key and token writes nothing.
    */
   async function enrolAs(
     cluster: Cluster,
@@ -148,9 +148,9 @@ export async function registerCluster(
     const own = ownAnnotations();
     const isNew = Object.entries(own).some(([key, value]) => annotations[key] !== value);
     if (!isNew && cluster.spec.clientID === clientId) return cluster;
-    // What a Cluster that is there is labelled as, is the hub's to say.
-    const asked = how === "adopt" ? applicant.labels.own : {};
-    const labels = { ...asked, ...known, ...applicant.labels.fixed };
+    // Labels of an existing Cluster are set on the hub only.
+    const requested = how === "adopt" ? applicant.labels.own : {};
+    const labels = { ...requested, ...known, ...applicant.labels.fixed };
     try {
       const written = await rest.patch(
         clusterResource,
@@ -183,7 +183,7 @@ export async function registerCluster(
   }
 }
 
-/** What the API server refuses because of what the agent asked for is the agent's to know. */
+/** A validation error of the API server about what the agent requested is shown to the agent. */
 function asAnswer(thrown: unknown): unknown {
   if (!(thrown instanceof KubeStatusError) || thrown.retryable) return thrown;
   return new RpcError(status.INVALID_ARGUMENT, enrollErrors.ENROLMENT_INVALID, thrown.message, {

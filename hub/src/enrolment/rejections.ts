@@ -1,4 +1,4 @@
-/** Why an agent does not become the Cluster that it would be: in words for it, and for whoever looks at the Cluster. Pure. */
+/** Messages for an enrolment that is rejected because of an existing Cluster: for the agent, and for an Event on the Cluster. Pure. */
 import { newKeyTrailers } from "@flotilla/proto/new-key.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
@@ -8,11 +8,11 @@ import { revocationOf, revokedSentence } from "../enroll/revocation.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
-import type { TokenTerms } from "./token-terms.ts";
+import type { TokenTerms } from "./token.ts";
 
 export interface EnrolmentRejection {
   readonly answer: RpcError;
-  /** For an Event on the Cluster, where somebody has to know. */
+  /** For an Event on the Cluster, if it needs one. */
   readonly note?: string;
 }
 
@@ -27,46 +27,44 @@ export function rejectionFor(
   { cluster, clientId, token }: Refused,
 ): EnrolmentRejection {
   const name = keyOf(cluster);
-  const madeForIt = `make a ClusterRegistrationToken with spec.clusterName: ${cluster.metadata.name} and put the content of its Secret into that agent's bootstrap Secret`;
+  const dedicated = `create a ClusterRegistrationToken with spec.clusterName: ${cluster.metadata.name} and copy the content of its Secret into that agent's bootstrap Secret`;
   switch (why) {
     case "other-key":
       return {
         answer: denied(
-          `client id ${clientId} is enrolled as Cluster ${name} with another key; if this is that cluster and its key is lost, ${madeForIt}; else give this cluster a clientID of its own there`,
+          `client id ${clientId} is enrolled as Cluster ${name} with another key; if this is that cluster and its key is lost, ${dedicated}; otherwise give this cluster a clientID of its own there`,
         ),
-        note: `an agent with client id ${clientId} asked to be enrolled with another key than the one that this cluster is enrolled with, and was refused; to let it take this cluster's place, ${madeForIt}`,
+        note: `rejected the enrolment of an agent with client id ${clientId}, whose key is not the one that this cluster is enrolled with; to let it take over this cluster, ${dedicated}`,
       };
     case "enrolled-elsewhere":
       return {
         answer: denied(
-          `the registration token ${token?.name ?? ""} is for Cluster ${token?.clusterName ?? ""} alone, and client id ${clientId} is enrolled as Cluster ${name}; delete that one first, or give this cluster a clientID of its own in its bootstrap Secret`,
+          `the registration token ${token?.name ?? ""} is for Cluster ${token?.clusterName ?? ""} only, and client id ${clientId} is enrolled as Cluster ${name}; delete that one first, or give this cluster a clientID of its own in its bootstrap Secret`,
         ),
       };
-    case "going":
+    case "deleting":
       return {
         answer: new RpcError(
           status.UNAVAILABLE,
-          enrollErrors.ENROLMENT_REFUSED,
-          `Cluster ${name} of client id ${clientId} is being deleted; it can be enrolled anew once that is done`,
+          enrollErrors.ENROLMENT_REJECTED,
+          `Cluster ${name} of client id ${clientId} is being deleted; retry the enrolment when it is gone`,
         ),
       };
     case "revoked": {
       const since = revokedSince(cluster);
-      const shown =
+      const older =
         token === undefined
           ? ""
-          : `, and the registration token ${token.name} was made before, at ${token.createdAt}`;
+          : `, and the registration token ${token.name} is older (created at ${token.createdAt})`;
       return {
-        answer: denied(
-          `${since}${shown}; only a ClusterRegistrationToken that is made after that enrols it again`,
-        ),
-        note: `an agent with client id ${clientId} asked to be enrolled as this cluster, which was revoked, and was refused; to have it back, make a new ClusterRegistrationToken and put the content of its Secret into the agent's bootstrap Secret`,
+        answer: denied(`${since}${older}; create a new ClusterRegistrationToken to enrol it again`),
+        note: `rejected the enrolment of an agent with client id ${clientId}, because this cluster was revoked; to enrol it again, create a new ClusterRegistrationToken and copy the content of its Secret into the agent's bootstrap Secret`,
       };
     }
     case "revoked-key":
       return {
         answer: denied(
-          `${revokedSince(cluster)}, and its key with it; the token is good, and the agent has to come with a new key: it makes one by itself, an older one does once its Secret flotilla-agent/flotilla-identity is deleted`,
+          `${revokedSince(cluster)}, and its key with it; the token is valid, but the agent needs a new key: it creates one by itself`,
           true,
         ),
       };
@@ -81,7 +79,7 @@ function revokedSince(cluster: Cluster): string {
 }
 
 function denied(message: string, needsNewKey = false): RpcError {
-  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REFUSED, message, {
+  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message, {
     ...(needsNewKey && { trailers: newKeyTrailers() }),
   });
 }

@@ -1,6 +1,7 @@
 /**
- * A cluster whose Cluster was deleted comes back with a new token alone. What is left of it, its namespace on the hub, tells
- * its token so before it goes; so one of the two always knows, and the API server itself is asked for both, in that order.
+ * A cluster whose Cluster was deleted needs a new token to enrol again. The removed client is recorded in the cluster namespace,
+ * and in the token before that namespace is deleted. So one of the two always has it; both are read from the API server, in
+ * that order.
  */
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
@@ -11,7 +12,7 @@ import { removedClientOf } from "../cluster/house.ts";
 import { clientDigest } from "../registrationtoken/removed-clients.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { enrollErrors } from "./errors.ts";
-import { isRemoved, type TokenTerms } from "./token-terms.ts";
+import { isRemoved, type TokenTerms } from "./token.ts";
 
 export interface NewCluster {
   readonly name: string;
@@ -19,30 +20,32 @@ export interface NewCluster {
   readonly token: TokenTerms;
 }
 
-/** Throws an RpcError when the Cluster that is about to be made was there before and enrolled with this very token. */
+/** Throws TOKEN_REJECTED when the Cluster to be created existed before and enrolled with the same token. */
 export async function rejectRemovedCluster(
   rest: Pick<KubeRest, "get">,
   { name, clientId, token }: NewCluster,
 ): Promise<void> {
   const { namespace } = token;
-  const house = await rest.get(namespaces, { name: clusterNamespaceName(namespace, name) });
-  const left = house && removedClientOf(house);
-  const isLeft =
-    left?.token === token.uid &&
-    (left.client === clientDigest(clientId) || token.clusterName !== undefined);
+  const clusterNamespace = await rest.get(namespaces, {
+    name: clusterNamespaceName(namespace, name),
+  });
+  const removed = clusterNamespace && removedClientOf(clusterNamespace);
+  const isRecorded =
+    removed?.token === token.uid &&
+    (removed.client === clientDigest(clientId) || token.clusterName !== undefined);
   const stored = await rest.get(clusterRegistrationTokens, { namespace, name: token.name });
   if (stored?.metadata.uid !== token.uid)
-    throw refused(`the registration token ${token.name} was deleted`);
-  if (isLeft || isRemoved(stored, clientId))
-    throw refused(
-      `the Cluster that client id ${clientId} was enrolled as was deleted, and the registration token ${token.name} that it enrolled with does not bring it back`,
+    throw rejected(`the registration token ${token.name} was deleted`);
+  if (isRecorded || isRemoved(stored, clientId))
+    throw rejected(
+      `the Cluster of client id ${clientId} was deleted, and the registration token ${token.name} that it enrolled with cannot enrol it again`,
     );
 }
 
-function refused(why: string): RpcError {
+function rejected(why: string): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
-    enrollErrors.TOKEN_REFUSED,
-    `${why}; make a new ClusterRegistrationToken on the hub and put the content of its Secret into the agent's bootstrap Secret`,
+    enrollErrors.TOKEN_REJECTED,
+    `${why}; create a new ClusterRegistrationToken on the hub and copy the content of its Secret into the agent's bootstrap Secret`,
   );
 }

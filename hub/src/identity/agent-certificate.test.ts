@@ -48,13 +48,13 @@ suite("an agent that calls", () => {
       "without a certificate",
       { certificate: undefined },
       status.UNAUTHENTICATED,
-      /no certificate was shown/,
+      /no valid client certificate/,
     ],
     [
       "with a certificate that has ended",
       { now: 2_000 },
       status.UNAUTHENTICATED,
-      /ended at 1970-01-01T00:00:02/,
+      /expired at 1970-01-01T00:00:02/,
     ],
     [
       "with a certificate of another hub",
@@ -68,7 +68,12 @@ suite("an agent that calls", () => {
       status.PERMISSION_DENIED,
       /does not exist/,
     ],
-    ["of a Cluster that was made anew", { cluster: anew }, status.PERMISSION_DENIED, /made anew/],
+    [
+      "of a Cluster that was created again",
+      { cluster: anew },
+      status.PERMISSION_DENIED,
+      /deleted and created again/,
+    ],
     [
       "of a Cluster that is being deleted",
       { cluster: deleting },
@@ -91,13 +96,13 @@ suite("an agent that calls", () => {
       "with a key that another one has taken the place of",
       { cluster: annotated({ [agentKeyAnnotation]: "sha256:bb" }) },
       status.PERMISSION_DENIED,
-      /^Cluster fleet-default\/one is enrolled with another key by now$/,
+      /^Cluster fleet-default\/one is now enrolled with another key$/,
     ],
     [
       "with a key that was taken off the Cluster",
       { cluster: annotated({}) },
       status.PERMISSION_DENIED,
-      /no key any more: its annotation flotilla.dev\/agent-key was removed/,
+      /no longer enrolled with a key: its annotation flotilla.dev\/agent-key was removed/,
     ],
     [
       "of a Cluster that was revoked",

@@ -1,4 +1,4 @@
-/** Who calls, by the verified certificate of the connection and nothing else, and whether that is still somebody. Pure. */
+/** Authentication of agents by the verified client certificate, and authorization by the Cluster that it names. Pure. */
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -12,13 +12,13 @@ import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
 
 export interface AgentCertificate {
   readonly identity: ClusterIdentity;
-  /** Of the key that the connection was made with. */
+  /** Of the public key. */
   readonly fingerprint: string;
   /** ms since 1970. */
   readonly notAfter: number;
 }
 
-/** What a certificate says that was verified against our authority; `undefined` for one that is no agent's. */
+/** Parses a certificate that was verified against our authority; `undefined` for one that is no agent's. */
 export function parseAgentCertificate(certificate: PeerCertificate): AgentCertificate | undefined {
   const identity = identityInNames(certificate.subjectaltname);
   const notAfter = Date.parse(certificate.valid_to);
@@ -31,13 +31,13 @@ export function parseAgentCertificate(certificate: PeerCertificate): AgentCertif
 export interface CallerInput {
   readonly certificate: AgentCertificate | undefined;
   readonly hubId: string;
-  /** The Cluster of the certificate's name, as the hub knows it now. */
+  /** The Cluster that the certificate names, from the cache. */
   readonly cluster: Cluster | undefined;
   /** ms since 1970. */
   readonly now: number;
 }
 
-/** Why a caller is refused; `undefined` when it is not. */
+/** The error to reject a caller with; `undefined` when it is authorized. */
 export function validateCaller({
   certificate,
   hubId,
@@ -50,56 +50,53 @@ export function validateCaller({
     return new RpcError(
       status.UNAUTHENTICATED,
       rpcErrors.AGENT_UNKNOWN,
-      `the agent's certificate ended at ${new Date(notAfter).toISOString()}; it has to enrol again`,
+      `the agent's certificate expired at ${new Date(notAfter).toISOString()}; enrol again`,
     );
   }
   if (identity.hubId !== hubId) {
     return new RpcError(
       status.UNAUTHENTICATED,
-      rpcErrors.AGENT_REFUSED,
+      rpcErrors.AGENT_REJECTED,
       `the agent's certificate is for hub ${identity.hubId}, this is hub ${hubId}`,
     );
   }
   if (cluster?.metadata.uid === identity.uid) return validateAgent(certificate, cluster);
   const name = `${identity.namespace}/${identity.name}`;
-  const what = cluster === undefined ? "does not exist" : "was made anew since it was enrolled";
-  return refused(`Cluster ${name} ${what} on this hub; enrol it again with a registration token`);
+  const what = cluster === undefined ? "does not exist" : "was deleted and created again";
+  return rejected(`Cluster ${name} ${what} on this hub; enrol it again with a registration token`);
 }
 
-/**
- * Why an agent that was let in is no longer: asked again at every call and whenever its Cluster changes. `undefined` while
- * it is.
- */
+/** The error that ends an agent's authorization, checked at every call and whenever its Cluster changes; `undefined` while it is valid. */
 export function validateAgent(
   { identity, fingerprint }: Pick<AgentCertificate, "identity" | "fingerprint">,
   cluster: Cluster | undefined,
 ): RpcError | undefined {
   const name = `${identity.namespace}/${identity.name}`;
   if (cluster?.metadata.uid !== identity.uid)
-    return refused(`Cluster ${name} was deleted on the hub`);
-  // One that is emptied before it goes needs its agent for that.
+    return rejected(`Cluster ${name} was deleted on the hub`);
+  // With deletion policy Uninstall the agent is needed until everything is uninstalled.
   if (cluster.metadata.deletionTimestamp !== undefined && !isLeaving(cluster))
-    return refused(`Cluster ${name} is being deleted on this hub`);
+    return rejected(`Cluster ${name} is being deleted on this hub`);
   const revocation = revocationOf(cluster);
-  if (revocation !== undefined) return refused(revokedSentence(name, revocation));
+  if (revocation !== undefined) return rejected(revokedSentence(name, revocation));
   const known = cluster.metadata.annotations?.[agentKeyAnnotation];
   if (known === fingerprint) return undefined;
-  return refused(
+  return rejected(
     known === undefined
-      ? `Cluster ${name} is enrolled with no key any more: its annotation ${agentKeyAnnotation} was removed`
-      : `Cluster ${name} is enrolled with another key by now`,
+      ? `Cluster ${name} is no longer enrolled with a key: its annotation ${agentKeyAnnotation} was removed`
+      : `Cluster ${name} is now enrolled with another key`,
   );
 }
 
-function refused(message: string): RpcError {
-  return new RpcError(status.PERMISSION_DENIED, rpcErrors.AGENT_REFUSED, message);
+function rejected(message: string): RpcError {
+  return new RpcError(status.PERMISSION_DENIED, rpcErrors.AGENT_REJECTED, message);
 }
 
-/** The refusal of whoever shows no certificate of an agent. */
+/** The error for a caller without a certificate of an agent. */
 export function noCertificate(): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
     rpcErrors.AGENT_UNKNOWN,
-    "no certificate was shown that this hub issued and that is still good; enrol with a registration token of this hub",
+    "no valid client certificate that this hub issued; enrol with a registration token of this hub",
   );
 }

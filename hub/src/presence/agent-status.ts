@@ -1,5 +1,5 @@
-/** Writes what is the replicas' in the status of a Cluster, always from the newest that there is. */
-import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
+/** The fields of a Cluster's status that record its agent: written by the replica that serves it, or by the leader for a dead replica. */
+import type { Cluster, ClusterAgent, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
@@ -17,16 +17,16 @@ export interface AgentStatusDeps {
 
 export interface AgentStatusOptions {
   readonly signal?: AbortSignal;
-  /** Decide on what the API server has, since the cache may still show a write of our own over it. */
+  /** Read from the API server first, because the cache may still show a write of our own. */
   readonly fromServer?: boolean;
 }
 
-/** The roll-up writes the same status; each of its writes may cost one of ours. */
+/** The status controller writes the same object; each of its writes may cause a conflict here. */
 const attempts = 20;
 
 /**
- * By compare and swap: `change` decides on each version that a write was refused for, so that nothing is ever written over
- * what somebody else has written since. `undefined` changes nothing. Gives the Cluster as it is then.
+ * Compare and swap: after a conflict `change` decides again on the newest version. `undefined` writes nothing. Returns the
+ * Cluster as it is then; `undefined` when it does not exist. Throws CLUSTER_CONFLICT.
  */
 export async function writeAgentStatus(
   { rest, clusters }: AgentStatusDeps,
@@ -53,6 +53,18 @@ export async function writeAgentStatus(
       cluster = undefined;
     }
   }
-  const message = `the status of Cluster ${key} was changed by others ${attempts} times while it was being written`;
-  throw new AppError(presenceErrors.CLUSTER_BUSY, message);
+  const message = `cannot write the status of Cluster ${key}: ${attempts} conflicts in a row; retrying`;
+  throw new AppError(presenceErrors.CLUSTER_CONFLICT, message);
+}
+
+/** RFC 3339, to the second. */
+export function toTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** When an agent that is offline was last seen: when its replica was, but not before it connected. */
+export function lastSeen(agent: ClusterAgent, replicaSeen: string): string {
+  const [connected, last] = [Date.parse(agent.lastSeen ?? ""), Date.parse(replicaSeen)];
+  if (Number.isNaN(last)) return agent.lastSeen ?? "";
+  return toTime(Number.isNaN(connected) ? last : Math.max(connected, last));
 }

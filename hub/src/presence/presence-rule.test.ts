@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { decidePresence, type PresenceDecision, type PresenceInput } from "./presence-rule.ts";
 
-const evidence: PresenceInput = {
+const input: PresenceInput = {
   agent: { connected: true, replica: "hub-0", epoch: 3 },
-  heldEpoch: undefined,
+  connectedEpoch: undefined,
   ended: undefined,
-  isComing: false,
+  hasOpenStream: false,
   replica: "hub-0",
-  isCountedOn: true,
+  isLeaseHeld: true,
   upForMs: 10_000,
   graceMs: 30_000,
   settleMs: 2_500,
@@ -16,68 +16,68 @@ const evidence: PresenceInput = {
 
 suite("a Cluster that is recorded as connected", () => {
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
-    ["is right while its stream is held", { heldEpoch: 3 }, { kind: "right" }],
+    ["is correct while its stream is connected", { connectedEpoch: 3 }, { kind: "correct" }],
     [
-      "is right while a stream is held whose epoch is not written yet",
-      { heldEpoch: 4, ended: { epoch: 3, forMs: 9_000 } },
-      { kind: "right" },
+      "is correct while a stream is connected whose epoch is not in the cache yet",
+      { connectedEpoch: 4, ended: { epoch: 3, forMs: 9_000 } },
+      { kind: "correct" },
     ],
     [
-      "may come back when its stream has just ended",
+      "may reconnect when its stream has just ended",
       { ended: { epoch: 3, forMs: 500 } },
       { kind: "wait", ms: 2_000 },
     ],
     [
-      "is gone when its stream has ended and it has not come back",
+      "is offline when its stream has ended and it has not reconnected",
       { ended: { epoch: 3, forMs: 2_500 } },
-      { kind: "gone" },
+      { kind: "offline" },
     ],
     [
-      "is right while a newer stream of it begins",
-      { ended: { epoch: 3, forMs: 9_000 }, isComing: true },
-      { kind: "right" },
+      "is correct while a newer stream is being registered",
+      { ended: { epoch: 3, forMs: 9_000 }, hasOpenStream: true },
+      { kind: "correct" },
     ],
     [
-      "may come back when it was connected before this process started",
+      "may reconnect when it was connected before this process started",
       {},
       { kind: "wait", ms: 20_000 },
     ],
-    ["is gone when it has not come back", { upForMs: 30_000 }, { kind: "gone" }],
+    ["is offline when it has not reconnected", { upForMs: 30_000 }, { kind: "offline" }],
     [
-      "is left to the replica that holds it",
+      "is left to the replica that it is connected to",
       { agent: { connected: true, replica: "hub-1", epoch: 3 }, upForMs: 60_000 },
-      { kind: "right" },
+      { kind: "correct" },
     ],
     [
-      "is left to whoever leads while nobody counts on this replica",
-      { ended: { epoch: 3, forMs: 9_000 }, isCountedOn: false },
+      "is left to the leader while this replica does not hold its Lease",
+      { ended: { epoch: 3, forMs: 9_000 }, isLeaseHeld: false },
       { kind: "wait", ms: 2_500 },
     ],
-    ["is right when it never came", { agent: undefined }, { kind: "right" }],
+    ["is correct when the agent never connected", { agent: undefined }, { kind: "correct" }],
   ];
-  for (const [what, change, verdict] of cases) {
-    test(what, () => assert.deepEqual(decidePresence({ ...evidence, ...change }), verdict));
+  for (const [what, change, decision] of cases) {
+    test(what, () => assert.deepEqual(decidePresence({ ...input, ...change }), decision));
   }
 });
 
-suite("a Cluster that is recorded as gone", () => {
+suite("a Cluster that is recorded as offline", () => {
   const agent = { connected: false, replica: "hub-0", epoch: 3 };
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
-    ["is right without its stream", {}, { kind: "right" }],
-    ["is there when its stream is held", { heldEpoch: 3 }, { kind: "there" }],
-    ["is right when what is held is another stream", { heldEpoch: 2 }, { kind: "right" }],
+    ["is correct without a stream", {}, { kind: "correct" }],
+    ["is connected when its stream is", { connectedEpoch: 3 }, { kind: "connected" }],
+    ["is correct when another stream is connected", { connectedEpoch: 2 }, { kind: "correct" }],
     [
-      "is right when another replica held it last",
-      { heldEpoch: 3, agent: { ...agent, replica: "hub-1" } },
-      { kind: "right" },
+      "is correct when it was last connected to another replica",
+      { connectedEpoch: 3, agent: { ...agent, replica: "hub-1" } },
+      { kind: "correct" },
     ],
     [
-      "stays so while nobody counts on this replica",
-      { heldEpoch: 3, isCountedOn: false },
+      "stays so while this replica does not hold its Lease",
+      { connectedEpoch: 3, isLeaseHeld: false },
       { kind: "wait", ms: 2_500 },
     ],
   ];
-  for (const [what, change, verdict] of cases) {
-    test(what, () => assert.deepEqual(decidePresence({ ...evidence, agent, ...change }), verdict));
+  for (const [what, change, decision] of cases) {
+    test(what, () => assert.deepEqual(decidePresence({ ...input, agent, ...change }), decision));
   }
 });

@@ -30,7 +30,7 @@ function start({
   const clock = createFakeClock();
   const rest = createMemoryKube();
   const clusters = createStore<Cluster>();
-  let isCountedOn = true;
+  let isLeaseHeld = true;
   const made = aCluster("paris", {
     metadata: { uid: paris.uid },
     status: { ...(agent && { agent }) },
@@ -40,25 +40,25 @@ function start({
     rest,
     clusters,
     replica: "hub-0",
-    isCountedOn: () => isCountedOn,
+    isLeaseHeld: () => isLeaseHeld,
     ...(previousRenewTime !== undefined && { previousRenewTime }),
     clock,
   });
-  const told: string[] = [];
-  presence.onChange((name) => void told.push(name));
+  const enqueued: string[] = [];
+  presence.onChange((name) => void enqueued.push(name));
   const stored = () => rest.peek(clusterResource, { namespace: workspace, name: "paris" });
   return {
     clock,
     rest,
     presence,
-    told,
+    enqueued,
     agent: () => stored()?.status?.agent,
     reconcile: () => presence.reconcile(key, aContext()),
     connect: async () => {
       presence.opened(paris);
       return await presence.connected(paris, arrival);
     },
-    /** Somebody else writes what is the replicas', and the watch delivers it or not. */
+    /** Another writer changes the agent's status, and the watch delivers it or not. */
     write(changed: ClusterAgent, isSeen: boolean): void {
       const current = stored();
       assert.ok(current !== undefined);
@@ -70,14 +70,14 @@ function start({
       clusters.set(written);
       presence.clusterChanged(keyOf(written), written);
     },
-    count: (isOn: boolean) => {
-      isCountedOn = isOn;
+    holdLease: (isHeld: boolean) => {
+      isLeaseHeld = isHeld;
     },
   };
 }
 
 suite("an agent whose stream has ended", () => {
-  test("is gone after a moment in which it could have come back, as of its end", async () => {
+  test("is offline since its end, after a moment in which it could have reconnected", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     await clock.advance(60_000);
@@ -92,7 +92,7 @@ suite("an agent whose stream has ended", () => {
     assert.equal(agent()?.lastSeen, "2026-01-01T00:01:00Z");
   });
 
-  test("is not gone while it comes back, and is if it does not make it", async () => {
+  test("is not offline while it reconnects, and is when that fails", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     presence.opened(paris);
@@ -106,7 +106,7 @@ suite("an agent whose stream has ended", () => {
     assert.equal(agent()?.connected, false);
   });
 
-  test("and that has gone to another replica is that one's, also where the watch is behind", async () => {
+  test("and that has connected to another replica is left to that one, also while the watch is behind", async () => {
     const { clock, rest, connect, presence, reconcile, agent, write } = start();
     const epoch = await connect();
     presence.closed(paris, epoch);
@@ -117,19 +117,19 @@ suite("an agent whose stream has ended", () => {
     await reconcile();
 
     assert.deepEqual(agent(), elsewhere);
-    assert.equal(rest.writes.at(-1), `replace clusters ${key}`, "it was tried, and refused");
+    assert.equal(rest.writes.at(-1), `replace clusters ${key}`, "it was tried, and conflicted");
   });
 });
 
-suite("an agent that is here", () => {
-  test("and is said to be gone, since this replica was taken for dead, is written back", async () => {
-    const { connect, presence, reconcile, agent, write, told } = start();
+suite("an agent that is connected here", () => {
+  test("and is recorded as offline, because this replica was taken for dead, is written back", async () => {
+    const { connect, presence, reconcile, agent, write, enqueued } = start();
     const epoch = await connect();
     const before = agent();
-    told.length = 0;
+    enqueued.length = 0;
 
     write({ ...before, connected: false }, true);
-    assert.deepEqual(told, [key]);
+    assert.deepEqual(enqueued, [key]);
     await reconcile();
 
     assert.equal(agent()?.connected, true);
@@ -137,23 +137,23 @@ suite("an agent that is here", () => {
     presence.closed(paris, epoch);
   });
 
-  test("is not written back while nobody counts on this replica, and no other is answered", async () => {
-    const { connect, reconcile, agent, write, count } = start();
+  test("is not written back while this replica does not hold its Lease, and no other is served", async () => {
+    const { connect, reconcile, agent, write, holdLease } = start();
     await connect();
     write({ ...agent(), connected: false }, true);
 
-    count(false);
+    holdLease(false);
     assert.equal((await reconcile()).kind, "requeue");
     assert.equal(agent()?.connected, false);
-    await assert.rejects(connect(), /could not renew its Lease, so it answers no agent/);
+    await assert.rejects(connect(), /could not renew its Lease, so it does not serve agents/);
 
-    count(true);
+    holdLease(true);
     await reconcile();
     assert.equal(agent()?.connected, true);
   });
 });
 
-suite("an agent that the process before held", () => {
+suite("an agent that was connected to the previous process", () => {
   const recorded = {
     connected: true,
     replica: "hub-0",
@@ -161,7 +161,7 @@ suite("an agent that the process before held", () => {
     lastSeen: "2025-11-01T00:00:00Z",
   };
 
-  test("has a minute to come back, and is gone since that process was", async () => {
+  test("has a minute to reconnect, and is offline since that process was", async () => {
     const { clock, reconcile, agent } = start({
       previousRenewTime: "2025-12-24T18:00:00.000000Z",
       agent: recorded,

@@ -1,9 +1,9 @@
-/** What a Cluster is, as far as its agent is told. Pure. */
+/** The cluster info that an agent gets: what its Cluster is, for templates. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 
-/** Holds everything else once more. */
+/** A copy of the whole object. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
@@ -17,7 +17,7 @@ export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
   };
 }
 
-/** Whether a change of a Cluster is one that its agent is to know; its status never is. */
+/** Whether a change of a Cluster changes its cluster info; a change of its status never does. */
 export function isClusterInfoChange(
   before: Cluster | undefined,
   after: Cluster | undefined,

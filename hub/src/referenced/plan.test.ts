@@ -14,17 +14,17 @@ const ref = { kind: "Secret", name: "source" } as const;
 const unknown: ReferencedSource = { kind: "unknown" };
 const absent: ReferencedSource = { kind: "absent" };
 const present: ReferencedSource = { kind: "present", digest: "sha256:1" };
-const unheard = undefined;
-const toldAbsent = {};
+const neverSent = undefined;
+const sentAbsent = {};
 const current = { digest: "sha256:1" };
 const old = { digest: "sha256:0" };
 
 const nothing: ReferencedStep = { kind: "nothing" };
 const send: ReferencedStep = { kind: "send", ref, digest: "sha256:1" };
-const tellAbsent: ReferencedStep = { kind: "send", ref };
+const sendAbsent: ReferencedStep = { kind: "send", ref };
 const withdraw: ReferencedStep = { kind: "withdraw", ref };
 
-suite("what an agent is told of one object", () => {
+suite("one referenced object", () => {
   const cases: readonly (readonly [
     string,
     Pick<HeldSupply, "digest"> | undefined,
@@ -32,26 +32,40 @@ suite("what an agent is told of one object", () => {
     ReferencedSource,
     ReferencedStep,
   ])[] = [
-    ["the object that it has not heard of", unheard, true, present, send],
-    ["the object that it heard was not there", toldAbsent, true, present, send],
-    ["the object that has changed", old, true, present, send],
-    ["nothing of one that it holds", current, true, present, nothing],
-    ["that there is none, when it has not heard of it", unheard, true, absent, tellAbsent],
-    ["that there is none any more", old, true, absent, tellAbsent],
-    ["nothing when it knows that there is none", toldAbsent, true, absent, nothing],
-    ["nothing while nobody has looked, whatever it holds", old, true, unknown, nothing],
-    ["nothing while nobody has looked and it holds nothing", unheard, true, unknown, nothing],
-    ["to forget what nothing names", current, false, present, withdraw],
-    ["to forget what nothing names and nobody looks at", old, false, unknown, withdraw],
-    ["to forget that there was none", toldAbsent, false, absent, withdraw],
-    ["nothing of what nothing names and it does not hold", unheard, false, present, nothing],
+    ["sends an object that was never sent", neverSent, true, present, send],
+    ["sends an object that was sent as absent", sentAbsent, true, present, send],
+    ["sends an object that has changed", old, true, present, send],
+    ["sends nothing when the agent is up to date", current, true, present, nothing],
+    ["sends absence when nothing was sent", neverSent, true, absent, sendAbsent],
+    ["sends absence when the object was deleted", old, true, absent, sendAbsent],
+    ["sends nothing when absence was sent", sentAbsent, true, absent, nothing],
+    [
+      "sends nothing before the object is read, whatever the agent has",
+      old,
+      true,
+      unknown,
+      nothing,
+    ],
+    [
+      "sends nothing before the object is read when the agent has nothing",
+      neverSent,
+      true,
+      unknown,
+      nothing,
+    ],
+    ["withdraws an object without references", current, false, present, withdraw],
+    ["withdraws an object without references that is not read", old, false, unknown, withdraw],
+    ["withdraws sent absence without references", sentAbsent, false, absent, withdraw],
+    ["sends nothing without references and inventory", neverSent, false, present, nothing],
   ];
-  for (const [what, held, isNamed, source, step] of cases)
-    test(what, () => assert.deepEqual(planReferencedObject(ref, { held, isNamed, source }), step));
+  for (const [what, observed, isReferenced, source, step] of cases)
+    test(what, () =>
+      assert.deepEqual(planReferencedObject(ref, { observed, isReferenced, source }), step),
+    );
 });
 
-suite("what an agent is told when it connects", () => {
-  test("differs from what it holds, in a stable order", () => {
+suite("the plan for an agent that connects", () => {
+  test("has what differs from the inventory, in a stable order", () => {
     const holdings: readonly HeldSupply[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },

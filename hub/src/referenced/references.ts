@@ -1,4 +1,4 @@
-/** Has followed what the BundleDeployments of all clusters name. */
+/** The references of BundleDeployments to Secrets and ConfigMaps of their workspace. */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
@@ -8,7 +8,7 @@ import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
-/** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
+/** BundleDeployments by the keys of their referenced objects, of any workspace. */
 export const bySupply = "supply";
 export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: referencesOf };
 
@@ -16,18 +16,18 @@ export function referencesOf({ spec }: BundleDeployment): readonly string[] {
   return spec.supplies ?? [];
 }
 
-/** What comes to be named, and what is not named any more, by a change of a BundleDeployment. */
+/** The references that a change of a BundleDeployment adds and drops. */
 export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
   const [was, is] = [before, after].map((one) => (one === undefined ? [] : referencesOf(one)));
-  const others = (some: readonly string[] = [], than: readonly string[] = []) =>
-    some.filter((key) => !than.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
-  return { added: others(is, was), dropped: others(was, is) };
+  const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
+    keys.filter((key) => !others.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
+  return { added: without(is, was), dropped: without(was, is) };
 }
 
-/** To be called before the informer runs; gives how to stop. */
+/** Keeps every referenced object watched. To be called before the informer runs; returns the function that stops it. */
 export function watchReferences(
   deployments: Pick<Informer<BundleDeployment>, "onChange">,
   objects: Pick<WorkspaceObjects, "watch" | "unwatch">,

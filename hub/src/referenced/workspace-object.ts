@@ -1,12 +1,12 @@
-/** A Secret or ConfigMap of a workspace as it is handed out. Pure. */
+/** A Secret or ConfigMap of a workspace, as it is sent to agents. Pure. */
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { ConfigMap, Secret } from "@flotilla/shared/kube/core-resources.ts";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
 
-/** What is known of an object of a workspace. */
+/** The observed state of an object of a workspace. */
 export type WorkspaceObject =
-  /** It was not looked at yet, or could not be. */
+  /** Not read yet, or cannot be read. */
   | { readonly kind: "unknown" }
   | { readonly kind: "absent" }
   | {
@@ -16,18 +16,18 @@ export type WorkspaceObject =
       readonly object: SupplyObject;
     };
 
-/** What is kept of either kind. */
+/** Either kind, as it is kept in memory. */
 export type StoredObject = Secret & ConfigMap;
 
-/** Types of Secrets that are large, many, and nobody's to hand out: Helm's own records, and Fleet's. */
-const foreignTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
+/** Types of Secrets that are large, numerous and never sent: the records of Helm and Fleet. */
+const excludedTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
 
-/** Which objects of a namespace are watched. */
+/** The field selector of the watch. */
 export function watchedFields(kind: SupplyKind): string | undefined {
-  return kind === "Secret" ? foreignTypes.map((type) => `type!=${type}`).join(",") : undefined;
+  return kind === "Secret" ? excludedTypes.map((type) => `type!=${type}`).join(",") : undefined;
 }
 
-/** Enough to know that it is there, and as which version. */
+/** Keeps only what identifies the object and its version. */
 export function withoutContent({ metadata }: StoredObject): StoredObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   return {
@@ -40,7 +40,7 @@ export function withoutContent({ metadata }: StoredObject): StoredObject {
   };
 }
 
-/** What of it is handed out. */
+/** The part that is sent. */
 export function referencedObjectOf({
   metadata,
   type,

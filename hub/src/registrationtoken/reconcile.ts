@@ -48,8 +48,8 @@ export function tokenReconciler({
     }
     if (plan.secret.kind === "taken") {
       const note = `Secret ${key} exists and does not belong to this token, so the token cannot be used; delete the Secret or make a token of another name`;
-      events.record(token, { type: "Warning", reason: "SecretTaken", action: "Prepare", note });
-      throw new AppError(registrationTokenErrors.TOKEN_SECRET_TAKEN, note);
+      events.record(token, { type: "Warning", reason: "SecretConflict", action: "Prepare", note });
+      throw new AppError(registrationTokenErrors.TOKEN_SECRET_CONFLICT, note);
     }
     await writeSecret(token, plan.secret, signal);
     if (plan.status !== undefined) {

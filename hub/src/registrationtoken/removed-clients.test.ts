@@ -7,7 +7,7 @@ import {
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { tokenIndexers } from "../cache/enrolment-indexes.ts";
-import { isRemoved } from "../enrolment/token-terms.ts";
+import { isRemoved } from "../enrolment/token.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { clientDigest, recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
 

@@ -15,8 +15,7 @@ import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
-import { writeAgentStatus } from "../presence/agent-status.ts";
-import { lastSeen, toTime } from "../presence/last-seen.ts";
+import { lastSeen, toTime, writeAgentStatus } from "../presence/agent-status.ts";
 import type { Replicas } from "./replicas.ts";
 
 /** Of the informer of Clusters: those recorded as connected, by their replica. */

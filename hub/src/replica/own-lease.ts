@@ -76,7 +76,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       }
     }
     throw new AppError(
-      presenceErrors.REPLICA_BUSY,
+      presenceErrors.REPLICA_NAME_CONFLICT,
       `the Lease ${namespace}/${ref.name} of replica ${replica} was written by others ${attempts} times while it was being taken; are there two replicas of that name?`,
     );
   }

@@ -14,7 +14,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Incoming<unknown>>> =
   Connect: incoming.Connect.requestDeserialize,
 };
 
-describe("what agents say", () => {
+describe("messages of agents", () => {
   for (const [name, decode] of Object.entries(decoders)) {
     test(`with ${name} never ends in a decoder that throws, whatever it is`, () => {
       const seen = new Set<string>();
@@ -23,10 +23,10 @@ describe("what agents say", () => {
           const came = decode(Buffer.from(bytes));
 
           seen.add(came.kind);
-          if (came.kind === "unreadable") assert.ok(isPrintable(came.why), came.why);
+          if (came.kind === "undecodable") assert.ok(isPrintable(came.why), came.why);
         }),
       );
-      assert.deepEqual([...seen].toSorted(), ["message", "unreadable"]);
+      assert.deepEqual([...seen].toSorted(), ["message", "undecodable"]);
     });
 
     test(`with ${name} and cannot be read is refused with why`, () => {
@@ -36,7 +36,7 @@ describe("what agents say", () => {
         () => decoded(came),
         (thrown) =>
           thrown instanceof WireError &&
-          /^the message of 6 bytes cannot be read: [a-z]+/.test(thrown.message),
+          /^the message of 6 bytes cannot be decoded: [a-z]+/.test(thrown.message),
       );
     });
   }
@@ -64,8 +64,8 @@ describe("what agents say", () => {
 
       assert.equal(requestDeserialize(padded(most)).kind, "message");
       assert.deepEqual(requestDeserialize(padded(most + 1)), {
-        kind: "unreadable",
-        why: "the message of 262145 bytes cannot be read: a request may have 262144 bytes at most",
+        kind: "undecodable",
+        why: "the message of 262145 bytes cannot be decoded: a request has at most 262144 bytes",
       });
     });
   }

@@ -1,6 +1,6 @@
 /**
- * What agents say, as the handlers get it: decoded, or why it could not be. A decoder that throws would be answered by gRPC
- * itself, in words that tell nobody anything, and no handler would hear of it.
+ * Messages of agents as the handlers get them: decoded, or the reason why they could not be. gRPC answers a decoder that throws
+ * itself, with an internal error, and calls no handler.
  */
 import type {
   loadFleetService,
@@ -16,13 +16,16 @@ import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type {
   handleBidiStreamingCall,
   handleUnaryCall,
+  ServerDuplexStream,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
-/** For `readable` alone, where it is mapped to our own types. */
+/** Read with `decoded`, where it is mapped to our own types. */
 export type Incoming<T> =
   | { readonly kind: "message"; readonly message: T }
-  | { readonly kind: "unreadable"; readonly why: string };
+  | { readonly kind: "undecodable"; readonly why: string };
+
+export type AgentStream = ServerDuplexStream<Incoming<ReadAgentMessage>, WireHubMessage>;
 
 export interface IncomingHandlers extends UntypedServiceImplementation {
   readonly Enroll: handleUnaryCall<Incoming<ReadEnrollRequest>, WireEnrollResponse>;
@@ -34,41 +37,41 @@ type FleetService = ReturnType<typeof loadFleetService>["service"];
 type Decode<T> = (bytes: Buffer) => T;
 
 /**
- * Of a request to enrol or to renew: a token, a request for a certificate, and as many labels of the greatest length as the
- * contract allows. What is longer was not made by an agent, and is not even decoded.
+ * Of Enroll and Renew: a token, a certificate request, and the most and longest labels that the contract allows. No agent
+ * sends a longer one, so it is not decoded.
  */
 const maxRequestBytes = 256 * 1024;
 
 /** The service whose handlers are `IncomingHandlers`. */
 export function withIncomingDecoders({ Enroll, Renew, Connect }: FleetService) {
   return {
-    Enroll: { ...Enroll, requestDeserialize: incoming(short(Enroll.requestDeserialize)) },
-    Renew: { ...Renew, requestDeserialize: incoming(short(Renew.requestDeserialize)) },
-    Connect: { ...Connect, requestDeserialize: incoming(Connect.requestDeserialize) },
+    Enroll: { ...Enroll, requestDeserialize: toIncoming(limited(Enroll.requestDeserialize)) },
+    Renew: { ...Renew, requestDeserialize: toIncoming(limited(Renew.requestDeserialize)) },
+    Connect: { ...Connect, requestDeserialize: toIncoming(Connect.requestDeserialize) },
   };
 }
 
-/** The message. Throws a WireError, as the mappers do with a message that can be read and is not allowed. */
+/** The message. Throws a WireError, as the mappers do for a message that is decoded and not allowed. */
 export function decoded<T>(incoming: Incoming<T>): T {
-  if (incoming.kind === "unreadable") throw new WireError(incoming.why);
+  if (incoming.kind === "undecodable") throw new WireError(incoming.why);
   return incoming.message;
 }
 
-function incoming<T>(decode: Decode<T>): Decode<Incoming<T>> {
+function toIncoming<T>(decode: Decode<T>): Decode<Incoming<T>> {
   return (bytes) => {
     try {
       return { kind: "message", message: decode(bytes) };
     } catch (thrown) {
-      const why = `the message of ${bytes.length} bytes cannot be read: ${shown(messageOf(thrown))}`;
-      return { kind: "unreadable", why };
+      const why = `the message of ${bytes.length} bytes cannot be decoded: ${shown(messageOf(thrown))}`;
+      return { kind: "undecodable", why };
     }
   };
 }
 
-function short<T>(decode: Decode<T>): Decode<T> {
+function limited<T>(decode: Decode<T>): Decode<T> {
   return (bytes) => {
     if (bytes.length > maxRequestBytes)
-      throw new WireError(`a request may have ${maxRequestBytes} bytes at most`);
+      throw new WireError(`a request has at most ${maxRequestBytes} bytes`);
     return decode(bytes);
   };
 }

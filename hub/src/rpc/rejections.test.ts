@@ -13,20 +13,21 @@ test("every refusal is counted, and told once a minute for each sender and reaso
     warn: (_: object, message: string) => void lines.push(message),
   });
   const refusals = createRejections({ metrics, clock, log });
-  const refuse = (who: string, reason: "broken" | "renewal") =>
+  const refuse = (who: string, reason: "protocol_violation" | "renewal_rate") =>
     refusals.rejected(who, { reason, fields: { cluster: who }, message: "refused" });
 
-  for (let times = 0; times < 1_000; times += 1) refuse("fleet-default/paris", "broken");
-  refuse("fleet-default/paris", "renewal");
-  refuse("fleet-default/rome", "broken");
+  for (let times = 0; times < 1_000; times += 1)
+    refuse("fleet-default/paris", "protocol_violation");
+  refuse("fleet-default/paris", "renewal_rate");
+  refuse("fleet-default/rome", "protocol_violation");
   assert.equal(lines.length, 3);
   await clock.advance(61_000);
-  refuse("fleet-default/paris", "broken");
+  refuse("fleet-default/paris", "protocol_violation");
 
   assert.equal(lines.length, 4);
-  const told = await metrics.getSingleMetricAsString("flotilla_hub_refused_total");
-  assert.match(told, /reason="broken"\} 1002/);
-  assert.match(told, /reason="renewal"\} 1$/m);
+  const told = await metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
+  assert.match(told, /reason="protocol_violation"\} 1002/);
+  assert.match(told, /reason="renewal_rate"\} 1$/m);
 });
 
 test("what the hub could not do is told once a minute for each Cluster, with why, and counted as no refusal", async () => {
@@ -49,7 +50,7 @@ test("what the hub could not do is told once a minute for each Cluster, with why
     { cluster: "fleet-default/rome", err: "no", message: "not welcomed" },
   ]);
   assert.doesNotMatch(
-    await metrics.getSingleMetricAsString("flotilla_hub_refused_total"),
+    await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),
     /reason=/,
   );
 });

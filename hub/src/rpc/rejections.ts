@@ -1,40 +1,42 @@
-/** What is refused of agents: each time counted, and told once a minute for each of them and each reason. */
+/** Rejected requests and messages of agents: each one counted, and logged once a minute for each agent and reason. */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { Counter, type Registry } from "prom-client";
 import { createRateLimit } from "./rate-limit.ts";
 
-/** As the metric has them. */
+/** The label of the metric. */
 export type RejectionReason =
-  /** No certificate, or none that is good here. */
+  /** No certificate, or one that is not valid here. */
   | "certificate"
-  /** More calls at the same time than an agent has use for. */
-  | "calls"
-  /** More connections one after the other than an agent that backs off makes. */
-  | "connects"
+  /** More concurrent calls than an agent needs. */
+  | "concurrent_calls"
+  /** More connections than an agent that backs off makes. */
+  | "connection_rate"
   | "enrolment"
-  | "renewal"
+  | "renewal_rate"
   /** What the contract of the wire does not allow. */
-  | "broken"
-  | "not a deployment of this cluster"
-  | "not being deleted";
+  | "protocol_violation"
+  /** A report on a deployment that the cluster does not have. */
+  | "unknown_deployment"
+  /** A confirmed withdrawal of a deployment that is not being deleted. */
+  | "deployment_not_deleted";
 
 export interface Rejection {
   readonly reason: RejectionReason;
-  /** Told to a person beside the reason. */
+  /** Of the log line, beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Constant. */
   readonly message: string;
 }
 
 export interface Rejections {
-  /** `who`: the Cluster or, where nobody knows it, the address. */
-  rejected(who: string, refusal: Rejection): void;
-  /** For what is told elsewhere. */
+  /** `peer`: the Cluster, or the address where no Cluster is known. */
+  rejected(peer: string, rejection: Rejection): void;
+  /** Counts one that is logged elsewhere. */
   count(reason: RejectionReason): void;
-  /** What the hub itself could not do for an agent: no refusal, and told as seldom. */
-  failed(who: string, thrown: unknown, failure: Omit<Rejection, "reason">): void;
+  /** A failure of the hub: no rejection, but logged as seldom. */
+  failed(peer: string, thrown: unknown, failure: Omit<Rejection, "reason">): void;
 }
 
 export interface RejectionsDeps {
@@ -45,25 +47,32 @@ export interface RejectionsDeps {
 
 export function createRejections({ metrics, clock, log }: RejectionsDeps): Rejections {
   const counter = new Counter({
-    name: "flotilla_hub_refused_total",
-    help: "What agents said or asked for that was refused, by reason.",
+    name: "flotilla_hub_rejected_total",
+    help: "Rejected requests and messages of agents, by reason.",
     labelNames: ["reason"],
     registers: [metrics],
   });
   const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
 
-  function counted(reason: RejectionReason): void {
+  function count(reason: RejectionReason): void {
     counter.inc({ reason });
   }
 
   return {
-    count: counted,
-    rejected(who, { reason, fields, message }) {
-      counted(reason);
-      if (lines.take(`${who} ${reason}`)) log.warn({ ...fields, reason }, message);
+    count,
+    rejected(peer, { reason, fields, message }) {
+      count(reason);
+      if (lines.take(`${peer} ${reason}`)) log.warn({ ...fields, reason }, message);
     },
-    failed(who, thrown, { fields, message }) {
-      if (lines.take(`${who} ${message}`)) log.warn({ ...fields, err: messageOf(thrown) }, message);
+    failed(peer, thrown, { fields, message }) {
+      if (lines.take(`${peer} ${message}`))
+        log.warn({ ...fields, err: messageOf(thrown) }, message);
     },
   };
+}
+
+/** The address of grpc-js's `getPeer()` without its port, which differs for each connection. */
+export function hostOf(peer: string): string {
+  const colon = peer.lastIndexOf(":");
+  return colon < 0 ? peer : peer.slice(0, colon);
 }

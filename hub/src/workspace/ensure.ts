@@ -1,4 +1,4 @@
-/** What every hub has: the workspaces `fleet-default` and `fleet-local`, and in the latter the ClusterGroup `default`. */
+/** Objects that every hub has: the workspaces `fleet-default` and `fleet-local`, and in the latter the ClusterGroup `default`. */
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { hubNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterGroups } from "@flotilla/shared/api/resources.ts";
@@ -7,8 +7,8 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 
-/** The namespace of the hub's own parts, which must be there before anything else is. */
-export async function prepareHubNamespace(rest: KubeRest): Promise<void> {
+/** The namespace of the hub itself; everything else needs it. */
+export async function ensureHubNamespace(rest: KubeRest): Promise<void> {
   await ensure(rest, namespaces, {
     apiVersion: "v1",
     kind: "Namespace",
@@ -16,8 +16,8 @@ export async function prepareHubNamespace(rest: KubeRest): Promise<void> {
   });
 }
 
-/** What is there already is left as it is. */
-export async function prepareWorkspaces(rest: KubeRest): Promise<void> {
+/** Existing objects are not changed. */
+export async function ensureWorkspaces(rest: KubeRest): Promise<void> {
   for (const name of [workspaceNamespace, localNamespace]) {
     await ensure(rest, namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }

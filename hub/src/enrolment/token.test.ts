@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { termsOf } from "./token-terms.ts";
-import { validateToken } from "./validate-token.ts";
+import { termsOf, validateToken } from "./token.ts";
 
 const token: ClusterRegistrationToken = {
   metadata: {
@@ -16,26 +15,26 @@ const token: ClusterRegistrationToken = {
 const now = Date.UTC(2026, 0, 1, 0, 30);
 const evidence = { presented: "u.secret", token, expected: "u.secret", now };
 
-suite("a registration token that an agent shows", () => {
-  test("is good for clusters of its namespace", () => {
-    assert.deepEqual(validateToken(evidence), { kind: "good", token: termsOf(token) });
+suite("a presented registration token", () => {
+  test("is valid for clusters of its namespace", () => {
+    assert.deepEqual(validateToken(evidence), { kind: "valid", token: termsOf(token) });
   });
 
-  test("is unknown when nobody made it, its Secret is gone, or its secret part differs", () => {
+  test("is unknown when it or its Secret does not exist, or its secret part differs", () => {
     for (const wrong of [{ token: undefined }, { expected: "" }, { presented: "u.secreT" }]) {
       assert.deepEqual(validateToken({ ...evidence, ...wrong }), { kind: "unknown" });
     }
   });
 
-  test("has ended at the end of its ttl, even before it is deleted", () => {
+  test("expires at the end of its ttl, even before it is deleted", () => {
     assert.deepEqual(validateToken({ ...evidence, now: Date.UTC(2026, 0, 1, 1) }), {
-      kind: "ended",
+      kind: "expired",
       name: "fleet-default/first",
-      endedAt: "2026-01-01T01:00:00.000Z",
+      expiredAt: "2026-01-01T01:00:00.000Z",
     });
   });
 
-  test("is not said to have ended to somebody who only guesses", () => {
+  test("is not reported as expired to somebody who guesses", () => {
     const guess = { ...evidence, presented: "u.guess", now: Date.UTC(2026, 0, 2) };
 
     assert.deepEqual(validateToken(guess), { kind: "unknown" });
