@@ -6,9 +6,9 @@ import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/nam
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { isForCluster } from "../deploy/deployment-cluster.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { isLeaving, isToBeEmptied } from "./deletion.ts";
+import { isForCluster } from "../cache/keys.ts";
+import { byNamespace } from "../bundle/reconcile.ts";
+import { isLeaving, isToBeEmptied } from "../clusterstate/deletion.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;

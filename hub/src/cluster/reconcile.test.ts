@@ -18,12 +18,12 @@ import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
+import { byNamespace } from "../bundle/reconcile.ts";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOfNamespace } from "./house.ts";
+import { clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });

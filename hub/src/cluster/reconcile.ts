@@ -19,7 +19,7 @@ import {
   houseFor,
   isOutdated,
   removedClientOf,
-} from "./house.ts";
+} from "../clusterstate/cluster-namespace.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */

@@ -7,7 +7,7 @@ import { status } from "@grpc/grpc-js";
 import { RpcError } from "../serve/errors.ts";
 import type { RefusedChoice } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
-import { revocationOf, revokedSentence } from "./revocation.ts";
+import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
 export interface Refusal {

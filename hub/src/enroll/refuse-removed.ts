@@ -7,7 +7,7 @@ import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { status } from "@grpc/grpc-js";
-import { removedClientOf } from "../cluster/house.ts";
+import { removedClientOf } from "../clusterstate/cluster-namespace.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { RpcError } from "../serve/errors.ts";
 import { enrollErrors } from "./errors.ts";

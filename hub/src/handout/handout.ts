@@ -10,7 +10,7 @@ import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
-import { isForCluster } from "../deploy/deployment-cluster.ts";
+import { isForCluster } from "../cache/keys.ts";
 import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";

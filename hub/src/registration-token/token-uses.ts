@@ -13,7 +13,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change, Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { enrolledWithIndex, tokenUidIndex } from "../enroll/indexes.ts";
-import { createStatusWriter } from "../status/status-writer.ts";
+import { createStatusWriter } from "../status/publisher.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;

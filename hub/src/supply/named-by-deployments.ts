@@ -5,7 +5,7 @@ import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { refOf } from "@flotilla/shared/kube/object.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
-import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
 /** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
