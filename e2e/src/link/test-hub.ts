@@ -1,6 +1,6 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
 import { after } from "node:test";
-import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
+import { clusterIndexers, tokenIndexers } from "@flotilla/hub/cache/enrolment-indexes.ts";
 import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";

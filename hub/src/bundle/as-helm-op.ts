@@ -5,7 +5,8 @@
  */
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { isBundleOf, planBundle } from "../helmop/plan.ts";
+import { isBundleOf } from "../cache/keys.ts";
+import { planBundle } from "../helmop/plan.ts";
 
 /**
  * Whether a Bundle speaks for itself. A label alone does not make it a HelmOp's: the pins in its spec are believed only

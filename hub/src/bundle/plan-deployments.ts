@@ -11,8 +11,8 @@ import {
   managedLabel,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { bundleLabels } from "./labels.ts";
 import { isForCluster } from "../cache/keys.ts";
+import { bundleLabels } from "./labels.ts";
 
 /** A cluster that the Bundle goes to, and the content that it is to run. */
 export interface Placement {

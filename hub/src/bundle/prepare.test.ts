@@ -8,12 +8,12 @@ import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { createBundleResolver } from "./resolve-bundle.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { byNamespace } from "../cache/indexes.ts";
 import { createPatterns } from "../policy/patterns.ts";
+import { createPinSeals } from "../resolve/pin-signature.ts";
 import { aBundle, aHelmOp, aPolicy, digestB, httpPin, workspace } from "../testing/objects.ts";
 import { bundlePreparer } from "./prepare.ts";
-import { byNamespace } from "./reconcile.ts";
+import { createBundleResolver } from "./resolve-bundle.ts";
 
 const { signal } = new AbortController();
 const repo = "https://charts.example.com";

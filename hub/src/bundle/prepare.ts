@@ -6,19 +6,19 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { asHelmOp, isDirect, resolvedSpec } from "./as-helm-op.ts";
-import { bundleRefusal } from "./validate.ts";
-import type { BundleResolver } from "./resolve-bundle.ts";
+import { byNamespace } from "../cache/indexes.ts";
 import { leftOutLabelRemarks } from "../frontend/ignored-labels.ts";
-import { notCarriedOutRemarks } from "../frontend/unsupported-fields.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
-import { type HandledRequests, openRequests } from "../resolve/requests.ts";
 import { unknownBundleFieldRemarks } from "../frontend/unknown-fields.ts";
+import { notCarriedOutRemarks } from "../frontend/unsupported-fields.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { forbidsNamespaces, mergePolicies } from "../policy/merge-policies.ts";
 import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
-import { byNamespace } from "./reconcile.ts";
+import type { PinSeals } from "../resolve/pin-signature.ts";
+import { type HandledRequests, openRequests } from "../resolve/requests.ts";
+import { asHelmOp, isDirect, resolvedSpec } from "./as-helm-op.ts";
+import type { BundleResolver } from "./resolve-bundle.ts";
+import { bundleRefusal } from "./validate.ts";
 
 export type Prepared =
   /** `retryMs`: when what somebody asked for is tried again, which came to nothing. */

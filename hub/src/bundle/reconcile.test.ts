@@ -13,15 +13,16 @@ import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { kubeErrors } from "@flotilla/shared/kube/errors.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { byBundle, byNamespace } from "../cache/indexes.ts";
+import { bundleKeyOf } from "../cache/keys.ts";
 import { planBundle } from "../helmop/plan.ts";
-import { bundleKeyOf } from "../summary/aggregate.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { byBundle, byNamespace, deployReconciler } from "./reconcile.ts";
+import { deployReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };

@@ -16,11 +16,11 @@ import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
+import { byBundle, byNamespace } from "../cache/indexes.ts";
+import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
-import { bundleKeyOf } from "../summary/aggregate.ts";
 import type { BundleTargeting } from "../status/intent.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./finalizer.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { type ContentPacker, place } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
@@ -32,10 +32,6 @@ import {
   tellBundle,
   tellHeld,
 } from "./tell-bundle.ts";
-
-/** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
-export const byBundle = "bundle";
-export const byNamespace = "namespace";
 
 export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
   /** Indexed `byBundle`. */

@@ -11,7 +11,7 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import type { Doubts } from "../resolve/doubts.ts";
-import { retryMs } from "../resolve/next-attempt.ts";
+import { retryMs } from "../resolve/polling.ts";
 import { notesOn, resolveCharts } from "../resolve/resolve-charts.ts";
 import { isRunByAny } from "../resolve/runs-archive.ts";
 import { asHelmOp } from "./as-helm-op.ts";

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { countsText, worstState } from "../summary/summarize.ts";
-import type { Tally } from "../summary/aggregate.ts";
 import type { BundleTargeting } from "../status/intent.ts";
 import { isNews } from "../status/urgency.ts";
+import type { Tally } from "../summary/aggregate.ts";
 import { type OfflineClusters, offlineFields } from "../summary/offline-clusters.ts";
 import { bundleVerdict } from "../summary/ready-condition.ts";
+import { countsText, worstState } from "../summary/summarize.ts";
 
 export interface BundleInputs {
   readonly bundle: Bundle;

@@ -7,9 +7,9 @@ import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
 import { hasNobodyToConfirm, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

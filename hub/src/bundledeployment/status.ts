@@ -7,13 +7,10 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { stateOf } from "../summary/deployment-state.ts";
+import { isNews } from "../status/urgency.ts";
+import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
 import { objectText } from "../summary/object-text.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
-import { isNews } from "../status/urgency.ts";
-
-/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the pin is in doubt. */
-export const chartNotFetched = "ChartNotFetched";
 
 const fetchFailures: ReadonlySet<string> = new Set([
   chartErrors.CHART_DOWNLOAD.code,

@@ -29,13 +29,16 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { byContent, contentsNamedBy } from "../contentgc/reconcile.ts";
-import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
-import { byBundle, byNamespace } from "../bundle/reconcile.ts";
-import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
-import { replicaIndexers } from "../presence/lost-agents.ts";
-import { bundleKeyOf } from "../summary/aggregate.ts";
-import { supplyIndexers } from "../supply/named-by-deployments.ts";
+import { clusterIndexers, tokenIndexers } from "./enrolment-indexes.ts";
+import {
+  byBundle,
+  byContent,
+  byNamespace,
+  contentsNamedBy,
+  replicaIndexers,
+  supplyIndexers,
+} from "./indexes.ts";
+import { bundleKeyOf, contentDigestOf, contentLabel } from "./keys.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;

@@ -6,8 +6,8 @@ import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/nam
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
+import { byNamespace } from "../cache/indexes.ts";
 import { isForCluster } from "../cache/keys.ts";
-import { byNamespace } from "../bundle/reconcile.ts";
 import { isLeaving, isToBeEmptied } from "../clusterstate/deletion.ts";
 
 export interface EmptyDeps {

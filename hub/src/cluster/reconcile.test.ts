@@ -18,12 +18,11 @@ import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byNamespace } from "../bundle/reconcile.ts";
-import { tokenIndexers } from "../enroll/indexes.ts";
-import { clientDigest } from "../registration-token/removed-clients.ts";
+import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { byNamespace } from "../cache/indexes.ts";
+import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });

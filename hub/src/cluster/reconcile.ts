@@ -11,8 +11,6 @@ import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
-import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 import {
   clusterKeyOfNamespace,
   enrolmentOf,
@@ -20,6 +18,8 @@ import {
   isOutdated,
   removedClientOf,
 } from "../clusterstate/cluster-namespace.ts";
+import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
+import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */

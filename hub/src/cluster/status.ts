@@ -1,15 +1,13 @@
 /** The status of a Cluster but for `agent`, which the replica writes that holds the agent. Pure. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
+import { presenceOf } from "../clusterstate/presence.ts";
 import { revocationOf } from "../clusterstate/revocation.ts";
-import { worstState } from "../summary/summarize.ts";
-import type { Tally } from "../summary/aggregate.ts";
 import { isNews } from "../status/urgency.ts";
+import type { Tally } from "../summary/aggregate.ts";
 import { summaryVerdict, type Verdict } from "../summary/ready-condition.ts";
+import { worstState } from "../summary/summarize.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
@@ -25,9 +23,6 @@ export interface ClusterInputs {
 
 /** Names of deployments in one sentence. */
 const toldNames = 3;
-
-/** Whether the agent of a cluster is there: it never was, it is gone, or it is. */
-export type AgentPresence = "WaitCheckIn" | "Offline" | "Connected";
 
 export function clusterStatus({
   cluster,
@@ -70,19 +65,6 @@ export function isClusterNews(before: ClusterStatus | undefined, after: ClusterS
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );
-}
-
-export function presenceOf({ status }: Cluster): AgentPresence {
-  if (status?.agent?.epoch === undefined) return "WaitCheckIn";
-  return status.agent.connected === true ? "Connected" : "Offline";
-}
-
-/** Whether nothing is heard of the cluster that a BundleDeployment is for. */
-export function isOfflineIn(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
-  return (deployment) => {
-    const cluster = clusters.get(clusterKeyOf(deployment));
-    return cluster !== undefined && presenceOf(cluster) !== "Connected";
-  };
 }
 
 /** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */

@@ -4,14 +4,14 @@ import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/clus
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { type BundleSummary, bundleStates, maxListed } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { presenceOf } from "../clusterstate/presence.ts";
+import { isNews } from "../status/urgency.ts";
+import { noStates, type Tallies, worstOf } from "../summary/aggregate.ts";
 import { unheardState } from "../summary/deployment-state.ts";
 import type { GroupTally, Member } from "../summary/group-aggregate.ts";
-import { worstState } from "../summary/summarize.ts";
-import { noStates, type Tallies, worstOf } from "../summary/aggregate.ts";
-import { selectorProblem } from "../targeting/selector-problem.ts";
-import { presenceOf } from "../cluster/status.ts";
-import { isNews } from "../status/urgency.ts";
 import { summaryVerdict, type Verdict } from "../summary/ready-condition.ts";
+import { worstState } from "../summary/summarize.ts";
+import { selectorProblem } from "../targeting/selector-problem.ts";
 
 /** What a cluster counts for in its groups. */
 export function toMember(cluster: Cluster, tallies: Tallies): Member {

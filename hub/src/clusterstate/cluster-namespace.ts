@@ -2,6 +2,8 @@
  * The namespace on the hub that a Cluster has for its BundleDeployments: whose it is, and what it knows of who enrolled, which
  * outlives the Cluster by the moments until it is known elsewhere. Pure.
  */
+
+import { createHash } from "node:crypto";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
   clientAnnotation,
@@ -13,7 +15,16 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { Namespace } from "@flotilla/shared/kube/core-resources.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { clientDigest, type RemovedClient } from "../registration-token/removed-clients.ts";
+
+/** A cluster that was removed, as its registration token remembers it. */
+export interface RemovedClient {
+  /** UID of the token that it enrolled with last. */
+  readonly token: string;
+  /** `clientDigest` of its client id. */
+  readonly client: string;
+}
+
+const digestLength = 16;
 
 export function houseFor(cluster: Cluster): Namespace {
   const { namespace = "", name } = cluster.metadata;
@@ -61,4 +72,9 @@ export function removedClientOf({ metadata }: Namespace): RemovedClient | undefi
   const { [registrationTokenAnnotation]: token, [clientAnnotation]: client } =
     metadata.annotations ?? {};
   return token === undefined || client === undefined ? undefined : { token, client };
+}
+
+/** Identifies a client id: the id may be long, and must not be readable by somebody who only sees a token. */
+export function clientDigest(clientId: string): string {
+  return createHash("sha256").update(clientId).digest("hex").slice(0, digestLength);
 }

@@ -7,18 +7,9 @@ import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { contentDigestOf } from "../content/content-secret.ts";
+import { byContent } from "../cache/indexes.ts";
+import { contentDigestOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
-
-/** BundleDeployments by the contents that they name, and the Secrets of a content by its id. */
-export const byContent = "content";
-
-/** The contents that a BundleDeployment needs: the one it runs, the one that waits, and the one still installed. */
-export function contentsNamedBy({ spec, status }: BundleDeployment): readonly string[] {
-  return [
-    ...new Set([spec.deploymentID, spec.stagedDeploymentID, status?.appliedDeploymentID ?? ""]),
-  ].filter((id) => id !== "");
-}
 
 export interface CollectDeps {
   readonly rest: KubeRest;

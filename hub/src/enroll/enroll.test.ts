@@ -14,6 +14,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { createAuthority, openAuthority } from "../identity/certificate-authority.ts";
 import { makeTokenValue } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
@@ -22,7 +23,6 @@ import { aCertificateRequest } from "../testing/certificate-requests.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrollment } from "./enroll.ts";
-import { clusterIndexers, tokenIndexers } from "./indexes.ts";
 
 const tokenUid = "uid-token";
 const token = makeTokenValue(tokenUid);

@@ -18,11 +18,11 @@ import {
 } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { status } from "@grpc/grpc-js";
+import { clientIdIndex, clientIdKey } from "../cache/enrolment-indexes.ts";
 import { RpcError } from "../serve/errors.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
-import { clientIdIndex, clientIdKey } from "./indexes.ts";
 import { refusalOf } from "./refusals.ts";
 import { refuseRemoved } from "./refuse-removed.ts";
 import type { TokenTerms } from "./token-terms.ts";

@@ -4,10 +4,10 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { status } from "@grpc/grpc-js";
+import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
 import { RpcError } from "../serve/errors.ts";
 import type { RefusedChoice } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
-import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
 export interface Refusal {

@@ -1,6 +1,6 @@
 /** What a registration token says of the Clusters that enrol with it. Pure. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { clientDigest } from "../registration-token/removed-clients.ts";
+import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 
 export interface TokenTerms {
   readonly namespace: string;

@@ -7,8 +7,8 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
 import { factsOf } from "../supply/facts-of.ts";
-import { suppliesNamedBy } from "../supply/named-by-deployments.ts";
 import { planSupplies, planSupply, type SupplyPlan } from "../supply/plan-supplies.ts";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";
 

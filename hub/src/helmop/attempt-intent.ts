@@ -1,11 +1,11 @@
 /** What is told of an attempt to resolve what a HelmOp asks for. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { HelmOpIntent, PollOutcome, Stall } from "../status/intent.ts";
-import { entryFor, wantedBy } from "./plan.ts";
+import { entryFor, wantedBy } from "../frontend/charts.ts";
 import { pollingIntervalMs } from "../resolve/polling.ts";
 import type { HandledRequests } from "../resolve/requests.ts";
 import { type ChartResolution, notesOn } from "../resolve/resolve-charts.ts";
+import type { HelmOpIntent, PollOutcome, Stall } from "../status/intent.ts";
 
 export interface Attempt {
   readonly resolution: ChartResolution;

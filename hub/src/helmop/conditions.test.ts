@@ -3,10 +3,10 @@ import { describe, test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { HelmOpIntent } from "../status/intent.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./status.ts";
-import type { HelmOpIntent } from "../status/intent.ts";
 
 const intent: HelmOpIntent = { generation: 1, accepted: { ok: true }, version: "1.2.9" };
 const targeting = { generation: 1, targets: 1, waiting: 0 };

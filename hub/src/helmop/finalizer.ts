@@ -7,7 +7,7 @@ import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { isBundleOf } from "./plan.ts";
+import { isBundleOf } from "../cache/keys.ts";
 
 export interface FinalizerDeps {
   readonly rest: KubeRest;

@@ -5,6 +5,7 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { bundleStatus } from "../bundle/status.ts";
 import {
   aBundle,
   aCluster,
@@ -16,7 +17,6 @@ import {
   workspace,
 } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
-import { bundleStatus } from "../bundle/status.ts";
 import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";

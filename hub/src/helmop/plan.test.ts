@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { entryFor, wantedBy, wantedCharts } from "../frontend/charts.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
-import { entryFor, planBundle, wantedBy, wantedCharts } from "./plan.ts";
+import { planBundle } from "./plan.ts";
 
 const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };

@@ -10,52 +10,10 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
-
-/** One chart as it was asked for; "" where a field is empty. */
-export interface WantedChart {
-  readonly repo: string;
-  readonly chart: string;
-  readonly version: string;
-}
+import { entryFor, type WantedChart, wantedBy } from "../frontend/charts.ts";
 
 /** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
-
-/** Every chart that the HelmOp asks for, once each; the first is that of the HelmOp itself. */
-export function wantedCharts(helmOp: HelmOp): readonly WantedChart[] {
-  const own = wantedBy(helmOp.spec.helm ?? {});
-  const all = [
-    own,
-    ...(helmOp.spec.targets ?? [])
-      .filter(deploys)
-      .map((target) => wantedBy(target.helm ?? {}, own)),
-  ];
-  return all.filter(
-    (chart, index) => all.findIndex((other) => isSameChart(other, chart)) === index,
-  );
-}
-
-/** What one set of Helm options asks for; what it leaves empty comes from `base`. */
-export function wantedBy(helm: HelmOptions, base?: WantedChart): WantedChart {
-  return {
-    repo: helm.repo || base?.repo || "",
-    chart: helm.chart || base?.chart || "",
-    version: helm.version || base?.version || "",
-  };
-}
-
-/** What is known of a chart, if anything is. */
-export function entryFor<T extends WantedChart>(
-  entries: readonly T[],
-  wanted: WantedChart,
-): T | undefined {
-  return entries.find((entry) => isSameChart(entry, wanted));
-}
-
-/** Whether a Bundle was made for this HelmOp, and not by somebody else under its name. */
-export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
-  return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;
-}
 
 /**
  * The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. `caBundle`: authorities that are
@@ -126,13 +84,4 @@ function resolved(
     ...(wanted.chart !== "" && { chart: wanted.chart }),
     ...(version !== "" && { version }),
   };
-}
-
-/** Whether a target may name a chart of its own. */
-export function deploys(target: BundleTarget): boolean {
-  return target.doNotDeploy !== true && target.helm !== undefined && target.helm !== null;
-}
-
-function isSameChart(a: WantedChart, b: WantedChart): boolean {
-  return a.repo === b.repo && a.chart === b.chart && a.version === b.version;
 }

@@ -7,15 +7,15 @@ import {
   findCondition,
   setConditions,
 } from "@flotilla/shared/conditions/condition.ts";
-import { type Archives, differingArchives } from "../summary/archives.ts";
-import { worstState } from "../summary/summarize.ts";
-import { commonVersion, type Tally } from "../summary/aggregate.ts";
-import { helmOpConditions } from "./conditions.ts";
 import type { BundleTargeting, HelmOpIntent } from "../status/intent.ts";
 import { isNews } from "../status/urgency.ts";
+import { commonVersion, type Tally } from "../summary/aggregate.ts";
+import { type Archives, differingArchives } from "../summary/archives.ts";
 import type { OfflineClusters } from "../summary/offline-clusters.ts";
 import { bundleVerdict, summaryVerdict, type Verdict } from "../summary/ready-condition.ts";
 import { rollUp } from "../summary/roll-up.ts";
+import { worstState } from "../summary/summarize.ts";
+import { helmOpConditions } from "./conditions.ts";
 
 export interface HelmOpInputs {
   readonly helmOp: HelmOp;

@@ -6,8 +6,8 @@ import { bundleStates } from "@flotilla/shared/api/summary.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors.ts";
+import { deploys, wantedBy } from "../frontend/charts.ts";
 import { selectorProblem } from "../targeting/selector-problem.ts";
-import { deploys, wantedBy } from "./plan.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
 const longestName = 63;

@@ -7,8 +7,8 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
+import { isBundleOf } from "../cache/keys.ts";
 import { hubErrors } from "../errors.ts";
-import { isBundleOf } from "./plan.ts";
 
 export interface WriteBundleDeps {
   readonly rest: KubeRest;

@@ -7,7 +7,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
-import { chartNotFetched } from "../bundledeployment/status.ts";
+import { chartNotFetched } from "../summary/deployment-state.ts";
 
 /** Whether more than the status changed: it is new, gone, on its way out, or its spec, labels or annotations differ. */
 export function isIntentChange({ before, after }: Change<KubeObject>): boolean {

@@ -5,11 +5,11 @@ import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
-import type { ContentStore } from "../content/content-store.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
-import type { SeriesBook } from "../metrics/series.ts";
-import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import type { Caches } from "../cache/caches.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import type { SeriesBook } from "../metrics/series.ts";
+import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 
 export interface ControlDeps {
   /** Refuses writes once the leadership is lost. */

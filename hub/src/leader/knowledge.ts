@@ -1,15 +1,15 @@
 /** What the leader has found out, kept in memory and made again by whoever leads next. */
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { toMember } from "../clustergroup/status.ts";
+import { isOfflineIn } from "../clusterstate/presence.ts";
 import { type ChartAccess, createChartAccess } from "../resolve/chart-access.ts";
 import { createDoubts, type Doubts } from "../resolve/doubts.ts";
+import { createOutcomes, type Outcomes } from "../status/intent.ts";
+import { createTallies } from "../summary/aggregate.ts";
 import { countStore } from "../summary/count-store.ts";
 import { createGroupTallies, type GroupTallies } from "../summary/group-aggregate.ts";
-import { createTallies } from "../summary/aggregate.ts";
-import { toMember } from "../clustergroup/status.ts";
-import { isOfflineIn } from "../cluster/status.ts";
-import { createOutcomes, type Outcomes } from "../status/intent.ts";
-import { createStatusWriters, type StatusWriters } from "../status/status-writers.ts";
 import type { ControlDeps } from "./control-deps.ts";
+import { createStatusWriters, type StatusWriters } from "./status-writers.ts";
 
 export interface Knowledge {
   readonly outcomes: Outcomes;

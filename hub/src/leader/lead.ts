@@ -3,13 +3,13 @@ import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";
 import { runLostAgents } from "../presence/lost-agents.ts";
 import type { Replica } from "../presence/replica.ts";
+import { createPinSeals } from "../resolve/pin-signature.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
-import { refreshCaches } from "../cache/caches.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import { runControllers } from "./run-controllers.ts";
 

@@ -5,18 +5,19 @@ import {
   type Reconcile,
 } from "@flotilla/shared/kube/controller.ts";
 import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { clusterReconciler } from "../cluster/reconcile.ts";
-import { collectReconciler } from "../contentgc/reconcile.ts";
 import { createContentPacker } from "../bundle/place.ts";
 import { bundlePreparer } from "../bundle/prepare.ts";
-import { byBundle, deployReconciler } from "../bundle/reconcile.ts";
-import { tombstoneReconciler } from "../bundledeployment/reconcile.ts";
+import { deployReconciler } from "../bundle/reconcile.ts";
 import { createBundleResolver } from "../bundle/resolve-bundle.ts";
+import { tombstoneReconciler } from "../bundledeployment/reconcile.ts";
+import { byBundle } from "../cache/indexes.ts";
+import { userFields } from "../cache/keys.ts";
+import { clusterReconciler } from "../cluster/reconcile.ts";
+import { collectReconciler } from "../contentgc/reconcile.ts";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import type { ControlDeps } from "./control-deps.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { userFields } from "./log-fields.ts";
 
 /** Each takes the keys of the objects that are to be looked at. */
 export interface Loops {

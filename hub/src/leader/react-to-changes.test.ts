@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartNotFetched } from "../bundledeployment/status.ts";
+import { chartNotFetched } from "../summary/deployment-state.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createReactingLeader } from "../testing/reacting-leader.ts";
 

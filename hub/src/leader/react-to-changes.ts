@@ -6,15 +6,13 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
-import { clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
-import { byContent, contentsNamedBy } from "../contentgc/reconcile.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { goesTo } from "../bundle/place.ts";
-import { byNamespace } from "../bundle/reconcile.ts";
 import { isDirect } from "../bundle/as-helm-op.ts";
-import { bundleKeyOf } from "../summary/aggregate.ts";
-import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
+import { goesTo } from "../bundle/place.ts";
 import type { FollowedCaches } from "../cache/caches.ts";
+import { byContent, byNamespace, contentsNamedBy } from "../cache/indexes.ts";
+import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
+import { clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
+import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import {
   isFetchFailure,
   isFetchMended,

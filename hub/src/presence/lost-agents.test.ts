@@ -7,11 +7,12 @@ import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { replicaIndexers } from "../cache/indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
 import { takeReplicaLease } from "./keep-replica-lease.ts";
-import { lostAgentsReconciler, replicaIndexers } from "./lost-agents.ts";
+import { lostAgentsReconciler } from "./lost-agents.ts";
 import { createReplicas } from "./replicas.ts";
 
 const namespace = "flotilla-system";

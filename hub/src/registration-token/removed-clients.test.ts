@@ -6,10 +6,11 @@ import {
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { tokenIndexers } from "../enroll/indexes.ts";
+import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { isRemoved } from "../enroll/token-terms.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
-import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
+import { rememberRemoved, withRemoved } from "./removed-clients.ts";
 
 const signal = new AbortController().signal;
 

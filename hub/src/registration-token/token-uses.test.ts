@@ -7,7 +7,7 @@ import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type Change, createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
+import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster } from "../testing/objects.ts";
 import { followTokenUses } from "./token-uses.ts";

@@ -12,7 +12,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change, Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { enrolledWithIndex, tokenUidIndex } from "../enroll/indexes.ts";
+import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
 import { createStatusWriter } from "../status/publisher.ts";
 
 export interface TokenUsesDeps {

@@ -18,13 +18,13 @@ import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { release } from "../bundledeployment/reconcile.ts";
-import type { ReportSink } from "../handout/report-sink.ts";
 import {
   deploymentStatus,
   isDeploymentNews,
   isOutdated,
   type PlacedReport,
 } from "../bundledeployment/status.ts";
+import type { ReportSink } from "../handout/report-sink.ts";
 import { createStatusWriter } from "../status/publisher.ts";
 import { type Currency, longestGapMs } from "./currency.ts";
 

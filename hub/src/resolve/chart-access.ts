@@ -14,8 +14,8 @@ import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
 import { hubErrors } from "../errors.ts";
+import { wantedCharts } from "../frontend/charts.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
-import { wantedCharts } from "../helmop/plan.ts";
 
 export interface ChartAccess {
   /**

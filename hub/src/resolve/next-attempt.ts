@@ -1,17 +1,8 @@
 /** When the repositories of a HelmOp are asked again after an attempt. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
-import { type Moment, type PollHistory, planPoll } from "./polling.ts";
+import { type Moment, type PollHistory, planPoll, retryMs } from "./polling.ts";
 import type { ChartResolution } from "./resolve-charts.ts";
-
-/** What somebody waits for is tried again after one second, doubling up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
-
-/** How long is waited after so many failures. */
-export function retryMs(failures: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
-}
 
 /** However long a repository asks to be left alone, it is asked again after this. */
 const longestAskedMs = 60 * 60_000;

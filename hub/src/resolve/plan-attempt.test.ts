@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
-import { type AttemptInputs, planAttempt, type Sharing } from "./plan-attempt.ts";
+import { type AttemptInputs, planAttempt } from "./plan-attempt.ts";
 import { slotAfter, slotOffset, slotUpTo } from "./poll-slots.ts";
+import type { Sharing } from "./resolve-charts.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const foreign = { ...own, repo: "https://other.example.com" };

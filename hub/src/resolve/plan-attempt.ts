@@ -1,9 +1,7 @@
 /** Whether repositories are asked now, why, and what others were answered that is good enough. Pure. */
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { ResolveOptions } from "@flotilla/shared/charts/resolve.ts";
-import { retryMs } from "./next-attempt.ts";
-import { entryFor, type WantedChart } from "../helmop/plan.ts";
+import { entryFor, type WantedChart } from "../frontend/charts.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
 import {
   type Moment,
@@ -11,11 +9,10 @@ import {
   type PollPlan,
   planPoll,
   pollingIntervalMs,
+  retryMs,
 } from "./polling.ts";
 import type { Requests } from "./requests.ts";
-
-/** What is asked for a chart may be shared with others who ask for it. */
-export type Sharing = Pick<ResolveOptions, "since" | "occasion">;
+import type { Sharing } from "./resolve-charts.ts";
 
 export interface AttemptPlan {
   /** Also for what has a pin. */

@@ -6,7 +6,7 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { isStaticVersion } from "@flotilla/shared/version/select.ts";
-import { type WantedChart, wantedCharts } from "../helmop/plan.ts";
+import { type WantedChart, wantedCharts } from "../frontend/charts.ts";
 import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";
 
 export type PollPlan =
@@ -77,4 +77,13 @@ export function pollingIntervalMs(helmOp: HelmOp): number | undefined {
 /** Whether asking for it once more may bring another version. */
 export function mayChange({ chart, version }: WantedChart): boolean {
   return !/\.tgz$/i.test(chart.trim()) && !isStaticVersion(version);
+}
+
+/** Retries start after one second and double up to five minutes. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 5 * 60_000;
+
+/** The delay before the next attempt after this many failures in a row. */
+export function retryMs(failures: number): number {
+  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
 }

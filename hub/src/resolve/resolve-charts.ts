@@ -3,14 +3,13 @@ import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { accessTo } from "@flotilla/shared/charts/access.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
+import type { ResolveOptions, Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isEnding } from "@flotilla/shared/kube/controller.ts";
+import { entryFor, type WantedChart, wantedCharts } from "../frontend/charts.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin, type Hold } from "./choose-pin.ts";
-import type { AttemptPlan } from "./plan-attempt.ts";
-import { entryFor, type WantedChart, wantedCharts } from "../helmop/plan.ts";
 
 export interface ChartResolution {
   /** One for each wanted chart that has one now. */
@@ -19,8 +18,11 @@ export interface ChartResolution {
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
 }
 
-/** `follow`: what is found is pinned, whatever was before. `sharingOf`: by default everything is asked anew. */
-export interface ResolveRequest extends Partial<Pick<AttemptPlan, "follow" | "sharingOf">> {
+export interface ResolveRequest {
+  /** Whatever is found is pinned, regardless of the known pin. */
+  readonly follow?: boolean;
+  /** Which earlier answers of a source are accepted; by default none. */
+  readonly sharingOf?: (wanted: WantedChart) => Sharing;
   readonly helmOp: HelmOp;
   /** Pins that are kept as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
@@ -101,3 +103,6 @@ function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Ho
 export function notesOn(pins: readonly ChartPin[]): readonly string[] {
   return pins.flatMap(({ note }) => note ?? []);
 }
+/** What is asked for a chart may be shared with others who ask for it. */
+
+export type Sharing = Pick<ResolveOptions, "since" | "occasion">;

@@ -5,18 +5,18 @@ import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
+import { bundleKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { stateOf, unheardState } from "./deployment-state.ts";
-import { objectCounts, objectStates } from "./object-states.ts";
 import {
   type BundleTally,
-  bundleKeyOf,
   type Counted,
   createTallies,
   noResources,
   type Tally,
   toCounted,
 } from "./aggregate.ts";
+import { stateOf, unheardState } from "./deployment-state.ts";
+import { objectCounts, objectStates } from "./object-states.ts";
 
 function ready(cluster: string, bundle = "web"): BundleDeployment {
   const resourceCounts = { ...noResources(), ready: 2, desiredReady: 2 };

@@ -3,22 +3,23 @@
  * are ten clusters or ten thousand.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { bundleNameLabel, bundleNamespaceLabel, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { helmOpLabel } from "@flotilla/shared/api/names.ts";
 import {
   type BundleState,
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { bundleKeyOf } from "../cache/keys.ts";
 import { type Archives, createArchiveCounts } from "./archives.ts";
 import { stateOf, unheardState } from "./deployment-state.ts";
-import { objectCounts, objectStates } from "./object-states.ts";
 import {
   createObjectTally,
   type ObjectStates,
   type ObjectTally,
   type RunningObjectTally,
 } from "./object-aggregate.ts";
+import { objectCounts, objectStates } from "./object-states.ts";
 import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
 /** The totals of one Bundle or one cluster. */
@@ -98,15 +99,6 @@ const noObjects: ObjectStates = new Map();
 
 /** That of a Bundle that went nowhere. */
 export const noTally: BundleTally = emptyBundleTally();
-
-/** The key of the Bundle that a BundleDeployment was made for. */
-export function bundleKeyOf(deployment: BundleDeployment): ObjectKey {
-  const labels = deployment.metadata.labels ?? {};
-  return keyOf({
-    namespace: labels[bundleNamespaceLabel] ?? "",
-    name: labels[bundleNameLabel] ?? "",
-  });
-}
 
 /** The version that most have installed, of several the first by its text; "" when nobody has one. */
 export function commonVersion({ versions }: Tally): string {

@@ -5,8 +5,8 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { countStore } from "./count-store.ts";
 import { createTallies } from "./aggregate.ts";
+import { countStore } from "./count-store.ts";
 
 const status = { appliedDeploymentID: digestA, ready: true };
 

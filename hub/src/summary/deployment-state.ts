@@ -38,3 +38,6 @@ export function messageOfDeployment(deployment: BundleDeployment): string {
   }
   return "";
 }
+/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the pin is in doubt. */
+
+export const chartNotFetched = "ChartNotFetched";

@@ -7,8 +7,8 @@ import { bundleStates } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aCluster, workspace } from "../testing/objects.ts";
-import { createGroupTallies, type GroupTally, type Member } from "./group-aggregate.ts";
 import { addCounts, noResources, noStates, worstOf } from "./aggregate.ts";
+import { createGroupTallies, type GroupTally, type Member } from "./group-aggregate.ts";
 
 function aGroup(name: string, matchLabels: Record<string, string> | undefined): ClusterGroup {
   return {

@@ -12,8 +12,8 @@ import {
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 import { addCounts, noResources, noStates, type Tally, worstOf } from "./aggregate.ts";
+import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
 export interface GroupTally extends Pick<Tally, "states" | "total" | "resources"> {
   readonly clusters: number;

@@ -9,8 +9,8 @@ import { maxListed } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { countByCluster, listObjects } from "./list-objects.ts";
 import { createTallies, toCounted } from "./aggregate.ts";
+import { countByCluster, listObjects } from "./list-objects.ts";
 
 const applied = { appliedDeploymentID: digestA, ready: true };
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };

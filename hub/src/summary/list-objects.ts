@@ -19,10 +19,10 @@ import {
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";
-import type { ObjectTally } from "./object-aggregate.ts";
-import { cutText, modifiedText, objectId } from "./object-text.ts";
 import type { Tally } from "./aggregate.ts";
+import type { ObjectTally } from "./object-aggregate.ts";
+import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";
+import { cutText, modifiedText, objectId } from "./object-text.ts";
 
 type LookUp = (key: ObjectKey) => BundleDeployment | undefined;
 type ListedObject = NonNullable<HelmOpStatus["resources"]>[number];

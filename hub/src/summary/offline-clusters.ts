@@ -4,8 +4,8 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
+import { unheardSince } from "../clusterstate/presence.ts";
 import type { BundleTally } from "./aggregate.ts";
-import { presenceOf } from "../cluster/status.ts";
 
 export interface OfflineClusters {
   readonly total: number;
@@ -28,13 +28,6 @@ export function listOffline(
     return [{ name: clusterKeyOf(deployment), ...(since !== "" && { since }) }];
   });
   return { total: offline.size, first };
-}
-
-/** "" where nothing was ever heard of it. */
-export function unheardSince(cluster: Cluster | undefined): string {
-  return cluster !== undefined && presenceOf(cluster) === "Offline"
-    ? (cluster.status?.agent?.lastSeen ?? "")
-    : "";
 }
 
 /** What a status has of them. */

@@ -1,8 +1,8 @@
 /** The Ready condition of HelmOps, Bundles and Clusters, from what is known of them. Pure. */
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { readyMessage, worstState } from "./summarize.ts";
 import type { BundleTargeting } from "../status/intent.ts";
 import { type OfflineClusters, offlineRemark } from "./offline-clusters.ts";
+import { readyMessage, worstState } from "./summarize.ts";
 
 export interface Verdict {
   readonly status: "True" | "False" | "Unknown";

@@ -4,9 +4,9 @@ import type {
   OfflineCluster,
   ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import { countsText, worstState } from "./summarize.ts";
 import type { Tally } from "./aggregate.ts";
 import { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
+import { countsText, worstState } from "./summarize.ts";
 
 export interface RolledUp {
   readonly summary: BundleSummary;

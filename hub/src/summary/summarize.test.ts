@@ -8,8 +8,8 @@ import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { readyMessage, summarize, worstState } from "./summarize.ts";
 import { createTallies, toCounted } from "./aggregate.ts";
+import { readyMessage, summarize, worstState } from "./summarize.ts";
 
 const readyStatus: BundleDeploymentStatus = { appliedDeploymentID: digestA, ready: true };
 

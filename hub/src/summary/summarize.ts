@@ -8,9 +8,9 @@ import {
   maxListedOfOne,
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Tally } from "./aggregate.ts";
 import { messageOfDeployment, stateOf } from "./deployment-state.ts";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
-import type { Tally } from "./aggregate.ts";
 
 /** The longest message of one BundleDeployment in a roll-up; the whole one is on the BundleDeployment. */
 const messageChars = 512;

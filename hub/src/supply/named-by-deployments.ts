@@ -3,18 +3,10 @@ import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { refOf } from "@flotilla/shared/kube/object.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
-
-/** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
-export const bySupply = "supply";
-export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: suppliesNamedBy };
-
-export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
-  return spec.supplies ?? [];
-}
 
 /** What comes to be named, and what is not named any more, by a change of a BundleDeployment. */
 export function changedSupplies(
