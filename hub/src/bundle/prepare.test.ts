@@ -8,10 +8,9 @@ import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { byNamespace } from "../cache/indexes.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { createPinSeals } from "../resolve/pin-signature.ts";
-import { aBundle, aHelmOp, aPolicy, digestB, httpPin, workspace } from "../testing/objects.ts";
+import { aBundle, aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
 import { bundlePreparer } from "./prepare.ts";
 import { createBundleResolver } from "./resolve-bundle.ts";
 
@@ -52,7 +51,7 @@ function world({
         : Promise.reject(answer ?? new Error(`nobody should ask for ${version}`));
     },
   };
-  const policyStore = createStore<Policy>({ indexers: { [byNamespace]: () => [workspace] } });
+  const policyStore = createStore<Policy>();
   for (const policy of policies) policyStore.set(policy);
   const helmOpStore = createStore<HelmOp>();
   for (const helmOp of helmOps) helmOpStore.set(helmOp);

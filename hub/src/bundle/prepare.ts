@@ -4,9 +4,9 @@ import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { byNamespace } from "../cache/indexes.ts";
 import { leftOutLabelRemarks } from "../frontend/ignored-labels.ts";
 import { unknownBundleFieldRemarks } from "../frontend/unknown-fields.ts";
 import { notCarriedOutRemarks } from "../frontend/unsupported-fields.ts";
@@ -51,7 +51,6 @@ export type PrepareBundle = (
 
 export interface PrepareDeps {
   readonly helmOps: Store<HelmOp>;
-  /** Indexed `byNamespace`. */
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly charts: BundleResolver;

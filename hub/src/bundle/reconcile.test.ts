@@ -13,8 +13,6 @@ import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { kubeErrors } from "@flotilla/shared/kube/errors.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byBundle, byNamespace } from "../cache/indexes.ts";
-import { bundleKeyOf } from "../cache/keys.ts";
 import { planBundle } from "../helmop/plan.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
@@ -38,14 +36,11 @@ const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deploya
 /** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryKube();
-  const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
-    clusters: createStore<Cluster>({ indexers: inNamespace }),
-    groups: createStore<ClusterGroup>({ indexers: inNamespace }),
+    deployments: createStore<BundleDeployment>(),
+    clusters: createStore<Cluster>(),
+    groups: createStore<ClusterGroup>(),
   };
   const targets = [{ clusterSelector: {} }];
   const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);

@@ -6,6 +6,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import {
   isEnding,
   type Reconcile,
@@ -16,7 +17,7 @@ import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import pLimit from "p-limit";
-import { byBundle, byNamespace } from "../cache/indexes.ts";
+import { byBundle } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import type { BundleTargeting } from "../status/intent.ts";
@@ -34,11 +35,8 @@ import {
 } from "./tell-bundle.ts";
 
 export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
-  /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
-  /** Indexed `byNamespace`. */
   readonly clusters: Store<Cluster>;
-  /** Indexed `byNamespace`. */
   readonly groups: Store<ClusterGroup>;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;

@@ -27,18 +27,8 @@ import {
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { clusterIndexers, tokenIndexers } from "./enrolment-indexes.ts";
-import {
-  byBundle,
-  byContent,
-  byNamespace,
-  contentsNamedBy,
-  replicaIndexers,
-  supplyIndexers,
-} from "./indexes.ts";
-import { bundleKeyOf, contentDigestOf, contentLabel } from "./keys.ts";
+import { contentLabel } from "./keys.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;
@@ -68,7 +58,6 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
   function cache<T extends KubeObject>(
     resource: Resource<T>,
     options: {
-      readonly indexers?: Indexers<T>;
       readonly namespace?: string;
       readonly labelSelector?: string;
       readonly transform?: (object: T) => T;
@@ -81,29 +70,18 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
       ...options,
     });
   }
-  const inNamespace = { [byNamespace]: (object: KubeObject) => [object.metadata.namespace ?? ""] };
   return {
-    helmOps: cache(helmOps, { indexers: inNamespace }),
-    bundles: cache(bundles, { indexers: inNamespace }),
-    deployments: cache(bundleDeployments, {
-      indexers: {
-        ...inNamespace,
-        [byBundle]: (deployment) => [bundleKeyOf(deployment)],
-        [byContent]: contentsNamedBy,
-        ...supplyIndexers,
-      },
-    }),
-    clusters: cache(clusters, {
-      indexers: { ...inNamespace, ...clusterIndexers, ...replicaIndexers },
-    }),
-    groups: cache(clusterGroups, { indexers: inNamespace }),
-    policies: cache(policies, { indexers: inNamespace }),
-    tokens: cache(clusterRegistrationTokens, { indexers: tokenIndexers }),
+    helmOps: cache(helmOps),
+    bundles: cache(bundles),
+    deployments: cache(bundleDeployments),
+    clusters: cache(clusters),
+    groups: cache(clusterGroups),
+    policies: cache(policies),
+    tokens: cache(clusterRegistrationTokens),
     contents: cache(secrets, {
       namespace: hubNamespace,
       labelSelector: `${contentLabel}=true`,
       transform: withoutData,
-      indexers: { [byContent]: (secret) => [contentDigestOf(secret) ?? ""] },
     }),
     namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
     replicas: cache(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),

@@ -15,7 +15,6 @@ export interface CollectDeps {
   readonly rest: KubeRest;
   /** Without their data. */
   readonly contentSecrets: Store<Secret>;
-  /** Indexed `byContent`. */
   readonly deployments: Store<BundleDeployment>;
   readonly contents: ContentStore;
   readonly clock: Clock;

@@ -10,11 +10,12 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
-import { byBundle, byNamespace } from "../cache/indexes.ts";
+import { byBundle } from "../cache/indexes.ts";
 import { entryFor, wantedCharts } from "../frontend/charts.ts";
 import { leftOutLabelRemarks } from "../frontend/ignored-labels.ts";
 import { unknownFieldRemarks } from "../frontend/unknown-fields.ts";
@@ -43,9 +44,7 @@ import { refusalOf } from "./validate.ts";
 import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
 
 export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
-  /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
-  /** Indexed `byNamespace`. */
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   /** Of its pins, raised by what agents report. */

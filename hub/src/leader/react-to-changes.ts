@@ -4,12 +4,13 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { isDirect } from "../bundle/as-helm-op.ts";
 import { goesTo } from "../bundle/place.ts";
 import type { FollowedCaches } from "../cache/caches.ts";
-import { byContent, byNamespace, contentsNamedBy } from "../cache/indexes.ts";
+import { byDigest, contentsNamedBy } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import { clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
@@ -109,7 +110,7 @@ export function reactToChanges(
 
   function enqueueContentsOf(deployment: BundleDeployment): void {
     for (const id of contentsNamedBy(deployment)) {
-      for (const secret of caches.contents.store.byIndex(byContent, id)) {
+      for (const secret of caches.contents.store.byIndex(byDigest, id)) {
         loops.contents.enqueue(keyOf(secret));
       }
     }

@@ -7,7 +7,6 @@ import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { replicaIndexers } from "../cache/indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
@@ -22,7 +21,7 @@ async function setUp() {
   const clock = createFakeClock();
   const rest = createMemoryKube();
   const replicaLeases = createWatchedStore<Lease>();
-  const members = createWatchedStore<Cluster>({ indexers: replicaIndexers });
+  const members = createWatchedStore<Cluster>();
   const replicas = createReplicas({ leases: replicaLeases, replica: "hub-0", clock });
   const stop = new AbortController();
 

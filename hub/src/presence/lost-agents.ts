@@ -22,7 +22,6 @@ import { writeCluster } from "./write-cluster.ts";
 export interface LostAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With `replicaIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
   /** The name of this replica, which speaks for its agents itself. */

@@ -15,7 +15,6 @@ import type { RemovedClient } from "../clusterstate/cluster-namespace.ts";
 
 export interface RemovedClientsDeps {
   readonly rest: KubeRest;
-  /** Indexed by `tokenUidIndex`. */
   readonly tokens: Store<ClusterRegistrationToken>;
 }
 

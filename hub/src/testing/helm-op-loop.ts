@@ -12,8 +12,6 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byBundle, byNamespace } from "../cache/indexes.ts";
-import { bundleKeyOf } from "../cache/keys.ts";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
@@ -52,13 +50,9 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
   const stores = {
     helmOps: createStore<HelmOp>(),
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
+    deployments: createStore<BundleDeployment>(),
   };
-  const policies = createStore<Policy>({
-    indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
-  });
+  const policies = createStore<Policy>();
   const doubts = createDoubts(clock);
   const accesses: (Pick<HelmOpAccess, "hasChanged"> | AppError)[] = [];
   let outcomes = createOutcomes();
