@@ -5,9 +5,15 @@
  */
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/object.ts";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  type Resource,
+} from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import { dropBulk } from "@flotilla/shared/kube/transform.ts";
@@ -57,7 +63,9 @@ interface KindOfCopy {
   readonly informer: Informer<CopyObject>;
 }
 
-const byOwner = "owner";
+const byOwner = defineIndex<KubeObject>("owner", ({ metadata }) => [
+  metadata.labels?.[copyLabel] ?? "",
+]);
 
 export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies {
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
@@ -75,7 +83,6 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
       clock,
       log: log.child({ cache: `copies, ${resource.plural}` }),
       transform: dropBulk,
-      indexers: { [byOwner]: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ""] },
     });
     informer.onChange(({ before, after }) => {
       const changed = after ?? before;

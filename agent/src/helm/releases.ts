@@ -3,6 +3,7 @@
  * Only labels are kept; a release's manifest is read when it is needed.
  */
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
@@ -49,8 +50,12 @@ interface Ahead {
 /** The watch tells of a record within milliseconds; after this long it is looked for. */
 const patienceMs = 2_000;
 
-const byRelease = "release";
-const byDeployment = "deployment";
+const byRelease = defineIndex<Secret>("release", (secret) =>
+  keysOf(secret, ({ namespace, name }) => `${namespace}/${name}`),
+);
+const byDeployment = defineIndex<Secret>("deployment", (secret) =>
+  keysOf(secret, ({ owner }) => owner?.name),
+);
 
 export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
   const informer = createInformer<Secret>({
@@ -73,10 +78,6 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
         ...(labels !== undefined && { labels }),
       },
     }),
-    indexers: {
-      [byRelease]: (secret) => keysOf(secret, ({ namespace, name }) => `${namespace}/${name}`),
-      [byDeployment]: (secret) => keysOf(secret, ({ owner }) => owner?.name),
-    },
   });
   /** By release; dropped when the watch has told of that revision, or when it is found to be gone. */
   const ahead = new Map<string, Ahead>();

@@ -6,8 +6,6 @@ import {
   createAgentServer,
 } from "@flotilla/hub/agentserver/agent-server.ts";
 import { runRotationController } from "@flotilla/hub/authority/rotate.ts";
-import { clusterIndexers, tokenIndexers } from "@flotilla/hub/cache/enrolment-indexes.ts";
-import { deploymentIndexers } from "@flotilla/hub/dispatch/dispatcher.ts";
 import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch/report-intake.ts";
 import { runPresenceController } from "@flotilla/hub/presence/controller.ts";
 import { watchReferences } from "@flotilla/hub/referenced/references.ts";
@@ -75,19 +73,16 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       rest: clusterWatch,
       resource: clusters,
       log,
-      indexers: clusterIndexers,
     }),
     deployments: createInformer({
       rest,
       resource: bundleDeployments,
       log,
-      indexers: deploymentIndexers,
     }),
     tokens: createInformer({
       rest,
       resource: clusterRegistrationTokens,
       log,
-      indexers: tokenIndexers,
     }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });

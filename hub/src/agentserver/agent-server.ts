@@ -22,11 +22,8 @@ export interface AgentServerDeps
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */
   readonly namespace: string;
-  /** With `clusterIndexers` (cache/enrolment-indexes.ts). */
   readonly clusters: DispatcherDeps["clusters"] & SyncedInformer;
-  /** With `deploymentIndexers` (dispatch/dispatcher.ts). */
   readonly deployments: DispatcherDeps["deployments"] & SyncedInformer;
-  /** With `tokenIndexers` (cache/enrolment-indexes.ts). */
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly metrics: Registry;
 }

@@ -15,15 +15,12 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { tokenIndexers } from "../cache/enrolment-indexes.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { clientDigest } from "../registrationtoken/removed-clients.ts";
+import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOfNamespace } from "./house.ts";
 import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });
@@ -52,12 +49,11 @@ function leaving(
 /** An API server, and the caches as they show it. */
 function start() {
   const kube = createMemoryKube();
-  const inNamespace = { [byNamespace]: ({ metadata }: KubeObject) => [metadata.namespace ?? ""] };
   const stores = {
     clusters: createStore<Cluster>(),
     namespaces: createStore<Namespace>(),
-    deployments: createStore<BundleDeployment>({ indexers: inNamespace }),
-    tokens: createStore<ClusterRegistrationToken>({ indexers: tokenIndexers }),
+    deployments: createStore<BundleDeployment>(),
+    tokens: createStore<ClusterRegistrationToken>(),
   };
   const housed = new Set<ObjectKey>();
   const marked: ObjectKey[] = [];

@@ -12,17 +12,17 @@ import { done } from "@flotilla/shared/kube/outcome.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import {
-  type RemovedClientsDeps,
-  recordRemovedClient,
-} from "../registrationtoken/removed-clients.ts";
-import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
-import {
   clusterKeyOfNamespace,
   enrolmentOf,
   houseFor,
   isOutdated,
   removedClientOf,
-} from "./house.ts";
+} from "../clusterstate/cluster-namespace.ts";
+import {
+  type RemovedClientsDeps,
+  recordRemovedClient,
+} from "../registrationtoken/removed-clients.ts";
+import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { contentDigestOf, contentLabel } from "../cache/keys.ts";
 import { digestA } from "../testing/objects.ts";
 import {
-  contentDigestOf,
-  contentLabel,
   contentSecretName,
   contentSecrets,
   contentSecretType,

@@ -4,20 +4,22 @@ import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
-import type { Change, Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/live-authority.ts";
-import { isForCluster } from "../deploy/deployment-cluster.ts";
+import { bySupply } from "../cache/indexes.ts";
+import { isForCluster } from "../cache/keys.ts";
 import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { Presence } from "../presence/presence.ts";
 import { isClusterInfoChange } from "../referenced/cluster-info.ts";
-import { bySupply, changedReferences, supplyIndexers } from "../referenced/references.ts";
+import { changedReferences } from "../referenced/references.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
 import type { AgentStream } from "../rpc/incoming.ts";
@@ -27,15 +29,7 @@ import { createDuplicateAgents } from "./duplicate-agents.ts";
 import { affectsAgent } from "./plan.ts";
 import { openSession, type Session, type SessionDeps } from "./session.ts";
 
-/** Of the informer of BundleDeployments. */
-export const namespaceIndex = "namespace";
-export const deploymentIndexers: Indexers<BundleDeployment> = {
-  [namespaceIndex]: ({ metadata }) => [metadata.namespace ?? ""],
-  ...supplyIndexers,
-};
-
 export interface DispatcherDeps extends SessionDeps {
-  /** With the indexes of `deploymentIndexers`. */
   readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
@@ -61,7 +55,7 @@ const maxRegistrations = 16;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { deployments, clusters, clock, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
-  const byNamespace = new Map<string, Session>();
+  const sessionsByNamespace = new Map<string, Session>();
   const duplicates = createDuplicateAgents(clock);
   // Agents back off. Each connection of one that does not would be a write of its Cluster.
   const connections = createRateLimit({ clock, perSecond: 1, burst: 20 });
@@ -83,13 +77,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const stopListening = [
     deployments.onChange((change) => {
       const { namespace = "" } = refOf(change.key);
-      const session = byNamespace.get(namespace);
+      const session = sessionsByNamespace.get(namespace);
       if (session !== undefined) deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
       const referring = deployments.store.byIndex(bySupply, supplyKey(ref));
       for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
-        const session = byNamespace.get(each);
+        const session = sessionsByNamespace.get(each);
         if (session?.cluster.namespace === namespace) objectChanged(session, ref);
       }
     }),
@@ -121,12 +115,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       registrations,
     });
     byCluster.set(key, session);
-    byNamespace.set(deploymentsNamespace, session);
+    sessionsByNamespace.set(deploymentsNamespace, session);
     metrics.agents.set(byCluster.size);
     void session.ended.then(() => {
       if (byCluster.get(key) !== session) return;
       byCluster.delete(key);
-      byNamespace.delete(deploymentsNamespace);
+      sessionsByNamespace.delete(deploymentsNamespace);
       metrics.agents.set(byCluster.size);
     });
     if (isClosed) handOver(session);
@@ -174,7 +168,7 @@ function desiredState(
       ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each })), uid),
     deployments: () =>
       deployments.store
-        .byIndex(namespaceIndex, deploymentsNamespace)
+        .byIndex(byNamespace, deploymentsNamespace)
         .filter((deployment) => isForCluster(deployment, uid)),
     cluster: () => clusters.store.get(key),
   };

@@ -7,13 +7,13 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
 import { clusterInfoOf } from "../referenced/cluster-info.ts";
 import {
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
 } from "../referenced/plan.ts";
-import { referencesOf } from "../referenced/references.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 
 export interface ReferencedObjectsDeps {
@@ -42,12 +42,16 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
 
   return {
     plan: () =>
-      planReferencedObjects(deps.inventory, new Set(deployments().flatMap(referencesOf)), sourceOf),
+      planReferencedObjects(
+        deps.inventory,
+        new Set(deployments().flatMap(suppliesNamedBy)),
+        sourceOf,
+      ),
     next(ref) {
       const key = supplyKey(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
-      const isReferenced = deployments().some((each) => referencesOf(each).includes(key));
+      const isReferenced = deployments().some((each) => suppliesNamedBy(each).includes(key));
       const step = planReferencedObject(ref, {
         observed: inventory.get(key),
         isReferenced,

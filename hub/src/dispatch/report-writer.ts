@@ -17,14 +17,14 @@ import type { KubeRest, WriteOptions } from "@flotilla/shared/kube/rest.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { release } from "../deploy/tombstone.ts";
+import { release } from "../bundledeployment/reconcile.ts";
 import {
   deploymentStatus,
   isDeploymentNews,
   isOutdated,
   type PlacedReport,
-} from "../status/deployment-status.ts";
-import { createStatusWriter } from "../status/status-writer.ts";
+} from "../bundledeployment/status.ts";
+import { createStatusWriter } from "../status/publisher.ts";
 import type { ReportSink } from "./report-intake.ts";
 import { createStalenessCheck, longestGapMs } from "./staleness-check.ts";
 

@@ -17,9 +17,7 @@ import { type TokenTerms, type TokenValidation, validateToken } from "./token.ts
 
 export interface AuthorizationDeps {
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Store<Cluster>;
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly clock: Clock;
 }

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { isLeaving } from "../cluster/deletion.ts";
-import { createdAtOf, revocationOf } from "../enroll/revocation.ts";
+import { isLeaving } from "../clusterstate/deletion.ts";
+import { createdAtOf, revocationOf } from "../clusterstate/revocation.ts";
 import type { TokenTerms } from "./token.ts";
 
 export type ClusterChoice =

@@ -15,7 +15,6 @@ import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "../authority/certificate-authority.ts";
-import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { makeTokenValue } from "../registrationtoken/value.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { createRejections } from "../rpc/rejections.ts";
@@ -45,7 +44,7 @@ async function start() {
     metadata: { namespace: workspace, name: "token" },
     data: { token: Buffer.from(token).toString("base64") },
   });
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(
     rest.put(clusterRegistrationTokens, {
       apiVersion,
@@ -55,7 +54,7 @@ async function start() {
       status: { secretName: "token" },
     }),
   );
-  const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const clusters = createStore<Cluster>();
   const authority = await openAuthority(stored, () => clock.now());
   const enrolment = createEnrolment({
     rest,

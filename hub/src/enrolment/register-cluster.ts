@@ -29,7 +29,6 @@ import type { TokenTerms } from "./token.ts";
 
 export interface RegisterClusterDeps {
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Store<Cluster>;
   readonly events: EventRecorder;
 }

@@ -4,7 +4,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { status } from "@grpc/grpc-js";
-import { revocationOf, revokedSentence } from "../enroll/revocation.ts";
+import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";

@@ -1,7 +1,7 @@
 /** Registration tokens as an enrolment sees them: whether a presented one is valid, and what it grants. Pure. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { expiryOf } from "../registrationtoken/plan.ts";
-import { clientDigest } from "../registrationtoken/removed-clients.ts";
 import { isSameToken } from "../registrationtoken/value.ts";
 
 /** What a registration token grants to the Clusters that enrol with it. */

@@ -5,7 +5,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
 import { piecesOf } from "../testing/pieces.ts";
-import { createSeriesBook } from "./series-book.ts";
+import { createSeriesBook } from "./series.ts";
 import { statusMetrics } from "./status-metrics.ts";
 
 const resourceCounts = {

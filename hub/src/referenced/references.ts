@@ -3,25 +3,17 @@ import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { refOf } from "@flotilla/shared/kube/object.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
-import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
-
-/** BundleDeployments by the keys of their referenced objects, of any workspace. */
-export const bySupply = "supply";
-export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: referencesOf };
-
-export function referencesOf({ spec }: BundleDeployment): readonly string[] {
-  return spec.supplies ?? [];
-}
 
 /** The references that a change of a BundleDeployment adds and drops. */
 export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
-  const [was, is] = [before, after].map((one) => (one === undefined ? [] : referencesOf(one)));
+  const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
   const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
     keys.filter((key) => !others.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
   return { added: without(is, was), dropped: without(was, is) };

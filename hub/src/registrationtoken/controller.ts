@@ -16,9 +16,7 @@ import { countTokenUses } from "./uses.ts";
 export interface TokenControllerDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Pick<Informer<ClusterRegistrationToken>, "store" | "onChange">;
   readonly authority: Pick<LiveAuthority, "trusted" | "onChange">;
   /** `host:port` as agents reach the hub. */

@@ -6,10 +6,10 @@ import {
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
-import { tokenIndexers } from "../cache/enrolment-indexes.ts";
+import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { isRemoved } from "../enrolment/token.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
-import { clientDigest, recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
+import { recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
 
 const signal = new AbortController().signal;
 
@@ -23,7 +23,7 @@ function aToken(
 /** A cache, and an API server that may be ahead of it. */
 function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationToken[]) {
   const kube = createMemoryKube();
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(kube.put(clusterRegistrationTokens, cached));
   for (const token of later) kube.put(clusterRegistrationTokens, token);
   return {

@@ -2,7 +2,6 @@
  * What a token remembers of clusters that enrolled with it and were removed: they do not come back with it. Written by the
  * loop of Clusters, before what is left of a removed one goes.
  */
-import { createHash } from "node:crypto";
 import {
   type ClusterRegistrationToken,
   maxRemovedClients,
@@ -12,25 +11,11 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { tokenUidIndex } from "../cache/enrolment-indexes.ts";
-
-export interface RemovedClient {
-  /** UID of the token that it enrolled with last. */
-  readonly token: string;
-  /** Of its client id (`clientDigest`). */
-  readonly client: string;
-}
+import type { RemovedClient } from "../clusterstate/cluster-namespace.ts";
 
 export interface RemovedClientsDeps {
   readonly rest: KubeRest;
-  /** Indexed by `tokenUidIndex`. */
   readonly tokens: Store<ClusterRegistrationToken>;
-}
-
-const digestLength = 16;
-
-/** What a client id is remembered by: it may be long, and it is nobody's who only sees a token. */
-export function clientDigest(clientId: string): string {
-  return createHash("sha256").update(clientId).digest("hex").slice(0, digestLength);
 }
 
 /** Nothing to write where it is remembered already. Pure. */

@@ -7,7 +7,6 @@ import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type Change, createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { clusterIndexers, tokenIndexers } from "../cache/enrolment-indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster } from "../testing/objects.ts";
 import { countTokenUses } from "./uses.ts";
@@ -25,9 +24,9 @@ function enrolled(name: string, uid = "u"): Cluster {
 function start(...there: readonly Cluster[]) {
   const kube = createMemoryKube();
   const clock = createFakeClock(0);
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(kube.put(clusterRegistrationTokens, token));
-  const store = createStore<Cluster>({ indexers: clusterIndexers });
+  const store = createStore<Cluster>();
   for (const cluster of there) store.set(cluster);
   let listener: (change: Change<Cluster>) => void = () => undefined;
   const tell = (change: Change<Cluster> | undefined) => change && listener(change);

@@ -13,13 +13,11 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change, Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import { createStatusWriter } from "../status/status-writer.ts";
+import { createStatusWriter } from "../status/publisher.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly clock: Clock;
   readonly log: Log;

@@ -10,7 +10,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
-import { orphanedAgentsReconciler, replicaIndexers } from "./orphaned-agents.ts";
+import { orphanedAgentsReconciler } from "./orphaned-agents.ts";
 import { acquireReplicaLease } from "./own-lease.ts";
 import { createReplicas } from "./replicas.ts";
 
@@ -21,7 +21,7 @@ async function setUp() {
   const clock = createFakeClock();
   const rest = createMemoryKube();
   const replicaLeases = createWatchedStore<Lease>();
-  const members = createWatchedStore<Cluster>({ indexers: replicaIndexers });
+  const members = createWatchedStore<Cluster>();
   const replicas = createReplicas({ leases: replicaLeases, replica: "hub-0", clock });
   const stop = new AbortController();
 

@@ -11,24 +11,16 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
+import { byReplica } from "../cache/indexes.ts";
 import { lastSeen, toTime, writeAgentStatus } from "../presence/agent-status.ts";
 import type { Replicas } from "./replicas.ts";
-
-/** Of the informer of Clusters: those recorded as connected, by their replica. */
-export const byReplica = "replica";
-export const replicaIndexers: Indexers<Cluster> = {
-  [byReplica]: ({ status }) =>
-    status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
-};
 
 export interface OrphanedAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With `replicaIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
   /** The name of this replica, which speaks for its agents itself. */

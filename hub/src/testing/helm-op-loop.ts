@@ -12,14 +12,12 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { byBundle, byNamespace } from "../deploy/reconcile.ts";
-import type { HelmOpAccess } from "../helm-op/chart-access.ts";
-import { createDoubts } from "../helm-op/doubts.ts";
-import { createPinSeals } from "../helm-op/pin-seals.ts";
-import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { helmOpReconciler } from "../helmop/reconcile.ts";
+import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
-import { helmOpStatus } from "../status/helm-op-status.ts";
+import type { HelmOpAccess } from "../resolve/chart-access.ts";
+import { createDoubts } from "../resolve/doubts.ts";
+import { createPinSeals } from "../resolve/pin-signature.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { tallied } from "./tallied.ts";
@@ -52,13 +50,9 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
   const stores = {
     helmOps: createStore<HelmOp>(),
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
+    deployments: createStore<BundleDeployment>(),
   };
-  const policies = createStore<Policy>({
-    indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
-  });
+  const policies = createStore<Policy>();
   const doubts = createDoubts(clock);
   const accesses: (Pick<HelmOpAccess, "hasChanged"> | AppError)[] = [];
   let outcomes = createOutcomes();

@@ -8,34 +8,31 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import type { Namespace, Secret } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { byContent } from "../content/collect.ts";
-import { reactToChanges } from "../control/react-to-changes.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { createDoubts } from "../helm-op/doubts.ts";
-import { countStore } from "../rollup/count-store.ts";
-import { createGroupTallies } from "../rollup/group-tally.ts";
-import { createTallies } from "../rollup/tally.ts";
-import { toMember } from "../status/cluster-group-status.ts";
-import { isOfflineIn } from "../status/cluster-status.ts";
+import { toMember } from "../clustergroup/status.ts";
+import { isOfflineIn } from "../clusterstate/presence.ts";
+import { reactToChanges } from "../leader/react-to-changes.ts";
+import { createStatusWriters } from "../leader/status-writers.ts";
+import { createDoubts } from "../resolve/doubts.ts";
 import { createOutcomes } from "../status/intent.ts";
-import { createStatusWriters } from "../status/status-writers.ts";
+import { createTallies } from "../summary/aggregate.ts";
+import { countStore } from "../summary/count-store.ts";
+import { createGroupTallies } from "../summary/group-aggregate.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createReactingLeader() {
   const clock = createFakeClock();
   const rest = createMemoryKube();
-  const indexers = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
   const caches = {
-    helmOps: createWatchedStore<HelmOp>({ indexers }),
-    bundles: createWatchedStore<Bundle>({ indexers }),
-    deployments: createWatchedStore<BundleDeployment>({ indexers }),
-    clusters: createWatchedStore<Cluster>({ indexers }),
-    groups: createWatchedStore<ClusterGroup>({ indexers }),
-    policies: createWatchedStore<Policy>({ indexers }),
-    contents: createWatchedStore<Secret>({ indexers: { [byContent]: () => [] } }),
+    helmOps: createWatchedStore<HelmOp>(),
+    bundles: createWatchedStore<Bundle>(),
+    deployments: createWatchedStore<BundleDeployment>(),
+    clusters: createWatchedStore<Cluster>(),
+    groups: createWatchedStore<ClusterGroup>(),
+    policies: createWatchedStore<Policy>(),
+    contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),
   };
   const outcomes = createOutcomes();

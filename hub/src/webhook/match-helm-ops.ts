@@ -1,8 +1,8 @@
 /** Which HelmOps a push concerns. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseOciName } from "@flotilla/shared/charts/source.ts";
-import { wantedCharts } from "../helm-op/plan-bundle.ts";
-import { mayChange, pollingIntervalMs } from "../helm-op/polling.ts";
+import { wantedCharts } from "../frontend/charts.ts";
+import { mayChange, pollingIntervalMs } from "../resolve/polling.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
 /** Only those that are polled: a webhook brings a poll forward. */

@@ -7,7 +7,7 @@ import { runReflector } from "./reflector.ts";
 import { createRefreshes } from "./refreshes.ts";
 import { describeKind } from "./request-path.ts";
 import type { KubeRest } from "./rest.ts";
-import { type Change, createStore, type Indexers, type Store } from "./store.ts";
+import { type Change, createStore, type Store } from "./store.ts";
 import { dropBulk } from "./transform.ts";
 
 export interface InformerOptions<T extends KubeObject> {
@@ -20,7 +20,6 @@ export interface InformerOptions<T extends KubeObject> {
   readonly fieldSelector?: string;
   /** Applied to every object on entry; default `dropBulk` (transform.ts). */
   readonly transform?: (object: T) => T;
-  readonly indexers?: Indexers<T>;
   /** Told what came of each list: nothing when it is complete and its changes were told, else why it failed. */
   readonly onListed?: (failure?: AppError) => void;
   /** Freezes objects deeply; for tests. */
@@ -57,14 +56,12 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
     namespace,
     labelSelector,
     fieldSelector,
-    indexers,
     freeze,
     clock = systemClock,
   } = options;
   const transform = options.transform ?? dropBulk;
   const store = createStore<T>({
     transform,
-    ...(indexers === undefined ? {} : { indexers }),
     ...(freeze === undefined ? {} : { freeze }),
   });
   const listeners = new Set<ChangeListener<T>>();

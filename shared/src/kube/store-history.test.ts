@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { defineIndex } from "./cache/object-index.ts";
 import type { ConfigMap } from "./core-resources.ts";
 import { type Change, createStore, type Store } from "./store.ts";
 import { object, versionOf } from "./testing/versioned.ts";
@@ -18,6 +19,8 @@ type Delivery =
   | { readonly type: "list"; readonly objects: readonly ConfigMap[]; readonly version: string };
 
 type Reader = (store: Store<ConfigMap>, key: string) => void;
+
+const byName = defineIndex<ConfigMap>("name", ({ metadata }) => [metadata.name]);
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
@@ -98,10 +101,7 @@ function runSteps(
   steps: readonly Step[],
   look: Reader = () => undefined,
 ): readonly Change<ConfigMap>[] {
-  const store = createStore<ConfigMap>({
-    freeze: true,
-    indexers: { name: (one) => [one.metadata.name] },
-  });
+  const store = createStore<ConfigMap>({ freeze: true });
   let server = new Map<string, ConfigMap>();
   let version = 1;
   let backup = { objects: new Map(server), version };
@@ -259,7 +259,7 @@ function runSteps(
     }
     for (const shown of store.list()) {
       assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} came back`);
-      assert.deepEqual(store.byIndex("name", shown.metadata.name), [shown]);
+      assert.deepEqual(store.byIndex(byName, shown.metadata.name), [shown]);
     }
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { byNamespace, defineIndex } from "./cache/object-index.ts";
 import type { ConfigMap } from "./core-resources.ts";
 import type { KubeObject } from "./object.ts";
 import { createStore } from "./store.ts";
@@ -30,20 +31,34 @@ describe("a store", () => {
   });
 
   it("finds objects by index while they change", () => {
-    const store = createStore<ConfigMap>({
-      indexers: { label: (one) => Object.values(one.metadata.labels ?? {}) },
-    });
+    const byLabel = defineIndex<ConfigMap>("label", (one) =>
+      Object.values(one.metadata.labels ?? {}),
+    );
+    const store = createStore<ConfigMap>();
     store.set(object("a", 1, { labels: { x: "red", y: "blue" } }));
     store.set(object("b", 2, { labels: { x: "red" } }));
     store.set(object("a", 3, { labels: { x: "green" } }));
 
     const namesOf = (value: string): readonly string[] =>
-      store.byIndex("label", value).map((one) => one.metadata.name);
+      store.byIndex(byLabel, value).map((one) => one.metadata.name);
 
     assert.deepEqual(namesOf("red"), ["b"]);
     assert.deepEqual(namesOf("blue"), []);
     assert.deepEqual(namesOf("green"), ["a"]);
-    assert.throws(() => store.byIndex("nope", "x"), /look up index nope: it was not declared/);
+  });
+
+  it("builds an index of what is there already, and tells indexes of one name apart", () => {
+    const byName = defineIndex<KubeObject>("same", ({ metadata }) => [metadata.name]);
+    const byUid = defineIndex<KubeObject>("same", ({ metadata }) => [metadata.uid ?? ""]);
+    const store = createStore<ConfigMap>();
+    store.set(object("a", 1, { uid: "b" }));
+
+    const found = (index: typeof byName, value: string) => store.byIndex(index, value).length;
+
+    assert.deepEqual([found(byName, "a"), found(byUid, "a"), found(byUid, "b")], [1, 0, 1]);
+    assert.equal(store.byIndex(byNamespace, "ns").length, 1);
+    store.remove(object("a", 2, { uid: "b" }));
+    assert.deepEqual([found(byName, "a"), found(byUid, "b")], [0, 0]);
   });
 
   it("freezes objects deeply when told to", () => {
@@ -88,11 +103,13 @@ describe("a write of ours", () => {
   });
 
   it("shows a new object before the watch knows of it, in the indexes too", () => {
-    const store = createStore<ConfigMap>({ indexers: { name: (one) => [one.metadata.name] } });
+    const byName = defineIndex<ConfigMap>("name", ({ metadata }) => [metadata.name]);
+    const store = createStore<ConfigMap>();
+    assert.deepEqual(store.byIndex(byName, "a"), []);
 
     store.wrote(object("a", 5));
 
-    assert.equal(store.byIndex("name", "a").length, 1);
+    assert.equal(store.byIndex(byName, "a").length, 1);
     assert.deepEqual(store.set(object("a", 5)), { key: "ns/a", after: object("a", 5) });
   });
 

@@ -5,20 +5,16 @@
  * that a loop never acts on the state before its own write. Resource versions only grow (resource-version.ts), and a watch
  * delivers them in order: an answer that is not later than its last one is old news.
  */
+import { createIndexSet, type Index } from "./cache/object-index.ts";
 import { type KubeObject, keyOf, type ObjectKey } from "./object.ts";
-import { createObjectIndex, type ObjectIndex } from "./object-index.ts";
 import { isLaterVersion } from "./resource-version.ts";
-
-/** For each index its name and the values under which an object is found there. */
-export type Indexers<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
 /** The reading side. Objects are shared: they must never be changed in place. */
 export interface Store<T extends KubeObject> {
   readonly size: number;
   get(key: ObjectKey): T | undefined;
   list(): readonly T[];
-  /** Throws for an index that was not declared. */
-  byIndex(index: string, value: string): readonly T[];
+  byIndex(index: Index<T>, value: string): readonly T[];
   /**
    * Tells of a write that succeeded, with the object that the API server answered, which becomes the store's. It is one
    * that the watch selects, before and after: what it never tells of is shown until the next list. What a single object
@@ -52,7 +48,6 @@ export interface WatchedStore<T extends KubeObject> extends Store<T> {
 }
 
 export interface StoreOptions<T extends KubeObject> {
-  readonly indexers?: Indexers<T>;
   /** Applied to what is told by `wrote`, and may change it in place; what the watch delivers has been through it. */
   readonly transform?: (object: T) => T;
   /** Freezes objects deeply; for tests. */
@@ -71,7 +66,7 @@ interface Pending<T> {
 export function createStore<T extends KubeObject>(options: StoreOptions<T> = {}): WatchedStore<T> {
   const { transform, freeze = false } = options;
   const objects = new Map<ObjectKey, T>();
-  const index: ObjectIndex<T> = createObjectIndex(options.indexers ?? {});
+  const indexes = createIndexSet(objects);
   const pending = new Map<ObjectKey, Pending<T>>();
   /** The watch has delivered everything up to this version. */
   let delivered: string | undefined;
@@ -86,7 +81,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     if (shown === object) return;
     if (object === undefined) objects.delete(key);
     else objects.set(key, object);
-    index.update(key, shown, object);
+    indexes.update(key, shown, object);
   }
 
   /** Sets what the watch has delivered, which readers get unless a write of ours lies over it. */
@@ -107,7 +102,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     },
     get: (key) => objects.get(key),
     list: () => [...objects.values()],
-    byIndex: (name, value) => index.find(name, value),
+    byIndex: indexes.find,
 
     wrote(object) {
       const key = keyOf(object);
