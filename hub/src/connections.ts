@@ -1,8 +1,8 @@
 /** The hub's connections to its API server. */
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeConnection } from "@flotilla/shared/kube/rest.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { HubConfig } from "./config.ts";
 
 export const userAgent = `flotilla-hub/${buildVersion}`;

@@ -1,12 +1,13 @@
 /** The hub: serves agents, runs the controllers while it leads, and serves health, metrics and webhooks. */
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
+
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
-import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { runProgram } from "@flotilla/shared/program/run-program.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { createAgentServer } from "./agentserver/agent-server.ts";
 import { runRotationController } from "./authority/rotate.ts";

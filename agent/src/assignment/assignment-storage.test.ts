@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import type { HeldAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const storage = createAssignmentStorage({ rest, log: silentLog() });
   const names = async (): Promise<readonly string[]> =>
     (await rest.list(secrets)).items.map(({ metadata }) => metadata.name).sort();

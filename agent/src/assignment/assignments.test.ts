@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { Assignment } from "../link/ports.ts";
-import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { heldAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
@@ -21,7 +24,7 @@ const assignment: Assignment = {
 const missing: Secret = { metadata: { name: "" } };
 
 /** Has the next writes refused. */
-function failNext(rest: MemoryRest, times = 1): void {
+function failNext(rest: MemoryApiServer, times = 1): void {
   let left = times;
   rest.beforeWrite = (write) => {
     left -= 1;
@@ -30,7 +33,7 @@ function failNext(rest: MemoryRest, times = 1): void {
   };
 }
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const log = silentLog();
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const changes: string[] = [];

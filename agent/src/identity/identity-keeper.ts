@@ -7,11 +7,11 @@
  * was away, whatever has become of the token.
  */
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createWaker } from "@flotilla/shared/clock/waker.ts";
+import { createWaker } from "@flotilla/shared/concurrency/waker.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import { linkErrors, wrongHub } from "../link/errors.ts";
 import type { ConnectHub } from "../link/hub-client.ts";

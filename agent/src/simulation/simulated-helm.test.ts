@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { Deployed, DeployPass } from "../engine/deployer.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";

@@ -2,25 +2,24 @@
 import assert from "node:assert/strict";
 import { after, describe, it, type TestContext } from "node:test";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { guardWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import {
   type ConfigMap,
   configMaps,
   events,
   leases,
   namespaces,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { guardWrites, type Leadership } from "@flotilla/shared/kube/leadership.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
-import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { isLaterVersion, keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 

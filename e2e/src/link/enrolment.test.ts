@@ -5,8 +5,8 @@ import { createAuthority, openAuthority } from "@flotilla/hub/authority/certific
 import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";

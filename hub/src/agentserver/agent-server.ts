@@ -1,7 +1,7 @@
 /** Everything that serves agents on one replica: certificates, enrolment, presence, dispatch and the gRPC port. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Registry } from "prom-client";
 import { createLiveAuthority, type LiveAuthority } from "../authority/live-authority.ts";
 import { registerAuthorityMetrics } from "../authority/metrics.ts";

@@ -1,9 +1,9 @@
 /** The authentication interceptor of the hub's gRPC port. A call that it rejects reaches no handler; only Enroll needs no certificate. */
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import {
   type Metadata,
   ServerInterceptingCall,

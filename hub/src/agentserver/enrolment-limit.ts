@@ -3,7 +3,7 @@
  * largest that agents may send; without a limit anybody who reaches the port could fill the hub's memory. Calls that wait
  * are not read from and cost almost nothing.
  */
-import { createSlots, type Slots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 
 export interface EnrolmentLimit {
   /**
@@ -23,7 +23,7 @@ export interface EnrolmentLimits {
 }
 
 interface Peer {
-  readonly semaphore: Slots;
+  readonly semaphore: Semaphore;
   calls: number;
 }
 
@@ -39,14 +39,14 @@ const defaultLimits: EnrolmentLimits = {
 };
 
 export function createEnrolmentLimit(limits = defaultLimits): EnrolmentLimit {
-  const all = createSlots(limits.concurrent);
+  const all = createSemaphore(limits.concurrent);
   const peers = new Map<string, Peer>();
   let calls = 0;
 
   function peerOf(name: string): Peer {
     const known = peers.get(name);
     if (known !== undefined) return known;
-    const added = { semaphore: createSlots(limits.concurrentPerPeer), calls: 0 };
+    const added = { semaphore: createSemaphore(limits.concurrentPerPeer), calls: 0 };
     peers.set(name, added);
     return added;
   }
@@ -58,8 +58,8 @@ export function createEnrolmentLimit(limits = defaultLimits): EnrolmentLimit {
       const peer = peerOf(name);
       peer.calls += 1;
       calls += 1;
-      await peer.semaphore.take();
-      await all.take();
+      await peer.semaphore.acquire();
+      await all.acquire();
       let isReleased = false;
       return () => {
         if (isReleased) return;

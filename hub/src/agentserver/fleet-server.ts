@@ -1,7 +1,7 @@
 /** The hub's gRPC server: TLS with the hub's own authority, client certificates requested but not required, one service. */
 import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
 import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
 import type { ServingCertificates } from "../authority/serving-certificate.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";

@@ -1,12 +1,17 @@
 /** The controller that rotates the hub's certificate authority, one write at a time; on the leader. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
-import { type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import {
+  type Reconcile,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
@@ -74,7 +79,7 @@ export function rotationReconciler(deps: RotationDeps): Reconcile {
   };
 
   /** Without the Secret the next process would create another authority, which no agent trusts. */
-  async function restore(log: Log, signal: AbortSignal): Promise<Outcome> {
+  async function restore(log: Log, signal: AbortSignal): Promise<Result> {
     const { apiVersion, kind, type, metadata, data } = authority.secret;
     const { name, namespace, labels, annotations } = metadata;
     const made = await rest.create(
@@ -109,7 +114,7 @@ export function rotationReconciler(deps: RotationDeps): Reconcile {
   }
 }
 
-function requeue(waitMs: number): Outcome {
+function requeue(waitMs: number): Result {
   return requeueAfter(Math.min(longestWaitMs, waitMs), "the next step of the rotation");
 }
 

@@ -7,15 +7,21 @@ import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  done,
   isEnding,
   type Reconcile,
   type ReconcileContext,
-} from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import { byBundle } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
@@ -88,8 +94,8 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   async function update(
     bundle: Bundle,
-    { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
-  ): Promise<Outcome> {
+    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Result> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
     const kept = {
@@ -97,7 +103,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
     };
     // It may ask repositories.
-    const prepared = await aside(() => deps.prepare(bundle, kept, signal));
+    const prepared = await withoutWorker(() => deps.prepare(bundle, kept, signal));
     const told = {
       ...(prepared.pins !== undefined && { pins: prepared.pins }),
       ...(prepared.handled !== undefined && { handled: prepared.handled }),

@@ -16,6 +16,8 @@ import {
   helmOps,
   policies,
 } from "@flotilla/shared/api/resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type Lease,
   leases,
@@ -23,10 +25,8 @@ import {
   namespaces,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { contentLabel } from "./keys.ts";
 

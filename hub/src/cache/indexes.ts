@@ -2,7 +2,7 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { bundleKeyOf, contentDigestOf } from "./keys.ts";
 
 /** BundleDeployments by the key of their Bundle. */

@@ -11,8 +11,8 @@ import {
   createdByUserLabel,
   helmOpLabel,
 } from "@flotilla/shared/api/names.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 
 /** On each Secret that stores a part of a content. */
 export const contentLabel = "flotilla.dev/content";

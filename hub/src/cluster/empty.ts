@@ -5,8 +5,8 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isForCluster } from "../cache/keys.ts";
 import { isLeaving, isToBeEmptied } from "../clusterstate/deletion.ts";
 

@@ -13,8 +13,8 @@ import {
   managedLabel,
   registrationTokenAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import type { Namespace } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Namespace } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 
 /** A cluster that was removed, as its registration token remembers it. */
 export interface RemovedClient {

@@ -1,7 +1,7 @@
 /** Whether the agent of a Cluster is connected, from the Cluster's status. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 
 /** `WaitCheckIn`: no agent has ever connected. */

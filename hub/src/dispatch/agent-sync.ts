@@ -8,10 +8,10 @@ import { createOutgoing, type MakeMessage, writeMessage } from "@flotilla/proto/
 import { isSpokenIn } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { LiveAuthority } from "../authority/live-authority.ts";
 import type { ContentReader } from "../content/content-store.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";

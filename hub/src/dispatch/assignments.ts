@@ -1,9 +1,9 @@
 /** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
 import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { ContentReader } from "../content/content-store.ts";
 import { inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";

@@ -4,12 +4,12 @@ import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/live-authority.ts";
@@ -59,7 +59,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const duplicates = createDuplicateAgents(clock);
   // Agents back off. Each connection of one that does not would be a write of its Cluster.
   const connections = createRateLimit({ clock, perSecond: 1, burst: 20 });
-  const registrations = createSlots(maxRegistrations);
+  const registrations = createSemaphore(maxRegistrations);
   let isClosed = false;
 
   function clusterChanged(change: Change<Cluster>): void {

@@ -1,5 +1,5 @@
 /** Limits how fast one agent is read: a flood of messages waits on the agent's side and costs the others nothing. */
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 
 export interface ReceiveLimitOptions {
   readonly clock: Clock;

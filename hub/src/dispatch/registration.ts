@@ -1,5 +1,5 @@
 /** Registration of a stream: recording its connection in the Cluster's status, a limited number at a time. */
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { Presence } from "../presence/presence.ts";
 import type { DesiredState } from "./agent-sync.ts";
@@ -18,7 +18,7 @@ export interface RegistrationOptions {
   /** Settles when the stream that this one replaces has ended: its presence is written first. */
   readonly previous: Promise<void>;
   /** Limits the registrations that are written at a time. */
-  readonly registrations: Slots;
+  readonly registrations: Semaphore;
 }
 
 type RegisterEffect = Extract<SessionEffect, { kind: "register" }>;
@@ -37,7 +37,7 @@ export async function register(
 ): Promise<RegistrationResult> {
   metrics.connecting.inc();
   await previous;
-  await registrations.take();
+  await registrations.acquire();
   try {
     // An agent that went away while it waited costs no write.
     if (!isStillOpen()) return { kind: "skipped" };

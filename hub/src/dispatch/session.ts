@@ -5,7 +5,7 @@
 import { agentMessageFromWire } from "@flotilla/proto/map.ts";
 import type { ReadAgentMessage } from "@flotilla/proto/service.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { Metadata } from "@grpc/grpc-js";
 import type { AgentCertificate } from "../identity/agent-certificate.ts";

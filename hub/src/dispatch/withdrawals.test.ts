@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
@@ -19,7 +19,7 @@ function deleted(bundle: string): BundleDeployment {
 }
 
 function start(...known: readonly BundleDeployment[]) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const deployments = [...known];
   const withdrawals = createWithdrawals({
     rest: kube,

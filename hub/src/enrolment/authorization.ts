@@ -2,10 +2,10 @@
 import type { EnrollRequest } from "@flotilla/proto/messages.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { status } from "@grpc/grpc-js";
 import { agentKeyIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
 import type { RequestedKey } from "../identity/certificate-request.ts";

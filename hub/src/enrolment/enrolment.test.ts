@@ -7,10 +7,11 @@ import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
@@ -19,7 +20,6 @@ import { makeTokenValue } from "../registrationtoken/value.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { createRejections } from "../rpc/rejections.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrolment } from "./enrolment.ts";
 
@@ -37,7 +37,7 @@ async function start() {
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
   });
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(secrets, {
     apiVersion: "v1",
     kind: "Secret",

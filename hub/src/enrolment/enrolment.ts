@@ -7,7 +7,7 @@
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/live-authority.ts";

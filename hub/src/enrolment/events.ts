@@ -1,7 +1,7 @@
 /** Events on a Cluster about what its agent asked for and did not get. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import type { RegisteredCluster } from "./register-cluster.ts";

@@ -1,5 +1,5 @@
 /** What the leader has found out, kept in memory and made again by whoever leads next. */
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { toMember } from "../clustergroup/status.ts";
 import { isOfflineIn } from "../clusterstate/presence.ts";
 import { type ChartAccess, createChartAccess } from "../resolve/chart-access.ts";

@@ -1,8 +1,8 @@
 /** What one replica at a time does: it leads for as long as its Lease is its own. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { guardWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import { ensurePinSigningKey } from "../authority/pin-signing-key.ts";
 import { refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/hub-id.ts";

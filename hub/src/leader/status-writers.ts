@@ -3,11 +3,11 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { bundles, clusterGroups, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { bundleStatus, isBundleNews } from "../bundle/status.ts";
 import type { FollowedCaches } from "../cache/caches.ts";
 import { bundleKeyOf, clusterKeyOf, isBundleOf } from "../cache/keys.ts";

@@ -12,13 +12,13 @@ import {
   type ClusterStatus,
   maxOrphans,
 } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";
 import { type AgentFields, lastSeen, toTime, writeAgentStatus } from "./agent-status.ts";
 import { presenceErrors } from "./errors.ts";
@@ -210,7 +210,7 @@ export function createPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function resultOf(decision: PresenceDecision, log: (message: string) => void): Outcome {
+function resultOf(decision: PresenceDecision, log: (message: string) => void): Result {
   if (decision.kind === "wait") return requeueAfter(decision.ms, "the agent may reconnect");
   if (decision.kind === "offline") log("agent is offline");
   if (decision.kind === "connected") log("agent is connected, but was recorded as offline");

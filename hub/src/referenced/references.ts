@@ -1,8 +1,8 @@
 /** The references of BundleDeployments to Secrets and ConfigMaps of their workspace. */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
 import { clusterKeyOf } from "../cache/keys.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
 import {
   answersStatus,
@@ -10,6 +9,7 @@ import {
 } from "@flotilla/shared/kube/testing/unruly-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";
 

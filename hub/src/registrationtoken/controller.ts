@@ -1,13 +1,13 @@
 /** Runs the controller of ClusterRegistrationTokens and the count of their uses, on the leader. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { LiveAuthority } from "../authority/live-authority.ts";
 import { tokenReconciler } from "./reconcile.ts";

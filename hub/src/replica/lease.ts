@@ -6,14 +6,14 @@
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
-import type { Lease } from "@flotilla/shared/kube/core-resources.ts";
 import {
   type LeaseClaim,
   newLease,
   releasedLease,
   takenLease,
-} from "@flotilla/shared/kube/lease-record.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface ReplicaLeaseTimes {
   readonly renewEveryMs: number;

@@ -17,7 +17,7 @@ import {
   type ResourceStateName,
   resourceStates,
 } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import type { Tally } from "./aggregate.ts";
 import type { ObjectTally } from "./object-aggregate.ts";

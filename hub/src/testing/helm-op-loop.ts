@@ -5,13 +5,14 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventNote } from "@flotilla/shared/kube/events.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
@@ -19,7 +20,6 @@ import type { HelmOpAccess } from "../resolve/chart-access.ts";
 import { createDoubts } from "../resolve/doubts.ts";
 import { createPinSeals } from "../resolve/pin-signature.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { tallied } from "./tallied.ts";
 
 export interface HelmOpLoop {
@@ -37,7 +37,7 @@ export interface HelmOpLoop {
   /** What comes of reading what its charts are accessed with, the next times. */
   nextAccess(...next: readonly (Pick<HelmOpAccess, "hasChanged"> | AppError)[]): void;
   /** One run, after which the status is told, where there is anything to tell. */
-  reconcile(key: ObjectKey): Promise<Outcome>;
+  reconcile(key: ObjectKey): Promise<Result>;
   intent(key: ObjectKey): HelmOpIntent;
   helmOp(key: ObjectKey): HelmOp;
   /** As another process that begins with what is in the API server. */
@@ -45,7 +45,7 @@ export interface HelmOpLoop {
 }
 
 export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const events: EventNote[] = [];
   const stores = {
     helmOps: createStore<HelmOp>(),

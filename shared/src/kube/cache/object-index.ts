@@ -1,5 +1,5 @@
 /** Finds the objects of a store by values derived from them. */
-import type { KubeObject, ObjectKey } from "../object.ts";
+import type { KubeObject, ObjectKey } from "../objects/object.ts";
 
 /**
  * An index over objects of type T. Stores tell indexes apart by identity, not by name, and build one when it is first read:
