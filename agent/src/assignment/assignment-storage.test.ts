@@ -41,7 +41,11 @@ suite("a stored assignment", () => {
 
       assert.equal((await names()).length, count);
       assert.deepEqual(await setUp(rest).storage.load(), [held]);
-      assert.equal(rest.writes.at(-1), "create assignment-web", "the first one means all");
+      assert.equal(
+        rest.writes.at(-1),
+        "create secrets flotilla-agent/assignment-web",
+        "the first one means all",
+      );
     });
   }
 
@@ -53,7 +57,7 @@ suite("a stored assignment", () => {
 
     await storage.store({ ...held, paused: true });
 
-    assert.deepEqual(rest.writes.slice(before), ["replace assignment-web"]);
+    assert.deepEqual(rest.writes.slice(before), ["replace secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(await setUp(rest).storage.load(), [{ ...held, paused: true }]);
   });
 

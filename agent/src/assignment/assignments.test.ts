@@ -71,7 +71,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign(assignment);
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(changes, ["web"]);
   });
 
@@ -110,7 +110,7 @@ suite("what a cluster was assigned", () => {
     await assert.rejects(assignments.stored("web"), {
       code: "ASSIGNMENT_NOT_KEPT",
       message:
-        "what the hub assigned could not be kept in this cluster: create assignment-web: 403",
+        "what the hub assigned could not be kept in this cluster: create secrets flotilla-agent/assignment-web: 403",
     });
     await assignments.stored("web");
 
@@ -189,7 +189,10 @@ suite("a withdrawal", () => {
     assert.equal(await assignments.withdraw(deployment), "stored");
     assert.equal(await assignments.withdraw(deployment), "stored");
 
-    assert.deepEqual(rest.writes, ["create assignment-web", "replace assignment-web"]);
+    assert.deepEqual(rest.writes, [
+      "create secrets flotilla-agent/assignment-web",
+      "replace secrets flotilla-agent/assignment-web",
+    ]);
     const { assignments: later } = setUp(rest);
     await later.load();
     assert.equal(later.get("web")?.withdrawing, true);
@@ -202,7 +205,7 @@ suite("a withdrawal", () => {
     assert.equal(await assignments.withdraw({ name: "web", uid: "0" }), "unknown");
     assert.equal(await assignments.withdraw({ name: "unknown", uid: "1" }), "unknown");
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.equal(assignments.get("web")?.withdrawing, false);
   });
 

@@ -45,7 +45,7 @@ suite("what the hub says that a cluster is", () => {
 
     await facts.take(packed);
 
-    assert.deepEqual(rest.writes, ["create cluster-facts"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/cluster-facts"]);
     assert.equal(changes(), 1);
   });
 

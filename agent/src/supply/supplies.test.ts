@@ -47,7 +47,7 @@ suite("what the hub supplied", () => {
 
     assert.equal(await supplies.take(await sent(first)), true);
 
-    assert.deepEqual(rest.writes, ["create supply-secret-source"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/supply-secret-source"]);
     assert.deepEqual(changes, ["Secret/source"]);
   });
 
@@ -61,7 +61,10 @@ suite("what the hub supplied", () => {
 
     assert.deepEqual(later.get(ref)?.object, second);
     assert.deepEqual(changes, ["Secret/source"]);
-    assert.deepEqual(rest.writes, ["create supply-secret-source", "replace supply-secret-source"]);
+    assert.deepEqual(rest.writes, [
+      "create secrets flotilla-agent/supply-secret-source",
+      "replace secrets flotilla-agent/supply-secret-source",
+    ]);
   });
 
   test("is told apart by kind and by name", async () => {

@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { configMaps } from "../objects/core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
+import { type OpenWatch } from "../testing/http-api-server.ts";
 import {
-  answersStatus,
-  cutsConnection,
+  cutConnection,
   errorLine,
-  type OpenWatch,
-  staysSilent,
-  watchesOnly,
-} from "../testing/unruly-server.ts";
+  respondStatus,
+  stall,
+  watchLines,
+} from "../testing/http-faults.ts";
 
 describe("watching", () => {
   it("tells of what is added, changed and deleted, with the state before", async (t) => {
     const { server, informer, changes, untilChanges } = await follow(t);
     await server.opened();
 
-    server.put(configMap("a", { v: "1" }));
-    server.put(configMap("a", { v: "2" }));
-    server.remove("a");
+    server.put(configMaps, configMap("a", { v: "1" }));
+    server.put(configMaps, configMap("a", { v: "2" }));
+    server.remove(configMaps, { namespace: "default", name: "a" });
     await untilChanges(3);
 
     assert.deepEqual(
@@ -47,7 +47,7 @@ describe("watching", () => {
   it("goes on at once from the last event when the server ends a watch", async (t) => {
     const { server, untilChanges } = await follow(t);
     const first = await server.opened();
-    const version = server.put(configMap("a"));
+    const version = server.put(configMaps, configMap("a"));
     await untilChanges(1);
 
     first.end();
@@ -72,8 +72,8 @@ describe("watching", () => {
   it("does not hammer a server that ends every watch at once", async (t) => {
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
-        prepared.next("watch", watchesOnly());
-        prepared.next("watch", watchesOnly());
+        prepared.next("watch", watchLines());
+        prepared.next("watch", watchLines());
       },
     });
 
@@ -119,8 +119,8 @@ describe("watching", () => {
   it("waits before it lists anew a second time in a row", async (t) => {
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
-        prepared.next("watch", answersStatus(410, "Expired"));
-        prepared.next("watch", watchesOnly(errorLine(410, "Expired")));
+        prepared.next("watch", respondStatus(410, "Expired"));
+        prepared.next("watch", watchLines(errorLine(410, "Expired")));
       },
     });
 
@@ -164,7 +164,7 @@ describe("watching", () => {
     const watch = await server.opened();
     clock.advanceNow(10_000);
 
-    server.next("watch", answersStatus(429, "TooManyRequests", { "retry-after": "5" }));
+    server.next("watch", respondStatus(429, "TooManyRequests", { "retry-after": "5" }));
     server.next(
       "list",
       answersJson({ metadata: { resourceVersion: "7" }, items: [configMap("b")] }),
@@ -181,8 +181,8 @@ describe("watching", () => {
   it("waits after watches that were cut no longer than until the server answers somebody", async (t) => {
     const { server, rest, clock } = await follow(t, {
       prepare: (prepared) => {
-        prepared.next("watch", cutsConnection);
-        prepared.next("watch", cutsConnection);
+        prepared.next("watch", cutConnection);
+        prepared.next("watch", cutConnection);
       },
     });
     await server.arrival("watch");
@@ -199,7 +199,7 @@ describe("watching", () => {
 
   it("gives a silent watch up 15 s after the server should have ended it", async (t) => {
     const { server, clock } = await follow(t, {
-      prepare: (prepared) => prepared.next("watch", staysSilent),
+      prepare: (prepared) => prepared.next("watch", stall),
     });
     await server.arrival("watch");
 
@@ -214,8 +214,8 @@ describe("watching", () => {
     const event = JSON.stringify({ type: "ADDED", object: configMap("a") });
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
-        prepared.next("watch", watchesOnly());
-        prepared.next("watch", watchesOnly(event, errorLine(500, "InternalError")));
+        prepared.next("watch", watchLines());
+        prepared.next("watch", watchLines(event, errorLine(500, "InternalError")));
       },
     });
 
@@ -233,10 +233,10 @@ describe("watching", () => {
     });
     await server.opened();
 
-    server.put(configMap("a"));
+    server.put(configMaps, configMap("a"));
     await untilChanges(1);
     remove();
-    server.put(configMap("b"));
+    server.put(configMaps, configMap("b"));
     await untilChanges(2);
 
     assert.deepEqual(namesIn(informer), ["a", "b"]);
@@ -253,7 +253,7 @@ describe("watching", () => {
       annotations,
       managedFields: [{ manager: "x" }],
     };
-    server.put({ metadata });
+    server.put(configMaps, { metadata });
     await untilChanges(1);
 
     const kept = informer.store.get("default/a")?.metadata ?? {};

@@ -4,13 +4,8 @@ import { silentLog } from "../../log/log.ts";
 import { connectKube } from "../client/connect.ts";
 import { configMaps } from "../objects/core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import {
-  answersStatus,
-  cutsConnection,
-  errorLine,
-  startUnrulyServer,
-  staysSilent,
-} from "../testing/unruly-server.ts";
+import { startHttpApiServer } from "../testing/http-api-server.ts";
+import { cutConnection, errorLine, respondStatus, stall } from "../testing/http-faults.ts";
 import { createInformer } from "./informer.ts";
 
 describe("listing", () => {
@@ -22,10 +17,10 @@ describe("listing", () => {
     assert.equal(informer.hasSynced, true);
     assert.deepEqual(namesIn(informer), ["a", "b"]);
     assert.deepEqual(
-      changes.map(({ key, isInInitialList, before }) => ({ key, listed, before })),
+      changes.map(({ key, isInInitialList, before }) => ({ key, isInInitialList, before })),
       [
-        { key: "default/a", listed: true, before: undefined },
-        { key: "default/b", listed: true, before: undefined },
+        { key: "default/a", isInInitialList: true, before: undefined },
+        { key: "default/b", isInInitialList: true, before: undefined },
       ],
     );
   });
@@ -49,9 +44,9 @@ describe("listing", () => {
     };
 
     wrote("skipped", "450");
-    server.next("list", (response) => {
+    server.next("list", (response, request) => {
       wrote("later", "550");
-      answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response);
+      answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response, request);
     });
     watch.line(errorLine(410, "Expired"));
     await untilChanges(2);
@@ -87,7 +82,7 @@ describe("listing", () => {
           "list",
           answersJson({ metadata: { resourceVersion: "1", continue: "token" }, items }),
         );
-        prepared.next("list", answersStatus(410, "Expired"));
+        prepared.next("list", respondStatus(410, "Expired"));
       },
     });
 
@@ -105,7 +100,7 @@ describe("listing", () => {
       objects: ["a"],
       prepare: (prepared) => {
         for (let count = 0; count < failures; count++)
-          prepared.next("list", answersStatus(500, "InternalError"));
+          prepared.next("list", respondStatus(500, "InternalError"));
       },
     });
 
@@ -127,7 +122,7 @@ describe("listing", () => {
       objects: ["a"],
       prepare: (server) => {
         // A request that is cut is made once more before it has failed.
-        for (let count = 0; count < 6; count++) server.next("list", cutsConnection);
+        for (let count = 0; count < 6; count++) server.next("list", cutConnection);
       },
     });
     const { clock } = followed;
@@ -144,8 +139,8 @@ describe("listing", () => {
 
   it("waits for a server that is away no longer than until it answers somebody, then as after a first failure", async (t) => {
     const { rest, server, clock, informer } = await followAway(t);
-    server.next("list", cutsConnection);
-    server.next("list", cutsConnection);
+    server.next("list", cutConnection);
+    server.next("list", cutConnection);
 
     await rest.get(configMaps, { namespace: "default", name: "any" });
     clock.advanceNow(800);
@@ -171,7 +166,7 @@ describe("listing", () => {
   it("waits in full for a server that takes requests and does not answer", async (t) => {
     const { rest, server, clock } = await follow(t, {
       prepare: (prepared) => {
-        for (let count = 0; count < 2; count++) prepared.next("list", staysSilent);
+        for (let count = 0; count < 2; count++) prepared.next("list", stall);
       },
     });
     await server.arrival("list");
@@ -192,10 +187,10 @@ describe("listing", () => {
       const { rest, server, clock, informer } = await followAway(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {
-        server.next("get", answersStatus(code, reason));
+        server.next("get", respondStatus(code, reason));
         await assert.rejects(
           rest.get(configMaps, { namespace: "default", name: "any" }),
-          /told to/,
+          /injected fault/,
         );
       };
       const before = lists();
@@ -216,7 +211,7 @@ describe("listing", () => {
     const { informer, server, clock } = await follow(t, {
       objects: ["a"],
       prepare: (prepared) =>
-        prepared.next("list", answersStatus(429, "TooManyRequests", { "retry-after": "17" })),
+        prepared.next("list", respondStatus(429, "TooManyRequests", { "retry-after": "17" })),
     });
 
     await server.arrival("list");
@@ -230,7 +225,7 @@ describe("listing", () => {
 describe("what came of a list", () => {
   it("is told each time, with the reason when it failed", async (t) => {
     const { informer, server, clock, listings } = await follow(t, {
-      prepare: (prepared) => prepared.next("list", answersStatus(403, "Forbidden")),
+      prepare: (prepared) => prepared.next("list", respondStatus(403, "Forbidden")),
     });
     await server.arrival("list");
     clock.advanceNow(await nextDelay(clock));
@@ -239,7 +234,7 @@ describe("what came of a list", () => {
 
     await server.opened();
     assert.deepEqual(listings, [
-      `list configmaps on ${server.url}: 403 Forbidden: told to say Forbidden`,
+      `list configmaps on ${server.url}: 403 Forbidden: injected fault Forbidden`,
       "complete",
     ]);
   });
@@ -247,8 +242,8 @@ describe("what came of a list", () => {
 
 describe("the end", () => {
   it("rejects who waits for a list that never came", async () => {
-    const server = await startUnrulyServer();
-    server.next("list", staysSilent);
+    const server = await startHttpApiServer();
+    server.next("list", stall);
     const rest = connectKube({ server: server.url, credentials: { kind: "none" } });
     const informer = createInformer({ rest, resource: configMaps, log: silentLog() });
     const stop = new AbortController();

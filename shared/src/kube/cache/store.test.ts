@@ -235,7 +235,7 @@ describe("a write of ours", () => {
 
     assert.deepEqual(store.beginList()([object("a", 5), object("b", 4)], "5"), [
       { key: "ns/a", after: object("a", 5) },
-      { key: "ns/b", after: object("b", 4), listed: true },
+      { key: "ns/b", after: object("b", 4), isInInitialList: true },
     ]);
   });
 

@@ -2,12 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ConfigMap, configMaps, namespaces, secrets } from "../objects/core-resources.ts";
 import { connected } from "../testing/connected.ts";
-import {
-  answersStatus,
-  answersText,
-  cutsConnection,
-  staysSilent,
-} from "../testing/unruly-server.ts";
+import { cutConnection, respondStatus, respondText, stall } from "../testing/http-faults.ts";
 
 const settings: ConfigMap = {
   metadata: { name: "settings", namespace: "default" },
@@ -64,11 +59,11 @@ describe("a request", () => {
 
   it("says what was asked of whom when it fails", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", answersStatus(403, "Forbidden"));
+    server.next("get", respondStatus(403, "Forbidden"));
 
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_FORBIDDEN",
-      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: told to say Forbidden`,
+      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: injected fault Forbidden`,
     });
   });
 
@@ -98,9 +93,9 @@ describe("a request", () => {
 
   it("for a kind that is not served is an error, not an absence", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", answersText(404, "404 page not found\n"));
-    server.next("get", answersStatus(404, "NotFound"));
-    server.next("write", answersText(404, "404 page not found\n"));
+    server.next("get", respondText(404, "404 page not found\n"));
+    server.next("get", respondStatus(404, "NotFound"));
+    server.next("write", respondText(404, "404 page not found\n"));
 
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_NOT_FOUND",
@@ -112,8 +107,8 @@ describe("a request", () => {
 
   it("that is answered with something else than JSON fails", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("list", answersText(200, "<html>log in</html>"));
-    server.next("list", answersText(200, "{}"));
+    server.next("list", respondText(200, "<html>log in</html>"));
+    server.next("list", respondText(200, "{}"));
 
     await assert.rejects(rest.list(namespaces), {
       code: "KUBE_BAD_ANSWER",
@@ -127,7 +122,7 @@ describe("a request", () => {
 
   it("is given up when there is no answer within 10 s", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.next("write", staysSilent);
+    server.next("write", stall);
 
     const creating = rest.create(configMaps, settings);
     await server.arrival("write");
@@ -154,7 +149,7 @@ describe("a request", () => {
 
   it("has its own time where it says so, and tells the server", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.next("write", staysSilent);
+    server.next("write", stall);
 
     const creating = rest.create(configMaps, settings, { timeoutMs: 2500 });
     const { query } = await server.arrival("write");
@@ -166,7 +161,7 @@ describe("a request", () => {
 
   it("is given up at once when its signal aborts", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", staysSilent);
+    server.next("get", stall);
     const abort = new AbortController();
 
     const getting = rest.get(configMaps, ref, { signal: abort.signal });
@@ -193,11 +188,11 @@ describe("a request", () => {
 
   it("that only reads is made again when its connection is cut", async (t) => {
     const { rest, server } = await connected(t);
-    server.put(settings);
-    server.next("get", cutsConnection);
+    server.put(configMaps, settings);
+    server.next("get", cutConnection);
 
     assert.equal((await rest.get(configMaps, ref))?.metadata.name, "settings");
-    server.next("write", cutsConnection);
+    server.next("write", cutConnection);
     await assert.rejects(rest.create(configMaps, settings), { code: "KUBE_UNREACHABLE" });
     assert.deepEqual(
       server.requests.map(({ kind }) => kind),
@@ -207,9 +202,9 @@ describe("a request", () => {
 
   it("waits for a server that asks to slow down, where doing it twice does no harm", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.put(settings);
-    server.next("get", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
-    server.next("write", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
+    server.put(configMaps, settings);
+    server.next("get", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));
+    server.next("write", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));
 
     const getting = rest.get(configMaps, ref);
     clock.advanceNow(await clock.timer((delayMs) => delayMs === 2000));

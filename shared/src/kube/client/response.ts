@@ -75,6 +75,7 @@ function errorOf(
       status: code,
       reason,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      causes: causesOf(status).map((cause) => String(cause.reason)),
     },
   );
 }
@@ -87,8 +88,14 @@ function retryAfterOf(status: Status | undefined, header: string | undefined): n
 }
 
 function fieldsOf(status: Status | undefined): string {
-  const causes = status?.details?.causes ?? [];
-  return causes.map((cause) => `${String(cause.field)}: ${String(cause.reason)}`).join("; ");
+  return causesOf(status)
+    .map((cause) => `${String(cause.field)}: ${String(cause.reason)}`)
+    .join("; ");
+}
+
+function causesOf(status: Status | undefined) {
+  const causes = status?.details?.causes;
+  return Array.isArray(causes) ? causes : [];
 }
 
 function excerpt(text: string): string {

@@ -5,11 +5,12 @@ import { createFakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";
 import type { Event } from "../objects/core-resources.ts";
 import type { KubeObject } from "../objects/object.ts";
-import { answersStatus, startUnrulyServer } from "../testing/unruly-server.ts";
+import { startHttpApiServer } from "../testing/http-api-server.ts";
+import { respondStatus } from "../testing/http-faults.ts";
 import { createEventRecorder } from "./events.ts";
 
 async function setUp(t: TestContext) {
-  const server = await startUnrulyServer();
+  const server = await startHttpApiServer();
   const clock = createFakeClock();
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } });
   const recorder = createEventRecorder({
@@ -102,7 +103,7 @@ describe("an event", () => {
     recorder.record(object, { ...failed, note: "another" });
     server.next("write", (response) => response.writeHead(201).end("{}"));
     await recorder.flush();
-    server.next("write", answersStatus(404, "NotFound"));
+    server.next("write", respondStatus(404, "NotFound"));
     recorder.record(object, failed);
     await recorder.flush();
     recorder.record(object, failed);
@@ -137,7 +138,7 @@ describe("an event", () => {
 
   it("that cannot be recorded is no failure of anybody", async (t) => {
     const { server, recorder } = await setUp(t);
-    server.next("write", answersStatus(403, "Forbidden"));
+    server.next("write", respondStatus(403, "Forbidden"));
 
     recorder.record(object, failed);
 

@@ -4,20 +4,16 @@ import { silentLog } from "../../log/log.ts";
 import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";
 import type { KubeRest } from "../client/rest.ts";
-import { configMaps, type Lease } from "../objects/core-resources.ts";
-import {
-  answersStatus,
-  startUnrulyServer,
-  staysSilent,
-  type UnrulyServer,
-} from "../testing/unruly-server.ts";
+import { configMaps, type Lease, leases } from "../objects/core-resources.ts";
+import { type HttpApiServer, startHttpApiServer } from "../testing/http-api-server.ts";
+import { respondStatus, stall } from "../testing/http-faults.ts";
 import { runAsLeader } from "./leader-election.ts";
 import { guardWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 
 const times: LeaseTimes = { leaseDurationMs: 10_000, renewEveryMs: 5_000, renewDeadlineMs: 7_000 };
 
 interface Arena {
-  readonly server: UnrulyServer;
+  readonly server: HttpApiServer;
   readonly clock: FakeClock;
   /** A replica with a connection of its own. */
   challenge(identity: string): Replica;
@@ -36,7 +32,7 @@ interface Replica {
 }
 
 async function openArena(t: TestContext): Promise<Arena> {
-  const server = await startUnrulyServer();
+  const server = await startHttpApiServer();
   const clock = createFakeClock();
   const replicas: (Replica & { close(): Promise<void> })[] = [];
   t.after(async () => {
@@ -95,8 +91,10 @@ async function openArena(t: TestContext): Promise<Arena> {
   return { server, clock, challenge, holder: () => leaseOn(server).spec?.holderIdentity };
 }
 
-function leaseOn(server: UnrulyServer): Lease {
-  return server.get("leader") ?? { metadata: { name: "leader" } };
+const leaseRef = { namespace: "system", name: "leader" };
+
+function leaseOn(server: HttpApiServer): Lease {
+  return server.get(leases, leaseRef) ?? { metadata: { name: "leader" } };
 }
 
 describe("an election", () => {
@@ -154,7 +152,7 @@ describe("an election", () => {
   it("is won when the leader has not renewed for as long as the lease says, by the challenger's own clock", async (t) => {
     const { server, clock, challenge, holder } = await openArena(t);
     // A wall time far in the future says nothing.
-    server.put(lease("gone", "2036-01-01T00:00:00.000000Z"));
+    server.put(leases, lease("gone", "2036-01-01T00:00:00.000000Z"));
     const two = challenge("two");
     await two.sees("gone");
 
@@ -168,7 +166,7 @@ describe("an election", () => {
 
   it("is won by one of several", async (t) => {
     const { server, clock, challenge, holder } = await openArena(t);
-    server.put(lease("gone", "2020-01-01T00:00:00.000000Z"));
+    server.put(leases, lease("gone", "2020-01-01T00:00:00.000000Z"));
     const challengers = ["one", "two", "three"].map((identity) => ({
       identity,
       ...challenge(identity),
@@ -192,7 +190,7 @@ describe("a leader", () => {
     const { elected } = challenge("one");
     const leadership = await elected;
 
-    server.next("write", answersStatus(500, "InternalError"));
+    server.next("write", respondStatus(500, "InternalError"));
     clock.advanceNow(5_000);
     clock.advanceNow(await clock.timer((delayMs) => delayMs === 250));
     await clock.timer((delayMs) => delayMs === 5_000);
@@ -207,7 +205,7 @@ describe("a leader", () => {
     const leadership = await elected;
 
     server.next("write", (_response, request) => {
-      server.put(JSON.parse(request?.body ?? "{}") as Lease);
+      server.put(leases, JSON.parse(request?.body ?? "{}") as Lease);
     });
     await server.arrival("write");
     clock.advanceNow(5_000);
@@ -224,7 +222,7 @@ describe("a leader", () => {
     const { server, clock, challenge } = await openArena(t);
     const one = challenge("one");
     const leadership = await one.elected;
-    for (let count = 0; count < 20; count++) server.next("write", staysSilent);
+    for (let count = 0; count < 20; count++) server.next("write", stall);
 
     await clock.advance(6_999);
     assert.equal(leadership.isLeading, true);
@@ -261,7 +259,7 @@ describe("a leader", () => {
     const one = challenge("one");
     await one.elected;
 
-    server.put(lease("thief", "2026-01-01T00:00:00.000000Z"));
+    server.put(leases, lease("thief", "2026-01-01T00:00:00.000000Z"));
 
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /thief holds it now/ });
   });
@@ -275,7 +273,7 @@ describe("a leader", () => {
     await clock.timer((delayMs) => delayMs === 5_000);
     assert.notEqual(leaseOn(server).spec?.renewTime, backup.spec?.renewTime);
 
-    server.put(backup);
+    server.put(leases, backup);
     await clock.advance(5_000);
 
     await assert.rejects(ended, /lead by lease system\/leader: .* restored from an earlier backup/);
@@ -286,7 +284,7 @@ describe("a leader", () => {
     const one = challenge("one");
     await one.elected;
 
-    server.remove("leader");
+    server.remove(leases, leaseRef);
 
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /it was deleted/ });
   });
