@@ -73,7 +73,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const running: Promise<unknown>[] = [];
   try {
     await ensureHubNamespace(rest);
-    const joined = await replica.join(ending.signal);
+    const acquired = await replica.acquire(ending.signal);
     running.push(
       runCaches(caches, ending.signal),
       objects.run(ending.signal),
@@ -84,7 +84,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     const server = await createAgentServer(
       { ...parts, namespace, clusters, deployments, tokens, reports },
       {
-        ...joined,
+        ...acquired,
         replica: name,
         isLeaseHeld,
         version: buildVersion,
@@ -125,7 +125,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
       await server.close(closeGraceMs);
     }
   } finally {
-    await replica.leave();
+    await replica.release();
     await reports.flush();
     await events.flush();
     ending.abort();

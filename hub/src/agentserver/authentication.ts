@@ -1,6 +1,8 @@
 /** The authentication interceptor of the hub's gRPC port. A call that it rejects reaches no handler; only Enroll needs no certificate. */
+
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
@@ -19,7 +21,6 @@ import {
   validateCaller,
 } from "../identity/agent-certificate.ts";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { createRateLimit } from "../rpc/rate-limit.ts";
 import { hostOf, type Rejections } from "../rpc/rejections.ts";
 import { createCallLimit } from "./call-limit.ts";
 import { createEnrolmentLimit } from "./enrolment-limit.ts";
@@ -67,7 +68,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   /** By the object that the handler of the call gets as well: parsing a certificate twice would be a tenth of a reconnect. */
   const callers = new WeakMap<Metadata, AgentCertificate>();
   // A rejected agent retries for ever; one line a minute is enough.
-  const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
+  const lines = createKeyedRateLimiter({ clock, perSecond: 1 / 60, burst: 1 });
 
   function reject(call: ServerInterceptingCallInterface, error: RpcError): void {
     if (error.code !== rpcErrors.HUB_NOT_READY.code) rejections.count("certificate");

@@ -29,7 +29,7 @@ const switched = (since: number | undefined): AuthorityRecord => ({
   phase: { kind: "switched", previousPem: old.certificatePem, since },
 });
 
-suite("the next step of an authority", () => {
+suite("the next step of a rotation", () => {
   const cases: readonly (readonly [string, AuthorityRecord, number, RotationStep])[] = [
     [
       "is nothing until a fifth of its life is left",
@@ -38,63 +38,58 @@ suite("the next step of an authority", () => {
       { kind: "wait", ms: Math.round(endsAt - (endsAt - madeAt + 5 * 60_000) / 5) - now },
     ],
     [
-      "is another one when a fifth is left",
+      "is an introduction when a fifth is left",
       steady,
       endsAt - 729 * day,
       { kind: "introduce", why: `the authority ends at ${new Date(endsAt).toISOString()}` },
     ],
     [
-      "is another one when somebody asks",
+      "is an introduction when it is requested",
       { ...steady, request: "b", handled: "a" },
       now,
       { kind: "introduce", why: "somebody asked for it" },
     ],
     [
-      "is nothing for a request that was answered",
+      "is nothing for a handled request",
       { ...steady, request: "a", handled: "a" },
       endsAt - 1000 * day,
       { kind: "wait", ms: 1000 * day - 730 * day - 60_000 },
     ],
-    ["is its replacement when it has ended", steady, endsAt, { kind: "replace" }],
+    ["is its replacement when it has expired", steady, endsAt, { kind: "replace" }],
     [
-      "waits until every agent knows the next one",
+      "waits until every agent trusts the next one",
       introducing(now),
       now + introduceMs - 1,
       { kind: "wait", ms: 1 },
     ],
     [
-      "is the next one once every agent knows it",
+      "is the switch once every agent trusts the next one",
       introducing(now),
       now + introduceMs,
       { kind: "switch" },
     ],
     [
-      "is the next one at once when this one has ended",
+      "is the switch at once when the current one has expired",
       introducing(endsAt - 1),
       endsAt,
       { kind: "switch" },
     ],
     [
-      "waits for the end of what the last one signed",
+      "waits until certificates of the previous one have expired",
       switched(now),
       now + retireMs - 1,
       { kind: "wait", ms: 1 },
     ],
-    ["forgets the last one then", switched(now), now + retireMs, { kind: "retire" }],
+    ["retires the previous one then", switched(now), now + retireMs, { kind: "retire" }],
     [
-      "leaves a request that comes meanwhile for later",
+      "leaves a request during a rotation for later",
       { ...switched(now), request: "b" },
       now,
       { kind: "wait", ms: retireMs },
     ],
+    ["records when a phase began that has no time", introducing(undefined), now, { kind: "stamp" }],
     [
-      "notes when a phase began that nobody can tell of",
-      introducing(undefined),
-      now,
-      { kind: "stamp" },
-    ],
-    [
-      "notes it anew when a clock was wrong by years",
+      "records it again when a clock was wrong by years",
       switched(now + 1000 * day),
       now,
       { kind: "stamp" },
@@ -114,7 +109,7 @@ suite("the next step of an authority", () => {
 });
 
 suite("a whole rotation", () => {
-  test("trusts both in the middle, and comes through its Secret unchanged", () => {
+  test("trusts both in between, and is unchanged by a round trip through its Secret", () => {
     const secret: Secret = {
       metadata: { name: "flotilla-ca", annotations: { mine: "stays" } },
       type: "kubernetes.io/tls",

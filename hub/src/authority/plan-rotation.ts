@@ -7,7 +7,9 @@
  *   of it only with its renewed certificate, which is by the end of that time; all others at once.
  * - The one of before is trusted until the last certificate that it signed has ended.
  */
+
 import { X509Certificate } from "node:crypto";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import type { AuthorityRecord } from "./record.ts";
 
@@ -64,7 +66,7 @@ export function planRotation({ record, now, lifetimeMs }: RotationInputs): Rotat
       }
       const dueAt = notAfter - (notAfter - notBefore) / 5;
       return dueAt <= now
-        ? { kind: "introduce", why: `the authority ends at ${new Date(notAfter).toISOString()}` }
+        ? { kind: "introduce", why: `the authority ends at ${formatTimeMs(notAfter)}` }
         : { kind: "wait", ms: dueAt - now };
     }
     case "introducing":

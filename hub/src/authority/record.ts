@@ -1,4 +1,5 @@
 /** The hub's authority as the Secret flotilla-ca has it, also in the middle of a rotation. Pure. */
+
 import {
   certificateLifetimeAnnotation,
   rotationHandledAnnotation,
@@ -8,6 +9,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import { dataOf } from "./ensure-secret.ts";
 
@@ -92,7 +94,7 @@ export function withRecord(secret: Secret, record: AuthorityRecord): Secret {
     [rotationRequestAnnotation]: record.request,
     [rotationHandledAnnotation]: record.handled,
     [rotationPhaseAnnotation]: phase.kind,
-    [rotationSinceAnnotation]: since === undefined ? undefined : new Date(since).toISOString(),
+    [rotationSinceAnnotation]: since === undefined ? undefined : formatTimeMs(since),
     [certificateLifetimeAnnotation]:
       record.lifetimeMs === undefined ? undefined : `${record.lifetimeMs / 1_000}s`,
   };

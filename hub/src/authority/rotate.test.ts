@@ -51,8 +51,8 @@ async function leader() {
   };
 }
 
-suite("the leader, of the hub's authority", () => {
-  test("takes one step at a time, and knows when the next is due", async () => {
+suite("the rotation of the hub's authority", () => {
+  test("takes one step at a time, and requeues for the next", async () => {
     const { run, ask, events, now, clock } = await leader();
     ask();
 
@@ -73,7 +73,7 @@ suite("the leader, of the hub's authority", () => {
     assert.deepEqual(readRecord(now()).phase, { kind: "steady" });
   });
 
-  test("writes nothing over what another leader wrote meanwhile", async () => {
+  test("has a conflict after a write of another leader", async () => {
     const { rest, run, ask, events, now } = await leader();
     ask();
     const release = rest.hold();
@@ -92,7 +92,7 @@ suite("the leader, of the hub's authority", () => {
     assert.equal(readRecord(now()).phase.kind, "introducing");
   });
 
-  test("puts back what somebody deleted, as it was", async () => {
+  test("restores a deleted Secret as it was", async () => {
     const { rest, run, events, now } = await leader();
     const before = now();
     await rest.delete(secrets, ref);
@@ -107,7 +107,7 @@ suite("the leader, of the hub's authority", () => {
     );
   });
 
-  test("builds on nothing that cannot be used", async () => {
+  test("does not build on an invalid authority", async () => {
     const { rest, run, ask, now } = await leader();
     ask();
     const { data } = now();

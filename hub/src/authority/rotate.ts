@@ -12,6 +12,7 @@ import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resourc
 import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import type { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
@@ -129,7 +130,7 @@ function eventFor(
   times: ReturnType<typeof rotationTimes>,
   now: number,
 ): RotationEvent | undefined {
-  const at = (inMs: number): string => new Date(now + inMs).toISOString();
+  const at = (inMs: number): string => formatTimeMs(now + inMs);
   switch (step.kind) {
     case "introduce":
       return {

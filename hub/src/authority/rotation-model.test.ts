@@ -221,7 +221,7 @@ function pick<T>(list: readonly T[], index: number): T {
   return found;
 }
 
-test("nobody who was there during an introduction is ever cut off", () => {
+test("no agent that was connected during an introduction is ever cut off", () => {
   let rotations = 0;
   const skew = fc.integer({ min: -120_000, max: 120_000 });
   fc.assert(

@@ -24,7 +24,7 @@ suite("a deployment that is being deleted is uninstalled", () => {
       false,
     ],
     [
-      "of a Cluster that is emptied before it goes",
+      "of a Cluster with deletion policy Uninstall that is deleted",
       paris({ deletionTimestamp, finalizers: ours }, { deletionPolicy: "Uninstall" }),
       true,
     ],

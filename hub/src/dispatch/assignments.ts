@@ -1,6 +1,8 @@
 /** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
+
 import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
@@ -31,8 +33,7 @@ export interface Assignments {
   close(): void;
 }
 
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const backoff = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createAssignments(deps: AssignmentsDeps): Assignments {
   const { desired, contents, withdrawals, enqueue, clock, log } = deps;
@@ -98,9 +99,9 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
   }
 
   function retryLater(name: string): number {
-    const count = failures.get(name) ?? 0;
-    failures.set(name, count + 1);
-    const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** count);
+    const count = (failures.get(name) ?? 0) + 1;
+    failures.set(name, count);
+    const retryMs = backoffDelayMs(backoff, count);
     timers.get(name)?.cancel();
     timers.set(
       name,

@@ -1,10 +1,12 @@
 /** All agents of this replica: one session for each cluster, and the changes that each of them has to hear of. */
+
 import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
@@ -23,7 +25,6 @@ import { changedReferences } from "../referenced/references.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
 import type { AgentStream } from "../rpc/incoming.ts";
-import { createRateLimit } from "../rpc/rate-limit.ts";
 import type { DesiredState } from "./agent-sync.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
 import { affectsAgent } from "./plan.ts";
@@ -58,7 +59,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const sessionsByNamespace = new Map<string, Session>();
   const duplicates = createDuplicateAgents(clock);
   // Agents back off. Each connection of one that does not would be a write of its Cluster.
-  const connections = createRateLimit({ clock, perSecond: 1, burst: 20 });
+  const connections = createKeyedRateLimiter({ clock, perSecond: 1, burst: 20 });
   const registrations = createSemaphore(maxRegistrations);
   let isClosed = false;
 

@@ -47,7 +47,7 @@ suite("two agents with one identity", () => {
     ["on three replicas, one of them never left", 2],
   ] as const;
   for (const [where, replicas] of cases) {
-    test(`are noticed ${where} within three minutes, and told of once in five`, () => {
+    test(`are detected ${where} within three minutes, and reported once in five`, () => {
       const cluster = watchedBy(replicas);
       for (const [index, seconds] of pauses.entries())
         cluster.connect(index % replicas, seconds * 1_000, { wasAlive: true });
@@ -66,14 +66,14 @@ suite("one agent", () => {
     assert.equal(cluster.warnings(), 0);
   });
 
-  test("whose cable is pulled and put back every minute is one agent", () => {
+  test("whose network is down once a minute is one agent", () => {
     const cluster = watchedBy(2);
     for (let round = 0; round < 100; round += 1)
       cluster.connect(round % 2, 60_000, { wasAlive: true });
     assert.equal(cluster.warnings(), 0);
   });
 
-  test("that is handed over again and again, or restarts, is one agent", () => {
+  test("that reconnects to other replicas or restarts is one agent", () => {
     const cluster = watchedBy(3);
     for (let round = 0; round < 20; round += 1) {
       cluster.disconnect();

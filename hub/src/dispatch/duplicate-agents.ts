@@ -5,11 +5,12 @@
  * alive. A connection that is cut now and then only raises epochs; a network that is gone for a while only replaces a live
  * stream; two agents with one key keep doing both.
  */
+
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { createRateLimit } from "../rpc/rate-limit.ts";
 
 export interface DuplicateAgents {
   /** Observes connections of any replica that began while an earlier one was still recorded as connected. */
@@ -19,9 +20,9 @@ export interface DuplicateAgents {
 }
 
 export function createDuplicateAgents(clock: Clock): DuplicateAgents {
-  const rises = createRateLimit({ clock, perSecond: 1 / 20, burst: 4 });
-  const replacements = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });
-  const warnings = createRateLimit({ clock, perSecond: 1 / 300, burst: 1 });
+  const rises = createKeyedRateLimiter({ clock, perSecond: 1 / 20, burst: 4 });
+  const replacements = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
+  const warnings = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
   return {
     clusterChanged(change) {
       if (isRise(change)) rises.take(change.key);

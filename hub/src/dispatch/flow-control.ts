@@ -1,4 +1,5 @@
 /** Limits how fast one agent is read: a flood of messages waits on the agent's side and costs the others nothing. */
+import { createTokenBucket } from "@flotilla/shared/concurrency/token-bucket.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 
 export interface ReceiveLimitOptions {
@@ -18,27 +19,26 @@ export interface ReceiveLimit {
 /** In messages. Enough for a cluster with thousands of deployments that reports all of them when it connects. */
 export const receiveLimits = { burst: 2_000, perSecond: 500 } as const;
 
-/** How long reading stops once the burst is spent: not once for each message. */
-const pauseMs = 200;
+/** Reading stops for at least this once the burst is spent, not once for each message. */
+const shortestPauseMs = 200;
 
 export function createReceiveLimit(options: ReceiveLimitOptions): ReceiveLimit {
   const { clock, onExceeded, onAvailable } = options;
-  const { burst, perSecond } = receiveLimits;
-  let tokens: number = burst;
-  let at = clock.monotonic();
+  const bucket = createTokenBucket({ clock, ...receiveLimits });
   let timer: Timer | undefined;
 
   return {
     received() {
-      const now = clock.monotonic();
-      tokens = Math.min(burst, tokens + ((now - at) / 1_000) * perSecond) - 1;
-      at = now;
-      if (tokens >= 1 || timer !== undefined) return;
+      const waitMs = bucket.reserve();
+      if (waitMs === 0 || timer !== undefined) return;
       onExceeded();
-      timer = clock.setTimeout(() => {
-        timer = undefined;
-        onAvailable();
-      }, pauseMs);
+      timer = clock.setTimeout(
+        () => {
+          timer = undefined;
+          onAvailable();
+        },
+        Math.max(shortestPauseMs, waitMs),
+      );
     },
     close() {
       timer?.cancel();

@@ -12,7 +12,7 @@ interface Wanted {
   readonly deleting?: boolean;
 }
 
-function wanted(
+function desired(
   name: string,
   { uid = "u", id = "sha256:1", paused = false, deleting = false }: Wanted = {},
 ): BundleDeployment {
@@ -22,7 +22,7 @@ function wanted(
   };
 }
 
-function held(name: string, more: Partial<Holding> = {}): Holding {
+function observed(name: string, more: Partial<Holding> = {}): Holding {
   return { name, uid: "u", deploymentId: "sha256:1", paused: false, withdrawing: false, ...more };
 }
 
@@ -36,7 +36,7 @@ const deploy = (withContent: boolean, more: object = {}) => ({
 });
 const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 
-suite("what an agent is told when it connects", () => {
+suite("the plan for an agent that connects", () => {
   const cases: readonly (readonly [
     string,
     readonly Holding[],
@@ -44,88 +44,82 @@ suite("what an agent is told when it connects", () => {
     readonly object[],
     readonly string[],
   ])[] = [
-    ["nothing when it holds what it should", [held("a")], [wanted("a")], [], []],
+    ["nothing when the inventory is up to date", [observed("a")], [desired("a")], [], []],
+    ["a deployment with its content when it is missing", [], [desired("a")], [deploy(true)], []],
     [
-      "a deployment with its content when it does not hold it",
-      [],
-      [wanted("a")],
-      [deploy(true)],
-      [],
-    ],
-    [
-      "a deployment with its content when it holds another content",
-      [held("a", { deploymentId: "sha256:0" })],
-      [wanted("a")],
+      "a deployment with its content when the content differs",
+      [observed("a", { deploymentId: "sha256:0" })],
+      [desired("a")],
       [deploy(true)],
       [],
     ],
     [
       "a deployment without its content when only paused differs",
-      [held("a")],
-      [wanted("a", { paused: true })],
+      [observed("a")],
+      [desired("a", { paused: true })],
       [deploy(false, { paused: true })],
       [],
     ],
     [
-      "a deployment that was made anew under its name",
-      [held("a", { uid: "old" })],
-      [wanted("a")],
+      "a deployment that was created again under its name",
+      [observed("a", { uid: "old" })],
+      [desired("a")],
       [deploy(true)],
       [],
     ],
     [
-      "a deployment that it is uninstalling and that the hub wants after all",
-      [held("a", { withdrawing: true })],
-      [wanted("a")],
+      "a deployment that is being uninstalled and is desired again",
+      [observed("a", { withdrawing: true })],
+      [desired("a")],
       [deploy(true)],
       [],
     ],
-    ["nothing while a rollout holds a new one back", [], [wanted("a", { id: "" })], [], []],
+    ["nothing while a rollout has not released a new one", [], [desired("a", { id: "" })], [], []],
     [
-      "nothing while a rollout holds back what it holds",
-      [held("a")],
-      [wanted("a", { id: "" })],
+      "nothing while a rollout has not released an existing one",
+      [observed("a")],
+      [desired("a", { id: "" })],
       [],
       [],
     ],
     [
       "a withdrawal of what is being deleted",
-      [held("a")],
-      [wanted("a", { deleting: true })],
+      [observed("a")],
+      [desired("a", { deleting: true })],
       [withdraw],
       [],
     ],
     [
-      "a withdrawal of what it does not hold, so that it confirms",
+      "a withdrawal of what is not in the inventory, to be confirmed",
       [],
-      [wanted("a", { deleting: true })],
+      [desired("a", { deleting: true })],
       [withdraw],
       [],
     ],
     [
-      "no withdrawal that it is at already",
-      [held("a", { withdrawing: true })],
-      [wanted("a", { deleting: true })],
+      "no withdrawal that is in progress",
+      [observed("a", { withdrawing: true })],
+      [desired("a", { deleting: true })],
       [],
       [],
     ],
     [
-      "a withdrawal with its own UID while it holds an earlier one of that name",
-      [held("a", { uid: "old" })],
-      [wanted("a", { deleting: true })],
+      "a withdrawal with its own UID while the inventory has an earlier one of that name",
+      [observed("a", { uid: "old" })],
+      [desired("a", { deleting: true })],
       [withdraw],
       [],
     ],
     [
       "nothing about what the hub does not know, which are orphans",
-      [held("z"), held("a")],
+      [observed("z"), observed("a")],
       [],
       [],
       ["a", "z"],
     ],
     [
-      "nothing about what the hub does not know and is on its way out",
-      [held("a", { withdrawing: true })],
+      "nothing about what the hub does not know and is being uninstalled",
+      [observed("a", { withdrawing: true })],
       [],
       [],
       [],
@@ -152,12 +146,12 @@ const someWanted = fc
     paused: fc.boolean(),
     deleting: fc.boolean(),
   })
-  .map(({ name, ...rest }) => wanted(name, rest));
+  .map(({ name, ...rest }) => desired(name, rest));
 const holdingsOf = fc.uniqueArray(someHolding, { selector: ({ name }) => name });
 const deploymentsOf = fc.uniqueArray(someWanted, { selector: ({ metadata }) => metadata.name });
 
-suite("the plan of a hand-out", () => {
-  test("withdraws nothing but what is being deleted", () => {
+suite("a dispatch plan", () => {
+  test("withdraws only what is being deleted", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
         for (const step of planDispatch(holdings, deployments).steps) {
@@ -170,7 +164,7 @@ suite("the plan of a hand-out", () => {
     );
   });
 
-  test("leaves nothing to say once it was carried out", () => {
+  test("is empty once it was applied", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
         const after = new Map<string, Holding>(holdings.map((holding) => [holding.name, holding]));
@@ -183,12 +177,12 @@ suite("the plan of a hand-out", () => {
     );
   });
 
-  test("is not affected by a change of status, nor by a deployment that vanishes", () => {
-    assert.equal(affectsAgent(wanted("a"), { ...wanted("a"), status: { ready: true } }), false);
-    assert.equal(affectsAgent(wanted("a"), undefined), false);
+  test("does not change with a status, nor with a deployment that vanishes", () => {
+    assert.equal(affectsAgent(desired("a"), { ...desired("a"), status: { ready: true } }), false);
+    assert.equal(affectsAgent(desired("a"), undefined), false);
     for (const change of [{ uid: "v" }, { id: "sha256:2" }, { paused: true }, { deleting: true }]) {
-      assert.equal(affectsAgent(wanted("a"), wanted("a", change)), true);
+      assert.equal(affectsAgent(desired("a"), desired("a", change)), true);
     }
-    assert.equal(affectsAgent(undefined, wanted("a")), true);
+    assert.equal(affectsAgent(undefined, desired("a")), true);
   });
 });

@@ -79,7 +79,7 @@ describe("a report", () => {
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
   });
 
-  it("that another one overtakes is stored with it, and all are acknowledged", async () => {
+  it("that a newer one replaces is covered by it, and all are acknowledged", async () => {
     const { kube, report, acknowledged, stored } = start();
     const letThrough = kube.hold();
 
@@ -117,7 +117,7 @@ describe("a report", () => {
     assert.deepEqual(stored()?.agent, { epoch: 2, sequence: 1 });
   });
 
-  it("that says what is known already is not written again", async () => {
+  it("without a change is not written again", async () => {
     const { kube, report, acknowledged } = start();
     report(1, 1);
     await settle();
@@ -148,7 +148,7 @@ describe("a withdrawal that an agent confirms", () => {
     isGone: boolean,
   ])[] = [
     [
-      "lets the deployment go",
+      "removes the finalizer",
       aDeployment("paris", { metadata: { deletionTimestamp } }),
       "uid-web-paris",
       true,
@@ -160,7 +160,7 @@ describe("a withdrawal that an agent confirms", () => {
       false,
     ],
     [
-      "of a deployment that is wanted changes nothing",
+      "of a deployment that is not being deleted changes nothing",
       aDeployment("paris"),
       "uid-web-paris",
       false,
@@ -197,7 +197,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("is not stored by a process that was frozen with it while the agent went elsewhere", async () => {
+  it("is not stored by a process that was frozen while the agent connected elsewhere", async () => {
     const { clock, connects, saw, report, stored, end } = start();
     saw(connects(1));
     report(1, 1);
@@ -214,7 +214,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("is stored by a process that was frozen with it and still has the agent", async () => {
+  it("is stored by a process that was frozen and is still connected to the agent", async () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
     report(1, 1);
@@ -231,7 +231,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("is stored where the Cluster was deleted and made anew since the process was frozen", async () => {
+  it("is stored when the Cluster was deleted and created again after the freeze", async () => {
     const { clock, connects, saw, report, stored, end } = start();
     saw(connects(40));
     clock.freeze(30_000);
@@ -246,7 +246,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("is stored where the hub was restored to a state of before some time after the process was frozen", async () => {
+  it("is stored when the hub was restored from a backup after the freeze", async () => {
     const { clock, connects, saw, report, stored, end } = start();
     saw(connects(39));
     const newer = connects(40);
@@ -263,7 +263,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("is not stored after its API server was away, in which time the agent said elsewhere what is stored", async () => {
+  it("is not stored after an outage of the API server in which the agent reported elsewhere", async () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
     report(1, 1);
@@ -290,7 +290,7 @@ describe("a report that comes late", () => {
     end();
   });
 
-  it("waits while nobody can say whose agent it is", async () => {
+  it("waits while the Clusters cannot be listed", async () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
     const list = kube.list;

@@ -2,6 +2,7 @@
  * Writes agents' reports into the status of their BundleDeployments, on the replica that an agent is connected to. A report is
  * acknowledged once it is stored, so that the agent may drop it.
  */
+
 import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -17,6 +18,7 @@ import {
 } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { release } from "../bundledeployment/reconcile.ts";
 import {
   deploymentStatus,
@@ -68,11 +70,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
         return undefined;
       if (isOutdated(latest.report, deployment.status)) return undefined;
       if (staleness.isSuperseded(latest.cluster, latest.report.epoch)) return undefined;
-      const next = deploymentStatus(
-        deployment,
-        latest.report,
-        new Date(deps.clock.now()).toISOString(),
-      );
+      const next = deploymentStatus(deployment, latest.report, formatTimeMs(deps.clock.now()));
       // The position alone is not worth a write.
       return isDeepStrictEqual(
         { ...next, agent: undefined },

@@ -58,16 +58,20 @@ const adoptable = cluster("one");
 const foreign = cluster("one", "sha256:bb");
 const going = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
 
-suite("the Cluster of an agent that enrols", () => {
+suite("the Cluster of an enrolling agent", () => {
   eachIsChosen([
-    ["is new under the name asked for", { clusterName: "eu-1" }, { kind: "create", name: "eu-1" }],
     [
-      "is new under a name from its client id when it asks for none",
+      "is created with the requested name",
+      { clusterName: "eu-1" },
+      { kind: "create", name: "eu-1" },
+    ],
+    [
+      "is created with a name from its client id without a request",
       {},
       { kind: "create", name: nameFor("client") },
     ],
     [
-      "is new under a name from its client id when the name asked for is taken",
+      "is created with a name from its client id when the requested one is taken",
       { clusterName: "one", named: () => foreign },
       { kind: "create", name: nameFor("client") },
     ],
@@ -78,12 +82,12 @@ suite("the Cluster of an agent that enrols", () => {
       { kind: "same", cluster: same },
     ],
     [
-      "is the one that was made for it beforehand",
+      "is the one that was created for it",
       { enrolled: [adoptable] },
       { kind: "adopt", cluster: adoptable },
     ],
     [
-      "is refused with another key",
+      "is rejected with another key",
       { enrolled: [foreign] },
       { kind: "rejected", cluster: foreign, why: "other-key" },
     ],
@@ -112,36 +116,40 @@ suite("the Cluster of an agent that enrols", () => {
   });
 });
 
-suite("with a token that is for one Cluster", () => {
+suite("with a token for one Cluster", () => {
   const nobodys = cluster("one", undefined, {}, {});
   const others = cluster("one", "sha256:bb", {}, { clientID: "other" });
   const elsewhere = cluster("two", "sha256:aa");
   const alone = (one: Cluster) => ({ token: forOne, named: () => one });
   eachIsChosen([
     [
-      "it is made under that name, whatever the agent asks for",
+      "it is created with that name, whatever the agent requests",
       { token: forOne, clusterName: "eu-1" },
       { kind: "create", name: "one" },
     ],
-    ["it is adopted from nobody", alone(nobodys), { kind: "adopt", cluster: nobodys }],
     [
-      "another key takes its place",
+      "it is adopted when no agent has enrolled",
+      alone(nobodys),
+      { kind: "adopt", cluster: nobodys },
+    ],
+    [
+      "another key takes over",
       { ...alone(foreign), enrolled: [foreign] },
       { kind: "take-over", cluster: foreign },
     ],
     [
-      "another key with another client id takes its place",
+      "another key with another client id takes over",
       alone(others),
       { kind: "take-over", cluster: others },
     ],
     ["it is the same for its key", alone(same), { kind: "same", cluster: same }],
     [
-      "an agent that is another Cluster does not become it",
+      "an agent that is enrolled as another Cluster is rejected",
       { ...alone(foreign), enrolled: [elsewhere] },
       { kind: "rejected", cluster: elsewhere, why: "enrolled-elsewhere" },
     ],
     [
-      "nobody takes its place while it is being deleted",
+      "is not taken over while it is being deleted",
       alone(going),
       { kind: "rejected", cluster: going, why: "deleting" },
     ],
@@ -160,12 +168,12 @@ suite("a Cluster that was revoked", () => {
       { kind: "rejected", cluster: revoked, why: "revoked" },
     ],
     [
-      "is not enrolled again by a token of before",
+      "is not enrolled again by an older token",
       { enrolled: [lost] },
       { kind: "rejected", cluster: lost, why: "revoked" },
     ],
     [
-      "is not enrolled again by a token of before that is for it",
+      "is not enrolled again by an older token for it",
       { named: () => lost, token: forOne },
       { kind: "rejected", cluster: lost, why: "revoked" },
     ],
@@ -180,26 +188,26 @@ suite("a Cluster that was revoked", () => {
       { kind: "take-over", cluster: lost },
     ],
     [
-      "at no time is enrolled again by no token",
+      "at an invalid time is not enrolled again by any token",
       { enrolled: [never], token: late },
       { kind: "rejected", cluster: never, why: "revoked" },
     ],
   ]);
 });
 
-suite("a Cluster that is emptied before it goes", () => {
+suite("a Cluster with deletion policy Uninstall that is deleted", () => {
   const metadata = { deletionTimestamp: revokedAt, finalizers: [clusterFinalizer] };
   const spec: Cluster["spec"] = { clientID: "client", deletionPolicy: "Uninstall" };
   const leaving = cluster("one", "sha256:aa", metadata, spec);
   const foreignKey = cluster("one", "sha256:bb", metadata, spec);
   eachIsChosen([
     [
-      "lets its agent back in by its key",
+      "accepts its agent by its key",
       { enrolled: [leaving], token: undefined },
       { kind: "same", cluster: leaving },
     ],
     [
-      "lets nobody else in, whatever the token",
+      "accepts no other key, whatever the token",
       { enrolled: [foreignKey], named: () => foreignKey, token: forOne },
       { kind: "rejected", cluster: foreignKey, why: "deleting" },
     ],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { clusterLabels } from "./cluster-labels.ts";
 
-suite("the labels of a cluster that enrols", () => {
+suite("the labels of an enrolling cluster", () => {
   const asked = { env: "prod", team: "a", "example.com/zone": "z" };
   const cases: readonly (readonly [
     what: string,
@@ -11,13 +11,13 @@ suite("the labels of a cluster that enrols", () => {
     expected: ReturnType<typeof clusterLabels>,
   ])[] = [
     [
-      "are those that it asks for",
+      "are the requested ones",
       asked,
       { labels: {}, allowedLabels: undefined },
       { own: asked, fixed: {}, rejected: [] },
     ],
     [
-      "are none that decide who manages it",
+      "are no reserved ones",
       {
         "example.com/fleet.cattle.io": "x",
         "fleet.cattle.io/name": "x",
@@ -49,7 +49,7 @@ suite("the labels of a cluster that enrols", () => {
       },
     ],
     [
-      "may be reserved ones where the token says so, but for the hub's own",
+      "may be reserved ones that the token sets, except the hub's own",
       {},
       {
         labels: { "management.cattle.io/cluster": "x", "flotilla.dev/a": "x" },

@@ -94,7 +94,7 @@ async function answer(work: Promise<{ readonly clusterName: string }>): Promise<
 }
 
 describe("an enrolment", () => {
-  test("of anything makes one Cluster for each client and only with the token, or is refused in words", async () => {
+  test("with any request creates at most one Cluster for each client and only with the token, or is rejected with a message", async () => {
     const odd: fc.Arbitrary<EnrollRequest> = fc.record(
       {
         token: fc.oneof(

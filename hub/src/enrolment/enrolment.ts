@@ -4,8 +4,10 @@
  * Each client and each sender has a rate limit, and a repeated rejection is logged once a minute. Failures of a sender have no
  * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
  */
+
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -14,7 +16,6 @@ import type { LiveAuthority } from "../authority/live-authority.ts";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { createRateLimit } from "../rpc/rate-limit.ts";
 import { hostOf, type Rejections } from "../rpc/rejections.ts";
 import { type AuthorizationDeps, authorizeEnrolment } from "./authorization.ts";
 import { clusterLabels } from "./cluster-labels.ts";
@@ -48,11 +49,11 @@ const senderLogLimit = { perSecond: 1, burst: 50 };
 
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   const { clusters, authority, hubId, rejections, clock, log } = deps;
-  const all = createRateLimit({ clock, ...allLimit });
-  const senders = createRateLimit({ clock, ...senderLimit });
-  const clients = createRateLimit({ clock, ...clientLimit });
-  const renewals = createRateLimit({ clock, ...renewalLimit });
-  const senderLines = createRateLimit({ clock, ...senderLogLimit });
+  const all = createKeyedRateLimiter({ clock, ...allLimit });
+  const senders = createKeyedRateLimiter({ clock, ...senderLimit });
+  const clients = createKeyedRateLimiter({ clock, ...clientLimit });
+  const renewals = createKeyedRateLimiter({ clock, ...renewalLimit });
+  const senderLines = createKeyedRateLimiter({ clock, ...senderLogLimit });
 
   async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
     const sender = hostOf(peer);

@@ -1,5 +1,7 @@
 /** Registration tokens as an enrolment sees them: whether a presented one is valid, and what it grants. Pure. */
+
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { expiryOf } from "../registrationtoken/plan.ts";
 import { isSameToken } from "../registrationtoken/value.ts";
@@ -40,7 +42,7 @@ export function validateToken({ presented, token, expected, now }: TokenInput): 
   const { name, namespace = "" } = token.metadata;
   const expiry = expiryOf(token);
   if (expiry !== undefined && expiry <= now) {
-    const expiredAt = new Date(expiry).toISOString();
+    const expiredAt = formatTimeMs(expiry);
     return { kind: "expired", name: `${namespace}/${name}`, expiredAt };
   }
   if (token.metadata.deletionTimestamp !== undefined) return { kind: "unknown" };

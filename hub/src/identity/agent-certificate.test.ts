@@ -28,8 +28,8 @@ const admission: CallerInput = {
   now: 1_000,
 };
 
-suite("an agent that calls", () => {
-  test("is let through with a good certificate of a Cluster that exists", () => {
+suite("the certificate of a call", () => {
+  test("is valid for a Cluster that exists", () => {
     assert.equal(validateCaller(admission), undefined);
   });
 
@@ -51,7 +51,7 @@ suite("an agent that calls", () => {
       /no valid client certificate/,
     ],
     [
-      "with a certificate that has ended",
+      "with an expired certificate",
       { now: 2_000 },
       status.UNAUTHENTICATED,
       /expired at 1970-01-01T00:00:02/,
@@ -63,7 +63,7 @@ suite("an agent that calls", () => {
       /for hub hub, this is hub other/,
     ],
     [
-      "of a Cluster that is gone",
+      "of a Cluster that does not exist",
       { cluster: undefined },
       status.PERMISSION_DENIED,
       /does not exist/,
@@ -81,25 +81,25 @@ suite("an agent that calls", () => {
       /being deleted/,
     ],
     [
-      "of a Cluster that leaves what it has installed, whatever holds it",
+      "of a Cluster with deletion policy Orphan, whatever its finalizers",
       { cluster: changed(leaving, { deletionPolicy: "Retain" }) },
       status.PERMISSION_DENIED,
       /being deleted/,
     ],
     [
-      "of a Cluster that is to be emptied and that nothing holds",
+      "of a Cluster with deletion policy Uninstall and no finalizer",
       { cluster: changed({ deletionTimestamp: "x" }, { deletionPolicy: "Uninstall" }) },
       status.PERMISSION_DENIED,
       /being deleted/,
     ],
     [
-      "with a key that another one has taken the place of",
+      "with a key that was replaced",
       { cluster: annotated({ [agentKeyAnnotation]: "sha256:bb" }) },
       status.PERMISSION_DENIED,
       /^Cluster fleet-default\/one is now enrolled with another key$/,
     ],
     [
-      "with a key that was taken off the Cluster",
+      "with a key that was removed from the Cluster",
       { cluster: annotated({}) },
       status.PERMISSION_DENIED,
       /no longer enrolled with a key: its annotation flotilla.dev\/agent-key was removed/,
@@ -111,13 +111,13 @@ suite("an agent that calls", () => {
       /^Cluster fleet-default\/one was revoked at 2026-01-01T00:00:00Z$/,
     ],
     [
-      "of a Cluster that was revoked at no time",
+      "of a Cluster that was revoked with an invalid time",
       { cluster: revoked("yes") },
       status.PERMISSION_DENIED,
       /was revoked \(its annotation flotilla.dev\/revoked-at is "yes", which is no time/,
     ],
     [
-      "of a Cluster that was revoked while it is emptied",
+      "of a Cluster that was revoked while everything is uninstalled",
       {
         cluster: {
           metadata: { ...revoked("2026-01-01T00:00:00Z").metadata, ...leaving },
@@ -129,14 +129,14 @@ suite("an agent that calls", () => {
     ],
   ];
 
-  test("is let through while its Cluster is emptied before it goes", () => {
+  test("is valid while everything is uninstalled from its deleted Cluster", () => {
     const emptied = changed(leaving, { deletionPolicy: "Uninstall" });
 
     assert.equal(validateCaller({ ...admission, cluster: emptied }), undefined);
   });
 
   for (const [who, change, code, message] of cases) {
-    test(`is refused ${who}`, () => {
+    test(`is rejected ${who}`, () => {
       const refusal = validateCaller({ ...admission, ...change });
 
       assert.equal(refusal?.status, code);

@@ -1,8 +1,10 @@
 /** Authentication of agents by the verified client certificate, and authorization by the Cluster that it names. Pure. */
+
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { status } from "@grpc/grpc-js";
 import { isLeaving } from "../clusterstate/deletion.ts";
 import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
@@ -50,7 +52,7 @@ export function validateCaller({
     return new RpcError(
       status.UNAUTHENTICATED,
       rpcErrors.AGENT_UNKNOWN,
-      `the agent's certificate expired at ${new Date(notAfter).toISOString()}; enrol again`,
+      `the agent's certificate expired at ${formatTimeMs(notAfter)}; enrol again`,
     );
   }
   if (identity.hubId !== hubId) {

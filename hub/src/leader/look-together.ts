@@ -5,10 +5,10 @@
  * nothing waits.
  */
 
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { createRateLimit } from "../rpc/rate-limit.ts";
 
 /** For each Bundle, in clusters that its looks go through; however many there are, it is looked at twice a second. */
 const budget = { burst: 5_000, perSecond: 10_000 };
@@ -20,7 +20,7 @@ export function lookTogether(
   clusters: { readonly size: number },
   clock: Clock,
 ): (bundle: ObjectKey) => void {
-  const limit = createRateLimit({ clock, ...budget });
+  const limit = createKeyedRateLimiter({ clock, ...budget });
   return (bundle) => {
     if (limit.take(bundle, Math.min(clusters.size, budget.burst))) bundles.enqueue(bundle);
     else bundles.enqueueAfter(bundle, togetherMs);

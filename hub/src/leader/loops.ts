@@ -1,6 +1,6 @@
 /** The leader's loops, one for each kind of work. */
 import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { createContentPacker } from "../bundle/place.ts";
 import { bundlePreparer } from "../bundle/prepare.ts";

@@ -1,4 +1,5 @@
 /** The fields of a Cluster's status that record its agent: written by the replica that serves it, or by the leader for a dead replica. */
+
 import type { Cluster, ClusterAgent, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -6,6 +7,7 @@ import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { formatTime, parseTime } from "@flotilla/shared/time/rfc3339.ts";
 import { presenceErrors } from "./errors.ts";
 
 export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;
@@ -57,14 +59,9 @@ export async function writeAgentStatus(
   throw new AppError(presenceErrors.CLUSTER_CONFLICT, message);
 }
 
-/** RFC 3339, to the second. */
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
 /** When an agent that is offline was last seen: when its replica was, but not before it connected. */
 export function lastSeen(agent: ClusterAgent, replicaSeen: string): string {
-  const [connected, last] = [Date.parse(agent.lastSeen ?? ""), Date.parse(replicaSeen)];
-  if (Number.isNaN(last)) return agent.lastSeen ?? "";
-  return toTime(Number.isNaN(connected) ? last : Math.max(connected, last));
+  const last = parseTime(replicaSeen);
+  if (last === undefined) return agent.lastSeen ?? "";
+  return formatTime(Math.max(parseTime(agent.lastSeen ?? undefined) ?? last, last));
 }

@@ -5,6 +5,7 @@
  * Recording a connection gives its stream an epoch, by compare and swap on the Cluster: of two streams of one cluster,
  * whichever replicas they are on, one has the higher epoch, and its reports are the newer ones.
  */
+
 import { isDeepStrictEqual } from "node:util";
 import {
   type Cluster,
@@ -19,8 +20,9 @@ import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";
-import { type AgentFields, lastSeen, toTime, writeAgentStatus } from "./agent-status.ts";
+import { type AgentFields, lastSeen, writeAgentStatus } from "./agent-status.ts";
 import { presenceErrors } from "./errors.ts";
 import { decidePresence, type PresenceDecision } from "./presence-rule.ts";
 
@@ -240,7 +242,7 @@ function connectedFields(
 ): AgentFields {
   const agent: ClusterAgent = {
     connected: true,
-    lastSeen: toTime(clock.now()),
+    lastSeen: formatTime(clock.now()),
     replica,
     epoch: Math.max(status?.agent?.epoch ?? 0, connection.reportedEpoch, connectedEpoch) + 1,
     version: connection.version,
@@ -278,8 +280,8 @@ function agentAfter(
       // An agent of the previous process was last seen while that process was.
       const time =
         ended !== undefined && ended.epoch === agent.epoch
-          ? toTime(clock.now() - (clock.monotonic() - ended.at))
-          : (previousRenewTime ?? toTime(clock.now()));
+          ? formatTime(clock.now() - (clock.monotonic() - ended.at))
+          : (previousRenewTime ?? formatTime(clock.now()));
       return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
     }
     case "connected":

@@ -1,8 +1,7 @@
-/**
- * The objects of one kind in one namespace, of which some are named. Those are kept whole and packed; of the others it is
- * known that they are there, and nothing else is kept.
- */
+/** Watches the objects of one kind in one namespace. Referenced ones are kept whole and packed; of the others only the metadata. */
+
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -23,28 +22,28 @@ export interface KindWatchOptions {
   readonly rest: KubeRest;
   readonly kind: SupplyKind;
   readonly namespace: string;
-  /** Told the name of an object of which something else is known than before. */
+  /** Called with the name of an object whose observed state has changed. */
   readonly onChange: (name: string) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface KindWatch {
-  /** How many are named. */
+  /** How many are referenced. */
   readonly size: number;
-  name(name: string): void;
-  unname(name: string): void;
+  watch(name: string): void;
+  unwatch(name: string): void;
   get(name: string): WorkspaceObject;
-  /** Resolves once something is known of it; rejects when it cannot be had, or when the watch ends. */
+  /** Resolves once the object was read; rejects when it cannot be read, or when the watch ends. */
   known(name: string): Promise<WorkspaceObject>;
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Named {
+interface Entry {
   known: WorkspaceObject;
-  /** Of the last time that it was looked at. */
+  /** Of the last attempt to read it. */
   failure: AppError | undefined;
-  /** It changed since it was looked at. */
+  /** It changed since it was last read. */
   isDirty: boolean;
   isBusy: boolean;
   failures: number;
@@ -53,18 +52,17 @@ interface Named {
 }
 
 const unknown: WorkspaceObject = { kind: "unknown" };
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const backoff = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createKindWatch(options: KindWatchOptions): KindWatch {
   const { rest, kind, namespace, onChange, clock } = options;
   const log = options.log.child({ workspace: namespace });
-  // Both kinds have the fields of either, or none in their place.
+  // Each kind has a subset of the fields of both.
   const resource: Resource<StoredObject> = kind === "Secret" ? secrets : configMaps;
   const fieldSelector = watchedFields(kind);
-  const named = new Map<string, Named>();
-  /** Of the objects in the store: those that were not named when they came. */
-  const bare = new WeakSet<StoredObject>();
+  const entries = new Map<string, Entry>();
+  /** Objects in the store that were not referenced when they arrived, and lack their content. */
+  const withoutData = new WeakSet<StoredObject>();
   let listFailure: AppError | undefined;
 
   const informer = createInformer<StoredObject>({
@@ -75,44 +73,47 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     log,
     clock,
     transform(object) {
-      if (named.has(object.metadata.name)) return dropBulk(object);
+      if (entries.has(object.metadata.name)) return dropBulk(object);
       const without = withoutContent(object);
-      bare.add(without);
+      withoutData.add(without);
       return without;
     },
     onListed(failure) {
       listFailure = failure;
-      for (const [name, entry] of named) {
-        if (failure === undefined) look(name);
+      for (const [name, entry] of entries) {
+        if (failure === undefined) refresh(name);
         else if (entry.known.kind === "unknown") fail(entry, failure);
       }
     },
   });
-  informer.onChange(({ key }) => look(refOf(key).name));
+  informer.onChange(({ key }) => refresh(refOf(key).name));
 
-  function look(name: string): void {
-    const entry = named.get(name);
+  function refresh(name: string): void {
+    const entry = entries.get(name);
     if (entry === undefined || !informer.hasSynced) return;
     entry.isDirty = true;
-    if (!entry.isBusy) void lookUntilClean(name, entry);
+    if (!entry.isBusy) void readUntilClean(name, entry);
   }
 
   /** Never rejects. */
-  async function lookUntilClean(name: string, entry: Named): Promise<void> {
+  async function readUntilClean(name: string, entry: Entry): Promise<void> {
     entry.isBusy = true;
     entry.timer?.cancel();
     try {
-      while (entry.isDirty && named.get(name) === entry) {
+      while (entry.isDirty && entries.get(name) === entry) {
         entry.isDirty = false;
         settle(name, entry, await read(name));
       }
     } catch (thrown) {
-      const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** entry.failures);
       entry.failures += 1;
-      log.warn({ kind, name, err: messageOf(thrown), retryMs }, "object could not be read");
+      const retryMs = backoffDelayMs(backoff, entry.failures);
+      log.warn(
+        { kind, name, err: messageOf(thrown), retryMs },
+        "cannot read a referenced object; retrying",
+      );
       entry.failure = AppError.from(thrown);
       fail(entry, entry.failure);
-      entry.timer = clock.setTimeout(() => look(name), retryMs);
+      entry.timer = clock.setTimeout(() => refresh(name), retryMs);
     } finally {
       entry.isBusy = false;
     }
@@ -120,37 +121,37 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
 
   async function read(name: string): Promise<WorkspaceObject> {
     const stored = informer.store.get(keyOf({ namespace, name }));
-    // It was named only after it had come.
-    const isBare = stored !== undefined && bare.has(stored);
-    const found = isBare ? await rest.get(resource, { namespace, name }) : stored;
+    // Referenced only after it had arrived.
+    const lacksData = stored !== undefined && withoutData.has(stored);
+    const found = lacksData ? await rest.get(resource, { namespace, name }) : stored;
     if (found === undefined) return { kind: "absent" };
-    const object = referencedObjectOf(isBare ? dropBulk(found) : found);
+    const object = referencedObjectOf(lacksData ? dropBulk(found) : found);
     const packed = await packSupply(object);
     return { kind: "present", digest: packed.digest, packed, object };
   }
 
-  function settle(name: string, entry: Named, known: WorkspaceObject): void {
+  function settle(name: string, entry: Entry, known: WorkspaceObject): void {
     entry.failures = 0;
     entry.failure = undefined;
-    if (isSame(entry.known, known) || named.get(name) !== entry) return;
+    if (isSame(entry.known, known) || entries.get(name) !== entry) return;
     entry.known = known;
     for (const waiter of entry.waiting) waiter.resolve(known);
     entry.waiting.clear();
     onChange(name);
   }
 
-  function fail(entry: Named, failure: Error): void {
+  function fail(entry: Entry, failure: Error): void {
     for (const waiter of entry.waiting) waiter.reject(failure);
     entry.waiting.clear();
   }
 
   return {
     get size() {
-      return named.size;
+      return entries.size;
     },
-    name(name) {
-      if (named.has(name)) return;
-      named.set(name, {
+    watch(name) {
+      if (entries.has(name)) return;
+      entries.set(name, {
         known: unknown,
         failure: undefined,
         isDirty: false,
@@ -158,18 +159,18 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
         failures: 0,
         waiting: new Set(),
       });
-      look(name);
+      refresh(name);
     },
-    unname(name) {
-      const entry = named.get(name);
+    unwatch(name) {
+      const entry = entries.get(name);
       if (entry === undefined) return;
       entry.timer?.cancel();
-      named.delete(name);
-      fail(entry, new Error(`nothing names the ${kind} ${namespace}/${name} any more`));
+      entries.delete(name);
+      fail(entry, new Error(`the ${kind} ${namespace}/${name} is no longer referenced`));
     },
-    get: (name) => named.get(name)?.known ?? unknown,
+    get: (name) => entries.get(name)?.known ?? unknown,
     async known(name) {
-      const entry = named.get(name);
+      const entry = entries.get(name);
       if (entry === undefined) return unknown;
       if (entry.known.kind !== "unknown") return entry.known;
       const failure = listFailure ?? entry.failure;
@@ -180,9 +181,9 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     },
     async run(signal) {
       await informer.run(signal);
-      for (const entry of named.values()) {
+      for (const entry of entries.values()) {
         entry.timer?.cancel();
-        fail(entry, new Error(`${kind}s of ${namespace} are not followed any more`));
+        fail(entry, new Error(`the watch of ${kind}s in ${namespace} has ended`));
       }
     },
   };

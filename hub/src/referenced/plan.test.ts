@@ -85,7 +85,7 @@ suite("the plan for an agent that connects", () => {
     );
   });
 
-  test("never withdraws what is named, whatever is known of the workspace", () => {
+  test("never withdraws a referenced object, whatever is known of the workspace", () => {
     const key = fc.constantFrom("Secret/a", "Secret/b", "ConfigMap/a");
     const source = fc.constantFrom(unknown, absent, present);
     fc.assert(

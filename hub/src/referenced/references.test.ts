@@ -10,7 +10,7 @@ import { changedReferences, watchReferences } from "./references.ts";
 const naming = (...supplies: readonly string[]) =>
   aDeployment("paris", { spec: { supplies: [...supplies] } });
 
-suite("what a BundleDeployment names", () => {
+suite("the references of a BundleDeployment", () => {
   const cases: readonly (readonly [
     string,
     BundleDeployment | undefined,
@@ -48,7 +48,7 @@ suite("what a BundleDeployment names", () => {
     });
   }
 
-  test("is followed in the workspace of its cluster, as often as it is named", () => {
+  test("are watched in the workspace of its cluster, as often as they are referenced", () => {
     let tell: (change: Change<BundleDeployment>) => void = () => undefined;
     const said: string[] = [];
     watchReferences(
@@ -73,7 +73,7 @@ suite("what a BundleDeployment names", () => {
   });
 });
 
-suite("what an agent is told of its Cluster", () => {
+suite("cluster info", () => {
   const paris = aCluster("paris", {
     metadata: {
       labels: { region: "eu" },
@@ -82,7 +82,7 @@ suite("what an agent is told of its Cluster", () => {
     spec: { templateValues: { size: 3 } },
   });
 
-  test("is its name, labels, annotations and template values", () => {
+  test("is the name, labels, annotations and template values", () => {
     assert.deepEqual(clusterInfoOf(paris), {
       namespace: workspace,
       name: "paris",

@@ -74,8 +74,8 @@ function passwordOf(known: WorkspaceObject): string | undefined {
   return known.kind === "present" ? known.object.data?.["password"] : undefined;
 }
 
-suite("the objects that something names", () => {
-  test("are known once they were looked for, be they there or not", async (t) => {
+suite("referenced objects", () => {
+  test("are known once they were read, whether they exist or not", async (t) => {
     const { objects } = await setUp(t, (server) => server.put(secrets, secret("b25l")));
     objects.watch(namespace, source);
     objects.watch(namespace, other);
@@ -90,7 +90,7 @@ suite("the objects that something names", () => {
     assert.deepEqual(absent, { kind: "absent" });
   });
 
-  test("are told of when they differ, and not for a version alone", async (t) => {
+  test("notify when they differ, and not for a resourceVersion alone", async (t) => {
     const { server, objects, changes, untilChanges } = await setUp(t);
     objects.watch(namespace, source);
     await untilChanges(1);
@@ -108,7 +108,7 @@ suite("the objects that something names", () => {
     assert.deepEqual(objects.get(namespace, source), { kind: "absent" });
   });
 
-  test("are handed out with their type, labels and annotations, but what kubectl leaves", async (t) => {
+  test("are sent with their type, labels and annotations, but without kubectl's", async (t) => {
     const { objects } = await setUp(t, (server) => {
       const { metadata, ...rest } = secret("b25l", {
         type: "kubernetes.io/tls",
@@ -129,7 +129,7 @@ suite("the objects that something names", () => {
     });
   });
 
-  test("cost one request more when they are named after they were seen", async (t) => {
+  test("cost one more request when they are referenced after they were listed", async (t) => {
     const { objects, requests } = await setUp(t, (server) => {
       server.put(secrets, secret("b25l"));
       server.put(secrets, secret("dHdv", { name: "other" }));
@@ -151,7 +151,7 @@ suite("the objects that something names", () => {
     );
   });
 
-  test("are read again after a while when that failed, and whoever waits learns why", async (t) => {
+  test("are read again after a failure, with backoff, and waiting callers get the error", async (t) => {
     const { server, clock, objects, untilChanges } = await setUp(t, (prepared) => {
       prepared.put(secrets, secret("b25l"));
       prepared.put(secrets, secret("dHdv", { name: "other" }));
@@ -170,7 +170,7 @@ suite("the objects that something names", () => {
     assert.equal(server.requests.filter(({ kind }) => kind === "get").length, 2);
   });
 
-  test("are not known to be gone while they cannot be listed", async (t) => {
+  test("do not count as absent while they cannot be listed", async (t) => {
     const { objects, clock, untilChanges } = await setUp(t, (server) => {
       server.put(secrets, secret("b25l"));
       server.next("list", respondStatus(403, "Forbidden"));
@@ -186,7 +186,7 @@ suite("the objects that something names", () => {
     assert.equal(passwordOf(objects.get(namespace, source)), "b25l");
   });
 
-  test("are watched only where something is named, and without what is foreign and large", async (t) => {
+  test("are watched only in namespaces with references, without large Secrets of Helm and Fleet", async (t) => {
     const { server, objects } = await setUp(t);
     assert.deepEqual(server.requests, []);
 

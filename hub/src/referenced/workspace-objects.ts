@@ -1,6 +1,6 @@
 /**
- * The Secrets and ConfigMaps that something names, of whatever namespaces those are in: only there is anything watched,
- * and only those are kept whole. Every replica has them, because every replica serves agents.
+ * The referenced Secrets and ConfigMaps of all workspaces. Only namespaces with references are watched, and only referenced
+ * objects are kept whole. Every replica has them, because every replica serves agents.
  */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -13,16 +13,16 @@ import type { WorkspaceObject } from "./workspace-object.ts";
 export type WorkspaceListener = (namespace: string, ref: SupplyRef) => void;
 
 export interface WorkspaceObjects {
-  /** Has it followed. As often as it is named it has to be unnamed. */
+  /** Watches an object, until `unwatch` was called as often as `watch`. */
   watch(namespace: string, ref: SupplyRef): void;
   unwatch(namespace: string, ref: SupplyRef): void;
-  /** What is known of something that is named. */
+  /** The observed state of a watched object. */
   get(namespace: string, ref: SupplyRef): WorkspaceObject;
-  /** The same once something is known. Throws when it cannot be read. */
+  /** The same once the object was read. Throws when it cannot be read. */
   known(namespace: string, ref: SupplyRef): Promise<WorkspaceObject>;
-  /** Adds a listener; gives the function that removes it. */
+  /** Returns the function that removes the listener. */
   onChange(listener: WorkspaceListener): () => void;
-  /** Follows what is named until `signal` aborts. At most once. */
+  /** Runs the watches until `signal` aborts. At most once. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       if (count > 0) return;
       const running = watchOf(namespace, ref) ?? open(namespace, ref.kind);
       watches.set(watchKey(namespace, ref.kind), running);
-      running.watch.name(ref.name);
+      running.watch.watch(ref.name);
     },
     unwatch(namespace, ref) {
       const key = `${namespace}/${supplyKey(ref)}`;
@@ -86,7 +86,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       }
       counts.delete(key);
       const running = watchOf(namespace, ref);
-      running?.watch.unname(ref.name);
+      running?.watch.unwatch(ref.name);
       if (running === undefined || running.watch.size > 0) return;
       watches.delete(watchKey(namespace, ref.kind));
       running.ending.abort();

@@ -25,7 +25,7 @@ function token(
 }
 
 suite("a registration token", () => {
-  test("without a ttl is good for ever and gets its Secret", () => {
+  test("without a ttl never expires and gets its Secret", () => {
     assert.deepEqual(planToken({ token: token(), secret: undefined, hub, now: created }), {
       kind: "keep",
       secret: { kind: "create" },
@@ -33,7 +33,7 @@ suite("a registration token", () => {
     });
   });
 
-  test("ends a ttl after its creation", () => {
+  test("expires a ttl after its creation", () => {
     const plan = planToken({
       token: token("24h"),
       secret: undefined,
@@ -45,11 +45,11 @@ suite("a registration token", () => {
       kind: "keep",
       secret: { kind: "create" },
       status: { secretName: "first", expires: "2026-01-02T00:00:00Z" },
-      endsInMs: 23 * 3_600_000,
+      expiresInMs: 23 * 3_600_000,
     });
   });
 
-  test("says no more when it ends once it ends no more", () => {
+  test("has no expiry in its status once its ttl is removed", () => {
     const known = token(undefined, { secretName: "first", expires: "2026-01-02T00:00:00Z" });
 
     const plan = planToken({
@@ -66,7 +66,7 @@ suite("a registration token", () => {
     });
   });
 
-  test("is deleted at its end", () => {
+  test("is deleted when it expires", () => {
     const plan = planToken({
       token: token("24h"),
       secret: undefined,
@@ -77,7 +77,7 @@ suite("a registration token", () => {
     assert.deepEqual(plan, { kind: "delete", expires: "2026-01-02T00:00:00Z" });
   });
 
-  test("with all in place needs nothing", () => {
+  test("needs no write when everything is in place", () => {
     const known = token(undefined, { secretName: "first" });
 
     const plan = planToken({
@@ -90,7 +90,7 @@ suite("a registration token", () => {
     assert.deepEqual(plan, { kind: "keep", secret: { kind: "none" } });
   });
 
-  test("gets its Secret updated when the hub is reached elsewhere", () => {
+  test("gets its Secret updated when the hub's address changes", () => {
     const known = token(undefined, { secretName: "first" });
     const secret = tokenSecret(known, { ...hub, address: "old:1" }, "t");
 
@@ -108,12 +108,12 @@ suite("a registration token", () => {
     assert.equal(plan.kind === "keep" && plan.secret.kind, "recreate");
   });
 
-  test("leaves a Secret alone that is somebody else's", () => {
+  test("does not change a Secret that does not belong to it", () => {
     const secret = { metadata: { name: "first", namespace: "fleet-default" } };
 
     assert.deepEqual(planToken({ token: token(), secret, hub, now: created }), {
       kind: "keep",
-      secret: { kind: "taken" },
+      secret: { kind: "conflict" },
     });
   });
 });

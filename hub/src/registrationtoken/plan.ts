@@ -1,35 +1,37 @@
-/** What is to be done about one registration token. Pure. */
+/** Plans the Secret and the status of one registration token. Pure. */
+
 import type {
   ClusterRegistrationToken,
   ClusterRegistrationTokenStatus,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
 import { type HubAddress, isCurrentFor, isFromEarlierToken, isOwnedBy, tokenIn } from "./secret.ts";
 
 export type SecretStep =
   | { readonly kind: "none" }
   | { readonly kind: "create" }
-  /** Keeps the token: only where the hub is has changed. */
+  /** The address or the authorities of the hub have changed; the token stays. */
   | { readonly kind: "update"; readonly secret: Secret }
-  /** Of an earlier token of the same name. */
+  /** The Secret of an earlier token of the same name. */
   | { readonly kind: "recreate"; readonly secret: Secret }
-  | { readonly kind: "taken" };
+  | { readonly kind: "conflict" };
 
 export type TokenPlan =
   | { readonly kind: "delete"; readonly expires: string }
   | {
       readonly kind: "keep";
       readonly secret: SecretStep;
-      /** Present when the status says something else. */
+      /** Present when it has to be written. */
       readonly status?: ClusterRegistrationTokenStatus;
-      /** How long it is still good for; absent: for ever. */
-      readonly endsInMs?: number;
+      /** Absent: it does not expire. */
+      readonly expiresInMs?: number;
     };
 
 export interface TokenInputs {
   readonly token: ClusterRegistrationToken;
-  /** The Secret of the token's name, where there is one. */
+  /** The Secret with the token's name. */
   readonly secret: Secret | undefined;
   readonly hub: HubAddress;
   /** ms since 1970. */
@@ -37,28 +39,28 @@ export interface TokenInputs {
 }
 
 export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
-  const endsAt = expiryOf(token);
-  if (endsAt !== undefined && endsAt <= now) return { kind: "delete", expires: toTime(endsAt) };
+  const expiry = expiryOf(token);
+  if (expiry !== undefined && expiry <= now) return { kind: "delete", expires: formatTime(expiry) };
   const step = secretStep(token, secret, hub);
   const { expires: _, ...others } = token.status ?? {};
   const status: ClusterRegistrationTokenStatus = {
     ...others,
-    // The name stands there once the Secret does, so that whoever waits for the one finds the other.
-    ...(step.kind !== "taken" && { secretName: token.metadata.name }),
-    ...(endsAt !== undefined && { expires: toTime(endsAt) }),
+    // Set only once the Secret exists.
+    ...(step.kind !== "conflict" && { secretName: token.metadata.name }),
+    ...(expiry !== undefined && { expires: formatTime(expiry) }),
   };
-  const isNews =
+  const isChanged =
     status.secretName !== token.status?.secretName ||
     (status.expires ?? "") !== (token.status?.expires ?? "");
   return {
     kind: "keep",
     secret: step,
-    ...(isNews && { status }),
-    ...(endsAt !== undefined && { endsInMs: endsAt - now }),
+    ...(isChanged && { status }),
+    ...(expiry !== undefined && { expiresInMs: expiry - now }),
   };
 }
 
-/** When a token ends, in ms since 1970; `undefined`: never. Counted from its creation. */
+/** When a token expires, in ms since 1970; `undefined`: never. Counted from its creation. */
 export function expiryOf(token: ClusterRegistrationToken): number | undefined {
   const ttlMs = parseGoDuration(token.spec.ttl ?? "0");
   const createdAt = Date.parse(token.metadata.creationTimestamp ?? "");
@@ -74,12 +76,8 @@ function secretStep(
 ): SecretStep {
   if (secret === undefined) return { kind: "create" };
   if (isFromEarlierToken(secret, token)) return { kind: "recreate", secret };
-  if (!isOwnedBy(secret, token)) return { kind: "taken" };
+  if (!isOwnedBy(secret, token)) return { kind: "conflict" };
   return isCurrentFor(secret, hub) && tokenIn(secret) !== ""
     ? { kind: "none" }
     : { kind: "update", secret };
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

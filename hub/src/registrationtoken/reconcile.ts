@@ -1,4 +1,4 @@
-/** Keeps each ClusterRegistrationToken's Secret and status as they should be, and deletes it at its end. The leader's. */
+/** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -23,7 +23,7 @@ export interface TokenReconcilerDeps {
   readonly clock: Clock;
 }
 
-/** The reconcile of a controller that is keyed by ClusterRegistrationToken. */
+/** Keyed by ClusterRegistrationToken. */
 export function tokenReconciler({
   rest,
   tokens,
@@ -43,11 +43,11 @@ export function tokenReconciler({
         signal,
         ...(uid !== undefined && { uid }),
       });
-      log.info({ token: key, expires: plan.expires }, "registration token ended and was deleted");
+      log.info({ token: key, expires: plan.expires }, "registration token expired and was deleted");
       return done();
     }
-    if (plan.secret.kind === "taken") {
-      const note = `Secret ${key} exists and does not belong to this token, so the token cannot be used; delete the Secret or make a token of another name`;
+    if (plan.secret.kind === "conflict") {
+      const note = `Secret ${key} exists and does not belong to this token, so the token cannot be used; delete the Secret or create a token with another name`;
       events.record(token, { type: "Warning", reason: "SecretConflict", action: "Prepare", note });
       throw new AppError(registrationTokenErrors.TOKEN_SECRET_CONFLICT, note);
     }
@@ -60,14 +60,14 @@ export function tokenReconciler({
       );
       tokens.wrote(written);
     }
-    return plan.endsInMs === undefined
+    return plan.expiresInMs === undefined
       ? done()
-      : requeueAfter(plan.endsInMs, "the registration token ends");
+      : requeueAfter(plan.expiresInMs, "the registration token expires");
   };
 
   async function writeSecret(
     token: ClusterRegistrationToken,
-    step: Exclude<SecretStep, { kind: "taken" }>,
+    step: Exclude<SecretStep, { kind: "conflict" }>,
     signal: AbortSignal,
   ): Promise<void> {
     const { uid = "" } = token.metadata;
@@ -75,20 +75,20 @@ export function tokenReconciler({
       case "none":
         return;
       case "update": {
-        const wanted = tokenSecret(token, hub, tokenIn(step.secret) || makeTokenValue(uid));
+        const desired = tokenSecret(token, hub, tokenIn(step.secret) || makeTokenValue(uid));
         await rest.replace(
           secrets,
-          { ...wanted, metadata: { ...step.secret.metadata } },
+          { ...desired, metadata: { ...step.secret.metadata } },
           { signal },
         );
         return;
       }
       case "recreate": {
-        const { name, namespace = "", uid: leftOver } = step.secret.metadata;
+        const { name, namespace = "", uid: earlierUid } = step.secret.metadata;
         await rest.delete(
           secrets,
           { namespace, name },
-          { signal, ...(leftOver !== undefined && { uid: leftOver }) },
+          { signal, ...(earlierUid !== undefined && { uid: earlierUid }) },
         );
         await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
         return;

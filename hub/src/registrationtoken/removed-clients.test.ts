@@ -35,7 +35,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
 }
 
 suite("a client whose Cluster was removed", () => {
-  test("is remembered by its token, whose other fields stay", async () => {
+  test("is recorded in its token, whose other fields stay", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
 
     await remember();
@@ -43,7 +43,7 @@ suite("a client whose Cluster was removed", () => {
     assert.deepEqual(statusOnServer(), { uses: 3, removedClients: ["b", "a"] });
   });
 
-  test("is remembered once", async () => {
+  test("is recorded once", async () => {
     const { kube, remember } = start(aToken({ removedClients: ["a"] }));
 
     await remember();
@@ -51,7 +51,7 @@ suite("a client whose Cluster was removed", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  test("is remembered beside what others write at the same time", async () => {
+  test("is recorded after a conflict with another writer", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3 }), aToken({ uses: 4 }));
 
     await remember();
@@ -59,7 +59,7 @@ suite("a client whose Cluster was removed", () => {
     assert.deepEqual(statusOnServer(), { uses: 4, removedClients: ["a"] });
   });
 
-  test("of a token that is gone, or made anew, needs no memory", async () => {
+  test("of a token that was deleted or created again is not recorded", async () => {
     const anew = { ...aToken(), metadata: { ...aToken().metadata, uid: "v" } };
     const { kube, remember, statusOnServer } = start(anew);
 
@@ -69,7 +69,7 @@ suite("a client whose Cluster was removed", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  test("takes the place of the first one where a token remembers as many as it can", () => {
+  test("replaces the oldest one in a full list", () => {
     const full = Array.from({ length: maxRemovedClients }, (_, index) => `c${index}`);
 
     const next = withRemovedClient(aToken({ removedClients: full }), "a");

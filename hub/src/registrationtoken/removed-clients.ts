@@ -1,6 +1,6 @@
 /**
- * What a token remembers of clusters that enrolled with it and were removed: they do not come back with it. Written by the
- * loop of Clusters, before what is left of a removed one goes.
+ * The clients of a token whose Cluster was deleted: they cannot enrol with it again. Recorded by the Cluster controller before
+ * the cluster namespace is deleted.
  */
 import {
   type ClusterRegistrationToken,
@@ -18,7 +18,7 @@ export interface RemovedClientsDeps {
   readonly tokens: Store<ClusterRegistrationToken>;
 }
 
-/** Nothing to write where it is remembered already. Pure. */
+/** `undefined` when it is recorded already. Pure. */
 export function withRemovedClient(
   { status }: ClusterRegistrationToken,
   client: string,
@@ -27,7 +27,7 @@ export function withRemovedClient(
   return known.includes(client) ? undefined : [...known, client].slice(-maxRemovedClients);
 }
 
-/** Resolves once the token has it, or is gone itself. */
+/** Resolves once it is recorded, or the token is deleted. */
 export async function recordRemovedClient(
   { rest, tokens }: RemovedClientsDeps,
   removed: RemovedClient,
@@ -46,7 +46,7 @@ export async function recordRemovedClient(
       if (isNotFound(thrown)) return;
       if (!isConflict(thrown)) throw thrown;
     }
-    // Its other fields are written by others: the newest has them.
+    // Other fields have other writers: read the newest.
     const current = await rest.get(clusterRegistrationTokens, token.metadata, { signal });
     token = current?.metadata.uid === removed.token ? current : undefined;
   }

@@ -1,11 +1,11 @@
-/** The Secret of a registration token: what somebody copies into a cluster so that its agent can enrol. Pure. */
+/** The Secret of a registration token, which a user copies into a cluster so that its agent can enrol. Pure. */
 
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationSecretType } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 
-/** What the Secret tells an agent about the hub. */
+/** What the Secret has about the hub. */
 export interface HubAddress {
   /** `host:port` of the gRPC port, as agents reach it. */
   readonly address: string;
@@ -43,7 +43,7 @@ export function tokenSecret(
   };
 }
 
-/** The token that a Secret holds; "" when it holds none. */
+/** The token in a Secret; "" when it has none. */
 export function tokenIn(secret: Secret): string {
   return decode(secret.data?.[tokenSecretKeys.token]);
 }
@@ -62,7 +62,7 @@ export function isOwnedBy(secret: Secret, token: ClusterRegistrationToken): bool
   );
 }
 
-/** Whether it was made for a token of this name that is gone: the garbage collector is about to delete it. */
+/** Whether it belongs to an earlier token of this name, so that the garbage collector is about to delete it. */
 export function isFromEarlierToken(secret: Secret, token: ClusterRegistrationToken): boolean {
   return (
     secret.type === registrationSecretType &&

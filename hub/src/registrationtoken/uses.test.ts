@@ -53,8 +53,8 @@ function start(...there: readonly Cluster[]) {
   };
 }
 
-suite("how often a token was used", () => {
-  test("is not told while nobody has used it", async () => {
+suite("the uses of a token", () => {
+  test("are not written while it is unused", async () => {
     const { kube, uses } = start();
 
     await uses.stop();
@@ -62,7 +62,7 @@ suite("how often a token was used", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  test("is told at once for the first, and for thousands in a few writes", async () => {
+  test("are written at once for the first, and in a few writes for thousands", async () => {
     const { kube, clock, uses, add, told } = start();
 
     add(enrolled("c0"));
@@ -76,7 +76,7 @@ suite("how often a token was used", () => {
     await uses.stop();
   });
 
-  test("is found after a start, and falls with the Clusters that go or use another token", async () => {
+  test("are counted after a start, and fall with Clusters that are deleted or use another token", async () => {
     const { uses, clock, add, remove, told } = start(enrolled("a"), enrolled("b"), enrolled("c"));
     await clock.advance(1_000);
     assert.equal(told(), 3);

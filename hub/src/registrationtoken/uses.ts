@@ -1,7 +1,4 @@
-/**
- * Counts the Clusters that enrolled with each token. The first is told at once; of thousands that come together the count is
- * told about once a second.
- */
+/** Counts the Clusters that enrolled with each token. The first use is written at once, further ones about once a second. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
@@ -24,11 +21,11 @@ export interface TokenUsesDeps {
 }
 
 export interface TokenUses {
-  /** Counts no more; resolves when nothing is on its way. */
+  /** Resolves when no write is in flight. */
   stop(): Promise<void>;
 }
 
-/** From now on, until it is stopped; what has changed before is found at once. */
+/** Counts until it is stopped, existing Clusters included. */
 export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
   const writer = createStatusWriter({
     ...deps,
@@ -36,7 +33,7 @@ export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): To
     store: tokens,
     compute: (token) => {
       const uses = clusters.store.byIndex(enrolledWithIndex, token.metadata.uid ?? "").length;
-      // A token that nobody has used yet is not written for that.
+      // An unused token needs no count.
       return uses === (token.status?.uses ?? 0) ? undefined : { ...token.status, uses };
     },
     isUrgent: (before, after) => ((before?.uses ?? 0) === 0) !== (after.uses === 0),
@@ -55,7 +52,7 @@ export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): To
   };
 }
 
-/** UIDs of the tokens whose count is another one now. Pure. */
+/** UIDs of the tokens whose count changes. Pure. */
 export function affectedTokens({ before, after }: Change<Cluster>): readonly string[] {
   const [was, is] = [before, after].map(
     (cluster) => cluster?.metadata.annotations?.[registrationTokenAnnotation],

@@ -2,54 +2,54 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { type LeaseExpiry, type LeaseObservation, leaseExpiryOf } from "./lease-expiry.ts";
 
-const times = { renewEveryMs: 7_000, goneAfterMs: 25_000 };
-const evidence: LeaseObservation = {
+const times = { renewEveryMs: 7_000, expireAfterMs: 25_000 };
+const observation: LeaseObservation = {
   now: 100_000,
-  heardAt: 95_000,
-  echoAt: 98_000,
-  listeningSince: 0,
+  observedAt: 95_000,
+  ownObservedAt: 98_000,
+  watchingSince: 0,
 };
 
 suite("a replica", () => {
   const cases: readonly (readonly [string, Partial<LeaseObservation>, LeaseExpiry])[] = [
-    ["that was heard of may be there", {}, { kind: "unknown", waitMs: 20_000 }],
+    ["whose Lease was renewed is alive", {}, { kind: "unknown", waitMs: 20_000 }],
     [
-      "that was not heard of for as long as its Lease says is gone",
-      { heardAt: 75_000 },
-      { kind: "gone", forMs: 25_000 },
+      "whose Lease was not renewed for its duration has expired",
+      { observedAt: 75_000 },
+      { kind: "expired", forMs: 25_000 },
     ],
     [
-      "that was not heard of for a moment less is not",
-      { heardAt: 75_001 },
+      "whose Lease was not renewed for a moment less has not",
+      { observedAt: 75_001 },
       { kind: "unknown", waitMs: 1 },
     ],
     [
-      "that nobody ever heard of has as long from when we began to listen",
-      { heardAt: undefined, listeningSince: 90_000 },
+      "without a Lease has as long from the start of the watch",
+      { observedAt: undefined, watchingSince: 90_000 },
       { kind: "unknown", waitMs: 15_000 },
     ],
     [
       "that nobody ever heard of is gone after that",
-      { heardAt: undefined, listeningSince: 70_000 },
-      { kind: "gone", forMs: 30_000 },
+      { observedAt: undefined, watchingSince: 70_000 },
+      { kind: "expired", forMs: 30_000 },
     ],
     [
       "has the whole time again from when we could hear again",
-      { heardAt: 10_000, listeningSince: 99_000 },
+      { observedAt: 10_000, watchingSince: 99_000 },
       { kind: "unknown", waitMs: 24_000 },
     ],
     [
       "is not judged while we do not hear even ourselves",
-      { heardAt: 10_000, echoAt: 85_000 },
+      { observedAt: 10_000, ownObservedAt: 85_000 },
       { kind: "unknown", waitMs: 7_000 },
     ],
     [
       "is not judged before we have heard ourselves",
-      { heardAt: 10_000, echoAt: undefined, listeningSince: undefined },
+      { observedAt: 10_000, ownObservedAt: undefined, watchingSince: undefined },
       { kind: "unknown", waitMs: 7_000 },
     ],
   ];
-  for (const [what, change, silence] of cases) {
-    test(what, () => assert.deepEqual(leaseExpiryOf({ ...evidence, ...change }, times), silence));
+  for (const [what, change, expiry] of cases) {
+    test(what, () => assert.deepEqual(leaseExpiryOf({ ...observation, ...change }, times), expiry));
   }
 });

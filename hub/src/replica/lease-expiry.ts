@@ -1,37 +1,44 @@
 /**
- * Whether a replica that says nothing is gone, by our own monotonic clock since its Lease changed last. Pure.
+ * Whether the Lease of a replica has expired, by the local monotonic clock since its last observed change. Pure.
  *
- * That nothing was heard means something only while we could have heard: our own renewals, which come back by the same
- * watch, show that. So neither an API server that was away nor a process that was frozen makes others look dead.
+ * Time counts only while the watch works, which the renewals of our own Lease show, because they arrive by the same watch. So
+ * neither an API server that was down nor a process that was frozen makes other replicas look dead.
  */
 import type { ReplicaLeaseTimes } from "./lease.ts";
 
 export interface LeaseObservation {
   /** All on the monotonic clock. */
   readonly now: number;
-  /** When its Lease was last seen to change; absent where none was ever there. */
-  readonly heardAt: number | undefined;
-  /** When our own Lease was last seen to change. */
-  readonly echoAt: number | undefined;
-  /** Since when we could have heard without a gap. */
-  readonly listeningSince: number | undefined;
+  /** When its Lease was last observed to change; undefined if it never was. */
+  readonly observedAt: number | undefined;
+  /** When our own Lease was last observed to change. */
+  readonly ownObservedAt: number | undefined;
+  /** Since when the watch has worked without a gap. */
+  readonly watchingSince: number | undefined;
 }
 
 export type LeaseExpiry =
-  | { readonly kind: "gone"; readonly forMs: number }
-  /** Nothing can be said before. */
+  | { readonly kind: "expired"; readonly forMs: number }
+  /** Not before `waitMs`. */
   | { readonly kind: "unknown"; readonly waitMs: number };
 
-export function leaseExpiryOf(evidence: LeaseObservation, times: ReplicaLeaseTimes): LeaseExpiry {
-  const { now, heardAt, echoAt, listeningSince } = evidence;
-  if (echoAt === undefined || listeningSince === undefined || now - echoAt > longestGapMs(times))
+export function leaseExpiryOf(
+  observation: LeaseObservation,
+  times: ReplicaLeaseTimes,
+): LeaseExpiry {
+  const { now, observedAt, ownObservedAt, watchingSince } = observation;
+  if (
+    ownObservedAt === undefined ||
+    watchingSince === undefined ||
+    now - ownObservedAt > longestGapMs(times)
+  )
     return { kind: "unknown", waitMs: times.renewEveryMs };
-  const from = Math.max(heardAt ?? listeningSince, listeningSince);
-  const waitMs = from + times.goneAfterMs - now;
-  return waitMs > 0 ? { kind: "unknown", waitMs } : { kind: "gone", forMs: now - from };
+  const from = Math.max(observedAt ?? watchingSince, watchingSince);
+  const waitMs = from + times.expireAfterMs - now;
+  return waitMs > 0 ? { kind: "unknown", waitMs } : { kind: "expired", forMs: now - from };
 }
 
-/** Between two of our own renewals; after a longer one everybody is given the whole time anew. */
+/** Between two of our own renewals; after a longer gap every replica gets the whole time again. */
 export function longestGapMs({ renewEveryMs }: ReplicaLeaseTimes): number {
   return 2 * renewEveryMs;
 }

@@ -1,8 +1,8 @@
 /**
- * The Lease by which a replica of the hub says that it is there, and its agents with it. Pure.
+ * The Lease by which a replica of the hub shows that it is alive, and its agents with it. Pure.
  *
- * An agent may take 18 s to notice that its replica does not answer, and then goes to another one: nobody may be called
- * gone before that. The last renewal is at most 6 s older than a kill, so a replica is gone 20 to 26 s after it.
+ * An agent can take 18 s to notice that its replica does not answer, before it connects to another one; no agent may be recorded
+ * as offline before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
@@ -17,13 +17,13 @@ import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface ReplicaLeaseTimes {
   readonly renewEveryMs: number;
-  /** A replica that nothing was heard of for so long is gone. */
-  readonly goneAfterMs: number;
+  /** Without a renewal for this long the Lease has expired. */
+  readonly expireAfterMs: number;
 }
 
-export const replicaLeaseTimes: ReplicaLeaseTimes = { renewEveryMs: 6_000, goneAfterMs: 26_000 };
+export const replicaLeaseTimes: ReplicaLeaseTimes = { renewEveryMs: 6_000, expireAfterMs: 26_000 };
 
-/** A name may be any text; an object's may not. */
+/** The name of a replica may be any text. */
 export function replicaLeaseName(replica: string): string {
   const prefix = "flotilla-hub-replica-";
   const isPlain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(replica) && replica.length <= 63;
@@ -51,7 +51,7 @@ export function newReplicaLease(
   };
 }
 
-/** That of the process before this one, which had the same name. */
+/** Takes over the Lease of the previous process of the same name. */
 export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseClaim): Lease {
   const taken = takenLease(lease, claim);
   return {
@@ -64,5 +64,5 @@ export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseCla
   };
 }
 
-/** It stays for a while, since it says until when the replica was there. */
+/** A released Lease is kept for a while, because it shows when the replica stopped. */
 export const releasedReplicaLease = releasedLease;

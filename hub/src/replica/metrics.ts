@@ -1,16 +1,16 @@
-/** How many replicas there are, and whether this one leads. */
+/** Metrics of replicas: how many hold their Lease, and which one leads. */
 import { Gauge, type Registry } from "prom-client";
 import type { Replicas } from "./replicas.ts";
 
-/** Gives what is told whether this replica leads. */
+/** Returns the function that sets whether this replica leads. */
 export function registerReplicaMetrics(
   registry: Registry,
   replicas: Pick<Replicas, "alive">,
-): (leads: boolean) => void {
+): (isLeading: boolean) => void {
   const registers = [registry];
   new Gauge({
     name: "flotilla_hub_replicas",
-    help: "Replicas of the hub that are there, as far as this one hears.",
+    help: "Replicas of the hub that hold their Lease, as this one observes them.",
     registers,
     collect() {
       this.set(replicas.alive());
@@ -22,5 +22,5 @@ export function registerReplicaMetrics(
     registers,
   });
   leader.set(0);
-  return (leads) => leader.set(leads ? 1 : 0);
+  return (isLeading) => leader.set(isLeading ? 1 : 0);
 }

@@ -89,7 +89,7 @@ const ofOther: ClusterAgent = {
 };
 
 suite("the agents of another replica", () => {
-  test("are left alone while it keeps its Lease, for however long", async () => {
+  test("stay connected while it holds its Lease", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
 
@@ -104,7 +104,7 @@ suite("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("are gone when it was not heard of for 26 s, since when it was last", async () => {
+  test("are offline since its last renewal, once its Lease has expired", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     await hub.passes(10_000);
@@ -115,7 +115,7 @@ suite("the agents of another replica", () => {
     assert.deepEqual(await hub.reconcile("hub-1"), {
       kind: "requeue",
       afterMs: 1_000,
-      why: "the replica may be there",
+      why: "the Lease may still be renewed",
     });
     assert.deepEqual(hub.agentOf("paris"), ofOther);
 
@@ -130,7 +130,7 @@ suite("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("that have come to somebody else by then are theirs, also where the watch is behind", async () => {
+  test("that have connected to another replica are left to that one, also while the watch is behind", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     hub.connect("rome", ofOther);
@@ -146,7 +146,7 @@ suite("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("are gone also where nobody knows of such a replica", async () => {
+  test("are offline also when the replica never had a Lease", async () => {
     const hub = await setUp();
     const agent = { ...ofOther, replica: "hub-gone-for-years" };
     hub.connect("paris", agent);
@@ -165,7 +165,7 @@ suite("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("have the whole time again after we heard nothing at all", async () => {
+  test("get the whole time again after a gap of the watch", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     hub.other.kill();
@@ -183,7 +183,7 @@ suite("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("of our own are ours to tell of, whatever the Lease says", async () => {
+  test("of this replica are left to its own controller, whatever the Lease says", async () => {
     const hub = await setUp();
     const agent = { ...ofOther, replica: "hub-0" };
     hub.connect("paris", agent);
@@ -226,7 +226,7 @@ suite("the Lease of a replica", () => {
     await hub.end();
   });
 
-  test("that is given back says since when, and is collected in the end", async () => {
+  test("that was released shows since when, and is deleted later", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     await hub.passes(5_000);
@@ -247,7 +247,7 @@ suite("the Lease of a replica", () => {
     await hub.end();
   });
 
-  test("that was collected, or deleted by somebody, is there again with the next renewal", async () => {
+  test("that was deleted is created again by the next renewal", async () => {
     const hub = await setUp();
     const ref = { namespace, name: "flotilla-hub-replica-hub-1" };
     await hub.rest.delete(leases, ref);
@@ -259,7 +259,7 @@ suite("the Lease of a replica", () => {
     await hub.end();
   });
 
-  test("goes to the process that takes its name later, and the earlier one knows", async () => {
+  test("belongs to the latest process of its name, and the earlier one stops", async () => {
     const hub = await setUp();
     await hub.passes(2_000);
     const deps = { rest: hub.rest, namespace, clock: hub.clock, log: silentLog() };
@@ -280,7 +280,7 @@ suite("the Lease of a replica", () => {
     await hub.end();
   });
 
-  test("is kept through failures of the API server, and says so while it is not", async () => {
+  test("survives failures of the API server, and is not held after its expiry", async () => {
     const hub = await setUp();
     hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("away")));
 
@@ -293,7 +293,7 @@ suite("the Lease of a replica", () => {
     await hub.end();
   });
 
-  test("has a name of its own also for a replica that is called anything", async () => {
+  test("has a valid name for any name of a replica", async () => {
     const hub = await setUp();
     const deps = { rest: hub.rest, namespace, clock: hub.clock, log: silentLog() };
     for (const replica of ["Hub 7 (Köln)", "hub.example.org", "x".repeat(300)])

@@ -1,8 +1,10 @@
 /**
- * Writes that the agents of a replica that is gone are gone with it, unless they have come to another meanwhile, and
- * collects the Leases of the dead. The leader's: while a replica is there nobody else speaks for its agents.
+ * The controller of replicas, on the leader: records agents of a replica whose Lease has expired as offline, unless they have
+ * connected to another one, and deletes old Leases. While a replica holds its Lease it alone writes about its agents.
  */
+
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
@@ -12,10 +14,10 @@ import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import pLimit from "p-limit";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
 import type { Registry } from "prom-client";
 import { byReplica } from "../cache/indexes.ts";
-import { lastSeen, toTime, writeAgentStatus } from "../presence/agent-status.ts";
+import { lastSeen, writeAgentStatus } from "../presence/agent-status.ts";
 import type { Replicas } from "./replicas.ts";
 
 export interface OrphanedAgentsDeps {
@@ -23,19 +25,19 @@ export interface OrphanedAgentsDeps {
   readonly rest: KubeRest;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
-  /** The name of this replica, which speaks for its agents itself. */
+  /** The name of this replica, which records its agents itself. */
   readonly replica: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
 }
 
-/** Clusters that are written at the same time. */
+/** Clusters written at the same time. */
 const parallelWrites = 16;
-/** A Lease that nobody keeps is of use to whoever asks since when its replica is gone. */
-const collectAfterMs = 10 * 60_000;
+/** An expired Lease is kept for a while, because it shows since when its replica is gone. */
+const deleteAfterMs = 10 * 60_000;
 
-/** Keyed by the names of replicas; runs until `signal` aborts. The caches must have synced. */
+/** Keyed by the name of a replica. Runs until `signal` aborts. The caches must have synced. */
 export async function runOrphanedAgents(
   deps: OrphanedAgentsDeps,
   signal: AbortSignal,
@@ -54,9 +56,9 @@ export async function runOrphanedAgents(
       const agent = after?.status?.agent;
       if (agent?.connected !== true) return;
       const { replica = "" } = agent;
-      // Of a replica that is there its Lease tells, again and again.
-      const isKept = replicas.leaseOf(replica) !== undefined;
-      if (!isKept || replicas.expiryOf(replica).kind === "gone") controller.enqueue(replica);
+      // The renewals of a live replica enqueue it anyway.
+      const hasLease = replicas.leaseOf(replica) !== undefined;
+      if (!hasLease || replicas.expiryOf(replica).kind === "expired") controller.enqueue(replica);
     }),
   ];
   const holders = clusters.store
@@ -74,50 +76,55 @@ export function orphanedAgentsReconciler(
 ): Reconcile {
   const { rest, replicas, clock } = deps;
   const clusters = deps.clusters.store;
-  const limit = pLimit(parallelWrites);
+  const semaphore = createSemaphore(parallelWrites);
 
   return async function reconcile(replica, { signal, log }) {
     if (replica === deps.replica) return done();
-    const silence = replicas.expiryOf(replica);
-    if (silence.kind === "unknown") return requeueAfter(silence.waitMs, "the replica may be there");
+    const expiry = replicas.expiryOf(replica);
+    if (expiry.kind === "unknown")
+      return requeueAfter(expiry.waitMs, "the Lease may still be renewed");
     const lease = replicas.leaseOf(replica);
-    const heard = lease?.spec?.renewTime ?? toTime(clock.now() - silence.forMs);
+    const lastRenewal = lease?.spec?.renewTime ?? formatTime(clock.now() - expiry.forMs);
     const keys = clusters.byIndex(byReplica, replica).map(keyOf);
     const written = await Promise.all(
-      keys.map((key) => limit(() => writeGone(key, replica, heard, signal))),
+      keys.map((key) => semaphore.run(() => writeOffline(key, replica, lastRenewal, signal))),
     );
     const count = written.filter(Boolean).length;
-    if (count > 0) log.warn({ replica, agents: count }, "replica is gone, and agents with it");
+    if (count > 0)
+      log.warn(
+        { replica, agents: count },
+        "replica has lost its Lease; recorded its agents as offline",
+      );
     if (lease === undefined) return done();
-    const waitMs = collectAfterMs - silence.forMs;
-    if (waitMs > 0) return requeueAfter(waitMs, "its Lease tells since when it is gone");
-    await collect(lease, signal);
+    const waitMs = deleteAfterMs - expiry.forMs;
+    if (waitMs > 0) return requeueAfter(waitMs, "the expired Lease is kept for a while");
+    await deleteLease(lease, signal);
     return done();
   };
 
-  /** Whether it was so. */
-  async function writeGone(
+  /** Whether the agent was recorded as connected to the replica. */
+  async function writeOffline(
     key: ObjectKey,
     replica: string,
-    heard: string,
+    lastRenewal: string,
     signal: AbortSignal,
   ): Promise<boolean> {
-    let isLost = false;
+    let isOrphaned = false;
     await writeAgentStatus(
       { rest, clusters },
       key,
       ({ status }) => {
-        isLost = isLostWith(replica, status?.agent);
-        if (!isLost) return undefined;
+        isOrphaned = isRecordedWith(replica, status?.agent);
+        if (!isOrphaned) return undefined;
         const agent = status?.agent ?? {};
-        return { agent: { ...agent, connected: false, lastSeen: lastSeen(agent, heard) } };
+        return { agent: { ...agent, connected: false, lastSeen: lastSeen(agent, lastRenewal) } };
       },
       { signal },
     );
-    return isLost;
+    return isOrphaned;
   }
 
-  async function collect(lease: Lease, signal: AbortSignal): Promise<void> {
+  async function deleteLease(lease: Lease, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion, namespace = "", name } = lease.metadata;
     try {
       await rest.delete(
@@ -126,12 +133,12 @@ export function orphanedAgentsReconciler(
         { signal, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
       );
     } catch (thrown) {
-      // Its replica keeps it again.
+      // Its replica has renewed it.
       if (!isConflict(thrown)) throw thrown;
     }
   }
 }
 
-function isLostWith(replica: string, agent: ClusterAgent | undefined): boolean {
+function isRecordedWith(replica: string, agent: ClusterAgent | undefined): boolean {
   return agent?.connected === true && (agent.replica ?? "") === replica;
 }

@@ -1,4 +1,4 @@
-/** Keeps the Lease of this replica for as long as the process runs, and gives it back. */
+/** The Lease of this replica: acquired at start, renewed while the process runs, released at its end. */
 
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -31,7 +31,7 @@ export interface ReplicaLeaseDeps {
   /** The hub's own. */
   readonly namespace: string;
   readonly replica: string;
-  /** Of this process: one that was started anew under the same name is another. */
+  /** Of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,13 +39,13 @@ export interface ReplicaLeaseDeps {
 }
 
 export interface ReplicaLease {
-  /** When the process before this one was last there, RFC 3339; absent where there was none. For people. */
+  /** The last renewal of the previous process of the same name, RFC 3339; absent if there was none. */
   readonly previousRenewTime?: string;
-  /** Whether others still count on this replica, by what it knows itself. */
+  /** Whether the Lease is still held, by the local clock. */
   readonly isHeld: boolean;
-  /** Renews it until `signal` aborts; never rejects. */
+  /** Renews until `signal` aborts or another process takes the name. Never rejects. */
   renew(signal: AbortSignal): Promise<void>;
-  /** The others need not wait for it to run out, and see until when the replica was there. Never rejects. */
+  /** Other replicas need not wait for its expiry. Never rejects. */
   release(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ const requestTimeoutMs = 5_000;
 const releaseTimeoutMs = 2_000;
 const attempts = 5;
 
-/** Resolves once the Lease is this process's own: before that no agent may be recorded as this replica's. */
+/** Throws REPLICA_NAME_CONFLICT. Before it resolves no agent may be recorded as connected here. */
 export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaLease> {
   const { rest, namespace, replica, identity, clock, times = replicaLeaseTimes } = deps;
   const ref = { namespace, name: replicaLeaseName(replica) };
@@ -64,16 +64,16 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
   let isLost = false;
 
   const before = await rest.get(leases, ref, options);
-  let current = await take(before);
+  let current = await acquire(before);
   const previousRenewTime = before?.spec?.renewTime;
 
-  async function take(found: Lease | undefined): Promise<Lease> {
+  async function acquire(found: Lease | undefined): Promise<Lease> {
     let known = found;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const claim: LeaseClaim = {
         identity,
         nowMs: clock.now(),
-        leaseDurationMs: times.goneAfterMs,
+        leaseDurationMs: times.expireAfterMs,
       };
       try {
         return known === undefined
@@ -86,7 +86,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
     }
     throw new AppError(
       presenceErrors.REPLICA_NAME_CONFLICT,
-      `the Lease ${namespace}/${ref.name} of replica ${replica} was written by others ${attempts} times while it was being taken; are there two replicas of that name?`,
+      `cannot acquire the Lease ${namespace}/${ref.name} of replica ${replica}: ${attempts} conflicts in a row; another process probably has the same name`,
     );
   }
 
@@ -98,13 +98,13 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       if (!isConflict(thrown) && !isNotFound(thrown)) throw thrown;
       const found = await rest.get(leases, ref, options);
       const holder = holderOf(found);
-      // Collected by a leader that took us for dead, or written by our own request that seemed to fail.
-      if (holder === undefined || holder === identity) current = await take(found);
+      // Deleted by a leader that took this replica for dead, or written by our own request that seemed to fail.
+      if (holder === undefined || holder === identity) current = await acquire(found);
       else {
         isLost = true;
         log.error(
           { holder },
-          "another process has taken the name of this replica; each replica needs a name of its own",
+          "another process has acquired the Lease of this replica; give each replica a name of its own",
         );
         return;
       }
@@ -115,7 +115,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
   return {
     ...(previousRenewTime !== undefined && { previousRenewTime }),
     get isHeld() {
-      return !isLost && clock.monotonic() - renewedAt < times.goneAfterMs;
+      return !isLost && clock.monotonic() - renewedAt < times.expireAfterMs;
     },
     async renew(signal) {
       let waitMs = times.renewEveryMs;
@@ -128,7 +128,10 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
           waitMs = times.renewEveryMs;
         } catch (thrown) {
           waitMs = retryMs;
-          log.warn({ err: AppError.from(thrown), waitMs }, "Lease of this replica was not renewed");
+          log.warn(
+            { err: AppError.from(thrown), waitMs },
+            "cannot renew the Lease of this replica; retrying",
+          );
         }
       }
     },
@@ -139,7 +142,10 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
           timeoutMs: releaseTimeoutMs,
         });
       } catch (thrown) {
-        log.warn({ err: AppError.from(thrown) }, "Lease of this replica was not given back");
+        log.warn(
+          { err: AppError.from(thrown) },
+          "cannot release the Lease of this replica; it expires by itself",
+        );
       }
     },
   };

@@ -1,4 +1,4 @@
-/** This process as one of the hub's replicas: its name among them, its Lease, and what it hears of the others. */
+/** This process as one of the hub's replicas: its name, its Lease, and the other replicas. */
 import { randomUUID } from "node:crypto";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -13,25 +13,25 @@ import { createReplicas, type Replicas } from "./replicas.ts";
 export interface Replica {
   /** The same after a restart. */
   readonly name: string;
-  /** Of this process: one that was started anew under the same name is not the holder that it was. */
+  /** Of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
   readonly replicas: Replicas;
-  /** Whether others count on it, by what it knows itself. */
+  /** Whether it holds its Lease, by its own clock. */
   isLeaseHeld(): boolean;
-  /** Told whether this process leads, whenever that changes. */
-  onLeading(leads: boolean): void;
+  /** To be called whenever this process gains or loses leadership. */
+  onLeading(isLeading: boolean): void;
   /**
-   * Resolves once its Lease is its own, with when the process before it was last there: before that no agent may be
-   * recorded as its own. The Lease is kept until `leave`, or until `signal` aborts.
+   * Acquires the Lease, before which no agent may be recorded as connected here. It is renewed until `release`, or until `signal`
+   * aborts. Resolves with the last renewal of the previous process of the same name.
    */
-  join(signal: AbortSignal): Promise<{ readonly previousRenewTime?: string }>;
-  /** Gives the Lease back. Never rejects. */
-  leave(): Promise<void>;
+  acquire(signal: AbortSignal): Promise<{ readonly previousRenewTime?: string }>;
+  /** Never rejects. */
+  release(): Promise<void>;
 }
 
 export interface ReplicaDeps {
   readonly rest: KubeRest;
-  /** The replicas' Leases; not listed yet. */
+  /** Leases of all replicas; the informer does not run yet. */
   readonly leases: Pick<Informer<Lease>, "store" | "onChange">;
   /** The hub's own. */
   readonly namespace: string;
@@ -45,9 +45,9 @@ export function createReplica(deps: ReplicaDeps): Replica {
   const { leases, name, clock, metrics } = deps;
   const identity = `${name}_${randomUUID()}`;
   const replicas = createReplicas({ leases, replica: name, clock });
-  const leaving = new AbortController();
+  const releasing = new AbortController();
   let lease: ReplicaLease | undefined;
-  let keeping: Promise<void> | undefined;
+  let renewing: Promise<void> | undefined;
 
   return {
     name,
@@ -55,15 +55,15 @@ export function createReplica(deps: ReplicaDeps): Replica {
     replicas,
     isLeaseHeld: () => lease?.isHeld === true,
     onLeading: registerReplicaMetrics(metrics, replicas),
-    async join(signal) {
+    async acquire(signal) {
       lease = await acquireReplicaLease({ ...deps, replica: name, identity });
-      keeping = lease.renew(AbortSignal.any([signal, leaving.signal]));
+      renewing = lease.renew(AbortSignal.any([signal, releasing.signal]));
       const { previousRenewTime } = lease;
       return previousRenewTime === undefined ? {} : { previousRenewTime };
     },
-    async leave() {
-      leaving.abort();
-      await keeping;
+    async release() {
+      releasing.abort();
+      await renewing;
       await lease?.release();
     },
   };

@@ -1,4 +1,4 @@
-/** What each replica of the hub knows of the others: whose Lease was last seen to change when, by its own clock. */
+/** The replicas of the hub as this one observes them: when each Lease last changed, by the local clock. */
 
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
@@ -18,58 +18,59 @@ export interface ReplicasDeps {
 
 export interface Replicas {
   expiryOf(replica: string): LeaseExpiry;
-  /** Its Lease as it was last seen. */
+  /** Its Lease from the cache. */
   leaseOf(replica: string): Lease | undefined;
-  /** The names of those that have a Lease, dead ones too. */
+  /** The names of all that have a Lease, also an expired one. */
   names(): readonly string[];
-  /** How many are there, this one included. */
+  /** How many hold their Lease, this one included. */
   alive(): number;
-  /** Hears the name of each whose Lease has changed; gives the function that stops it. */
+  /** Called with the name of a replica whose Lease has changed; returns the function that removes the listener. */
   onChange(listener: (replica: string) => void): () => void;
 }
 
-/** Listens from now on: to be made before the Leases are listed. */
+/** To be called before the informer runs. */
 export function createReplicas(deps: ReplicasDeps): Replicas {
   const { leases, replica: own, clock, times = replicaLeaseTimes } = deps;
-  const heardAt = new Map<string, number>();
+  const observedAt = new Map<string, number>();
   const listeners = new Set<(replica: string) => void>();
-  let echoAt: number | undefined;
-  let listeningSince: number | undefined;
+  let ownObservedAt: number | undefined;
+  let watchingSince: number | undefined;
 
   leases.onChange(({ before, after }) => {
     const lease = after ?? before;
     if (lease === undefined) return;
     const replica = replicaOf(lease);
     const now = clock.monotonic();
-    heardAt.set(replica, now);
-    if (after === undefined) forgetCollected(now);
+    observedAt.set(replica, now);
+    if (after === undefined) forgetDeleted(now);
     if (replica === own) {
-      if (echoAt === undefined || now - echoAt > longestGapMs(times)) listeningSince = now;
-      echoAt = now;
+      if (ownObservedAt === undefined || now - ownObservedAt > longestGapMs(times))
+        watchingSince = now;
+      ownObservedAt = now;
     }
     for (const listener of listeners) listener(replica);
   });
 
-  /** A replica whose Lease was deleted may live: it gets as long as one that is silent. */
-  function forgetCollected(now: number): void {
+  /** A replica whose Lease was deleted may be alive: it gets as long as one that does not renew. */
+  function forgetDeleted(now: number): void {
     const kept = new Set(leases.store.list().map(replicaOf));
-    for (const [replica, at] of heardAt)
-      if (!kept.has(replica) && now - at > times.goneAfterMs) heardAt.delete(replica);
+    for (const [replica, at] of observedAt)
+      if (!kept.has(replica) && now - at > times.expireAfterMs) observedAt.delete(replica);
   }
 
   function leaseOf(replica: string): Lease | undefined {
     return leases.store.list().find((lease) => replicaOf(lease) === replica);
   }
 
-  function silenceOf(replica: string): LeaseExpiry {
+  function expiryOf(replica: string): LeaseExpiry {
     return leaseExpiryOf(
-      { now: clock.monotonic(), heardAt: heardAt.get(replica), echoAt, listeningSince },
+      { now: clock.monotonic(), observedAt: observedAt.get(replica), ownObservedAt, watchingSince },
       times,
     );
   }
 
   return {
-    expiryOf: silenceOf,
+    expiryOf,
     leaseOf,
     names: () => leases.store.list().map(replicaOf),
     alive: () =>
@@ -77,7 +78,7 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
         .list()
         .filter((lease) => holderOf(lease) !== undefined)
         .map(replicaOf)
-        .filter((replica) => replica === own || silenceOf(replica).kind !== "gone").length,
+        .filter((replica) => replica === own || expiryOf(replica).kind !== "expired").length,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -41,7 +41,7 @@ describe("messages of agents", () => {
     });
   }
 
-  test("and can be read is what was said", () => {
+  test("are decoded to what was sent", () => {
     const { requestSerialize } = service.Renew;
     const said = { certificateRequest: Buffer.from("request") };
 

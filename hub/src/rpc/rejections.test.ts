@@ -5,7 +5,7 @@ import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { createRejections } from "./rejections.ts";
 
-test("every refusal is counted, and told once a minute for each sender and reason", async () => {
+test("every rejection is counted, and logged once a minute for each peer and reason", async () => {
   const lines: string[] = [];
   const metrics = new Registry();
   const clock = createFakeClock();
@@ -30,7 +30,7 @@ test("every refusal is counted, and told once a minute for each sender and reaso
   assert.match(told, /reason="renewal_rate"\} 1$/m);
 });
 
-test("what the hub could not do is told once a minute for each Cluster, with why, and counted as no refusal", async () => {
+test("a failure of the hub is logged once a minute for each Cluster, and not counted as a rejection", async () => {
   const lines: object[] = [];
   const metrics = new Registry();
   const clock = createFakeClock();

@@ -1,10 +1,10 @@
 /** Rejected requests and messages of agents: each one counted, and logged once a minute for each agent and reason. */
 
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Counter, type Registry } from "prom-client";
-import { createRateLimit } from "./rate-limit.ts";
 
 /** The label of the metric. */
 export type RejectionReason =
@@ -53,7 +53,7 @@ export function createRejections({ metrics, clock, log }: RejectionsDeps): Rejec
     labelNames: ["reason"],
     registers: [metrics],
   });
-  const lines = createRateLimit({ clock, perSecond: 1 / 60, burst: 1 });
+  const lines = createKeyedRateLimiter({ clock, perSecond: 1 / 60, burst: 1 });
 
   function count(reason: RejectionReason): void {
     counter.inc({ reason });

@@ -32,7 +32,7 @@ for (const [what, proof, isRight] of cases) {
   });
 }
 
-test("an empty key is nobody's", () => {
+test("an empty key authenticates nobody", () => {
   assert.equal(isAuthentic("", { authorization: "" }, body), false);
   assert.equal(isAuthentic("", { authorization: "Bearer " }, body), false);
   assert.equal(isAuthentic("", { signature: signed("") }, body), false);

@@ -1,4 +1,4 @@
-/** Whether a webhook's call comes from somebody who has its key. Pure. */
+/** Authentication of webhook calls by their key. Pure. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 export interface Credentials {
@@ -8,18 +8,18 @@ export interface Credentials {
 }
 
 /**
- * The key itself as distribution and Harbor send it (`Bearer KEY`, `KEY`, or the password of Basic), or a signature over the
- * body. Takes as long for a right one as for a wrong one.
+ * Accepts the key itself, as distribution and Harbor send it (`Bearer KEY`, `KEY`, or the password of Basic), or an HMAC of the
+ * body. In constant time.
  */
 export function isAuthentic(
   key: string,
   { authorization, signature }: Credentials,
   body: Uint8Array,
 ): boolean {
-  const wanted = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
-  const isSigned = isEqual(signature?.toLowerCase() ?? "", wanted);
-  const isShown = isEqual(keyIn(authorization ?? ""), key);
-  return key !== "" && (isSigned || isShown);
+  const expected = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+  const isSigned = isEqual(signature?.toLowerCase() ?? "", expected);
+  const isPresented = isEqual(keyIn(authorization ?? ""), key);
+  return key !== "" && (isSigned || isPresented);
 }
 
 function keyIn(authorization: string): string {

@@ -35,12 +35,12 @@ const everyone = ["oci", "mirror", "other", "http", "root", "root-elsewhere", "b
 
 const cases: readonly (readonly [what: string, push: Push, names: readonly string[]])[] = [
   ["a host and a path", named({ host: "registry.example.com", path: "charts/web" }), ["oci"]],
-  ["a host that nobody uses", named({ host: "10.0.0.1", path: "charts/web" }), ["oci", "mirror"]],
+  ["an unused host", named({ host: "10.0.0.1", path: "charts/web" }), ["oci", "mirror"]],
   ["a path", named({ path: "charts/web" }), ["oci", "mirror"]],
-  ["a path that nobody uses", named({ path: "charts/we" }), []],
+  ["an unused path", named({ path: "charts/we" }), []],
   ["a repository below a path", named({ host: "charts.example.com", path: "stable" }), ["http"]],
   ["a repository at the root", named({ host: "charts.example.com", path: "" }), ["root"]],
-  ["a root of a host that nobody uses", named({ host: "10.0.0.1", path: "" }), []],
+  ["the root of an unused host", named({ host: "10.0.0.1", path: "" }), []],
   [
     "two, one of them twice",
     named({ path: "charts/other" }, { path: "charts/other" }, { path: "stable" }),
@@ -49,7 +49,7 @@ const cases: readonly (readonly [what: string, push: Push, names: readonly strin
   ["a target's repository", named({ path: "by/target" }), ["by-target"]],
   ["everything", { kind: "all" }, everyone],
   ["nothing", { kind: "nothing" }, []],
-  ["what cannot be read", { kind: "unreadable" }, []],
+  ["an invalid body", { kind: "invalid" }, []],
 ];
 for (const [what, push, names] of cases) {
   test(`of a sender that names ${what}: ${names.length} are polled`, () => {

@@ -5,23 +5,23 @@ import { wantedCharts } from "../frontend/charts.ts";
 import { mayChange, pollingIntervalMs } from "../resolve/polling.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
-/** Only those that are polled: a webhook brings a poll forward. */
+/** Only HelmOps that are polled: a webhook requests an early poll. */
 export function matchHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly HelmOp[] {
   const polled = helmOps.filter((helmOp) => pollingIntervalMs(helmOp) !== undefined);
   switch (push.kind) {
     case "all":
       return polled;
     case "nothing":
-    case "unreadable":
+    case "invalid":
       return [];
     case "named": {
       const users = byPath(polled);
-      return [...new Set(push.repositories.flatMap((repository) => having(repository, users)))];
+      return [...new Set(push.repositories.flatMap((repository) => usersOf(repository, users)))];
     }
   }
 }
 
-/** A HelmOp, and the host of one of its repositories. */
+/** A HelmOp with the host of one of its repositories. */
 interface User {
   readonly helmOp: HelmOp;
   readonly host: string | undefined;
@@ -35,18 +35,18 @@ function byPath(helmOps: readonly HelmOp[]): ReadonlyMap<string, readonly User[]
 }
 
 /**
- * A registry is often known by several names, so where nobody uses the one that the sender has, the path decides: a poll
- * too many costs less than one that is missing.
+ * A registry often has several host names. When no HelmOp uses the one that the sender has, the path decides: an unneeded poll
+ * costs less than a missing one.
  */
-function having(
+function usersOf(
   { host, path }: PushedRepository,
   users: ReadonlyMap<string, readonly User[]>,
 ): readonly HelmOp[] {
   const ofPath = users.get(path) ?? [];
   const ofBoth = ofPath.filter((user) => user.host === host);
-  // Every repository that is served at the root of its host has the same path.
-  const meant = ofBoth.length > 0 || path === "" ? ofBoth : ofPath;
-  return meant.map(({ helmOp }) => helmOp);
+  // All repositories at the root of a host have the same path.
+  const matching = ofBoth.length > 0 || path === "" ? ofBoth : ofPath;
+  return matching.map(({ helmOp }) => helmOp);
 }
 
 function repositoriesOf(helmOp: HelmOp): readonly PushedRepository[] {

@@ -28,7 +28,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest("base6
 
 const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
   [
-    "distribution tells of a push",
+    "distribution reports a push",
     body({ events: [push] }),
     {
       kind: "named",
@@ -37,7 +37,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     },
   ],
   [
-    "distribution tells of a push without an address",
+    "distribution reports a push without an address",
     body({ events: [{ ...push, target: { repository: "charts/web" } }] }),
     {
       kind: "named",
@@ -46,7 +46,7 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     },
   ],
   [
-    "distribution tells of several, of which one is a pull",
+    "distribution reports several, of which one is a pull",
     body({
       events: [
         push,
@@ -64,12 +64,12 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     },
   ],
   [
-    "distribution tells of a pull",
+    "distribution reports a pull",
     body({ events: [{ ...push, action: "pull" }] }),
     { kind: "nothing" },
   ],
   [
-    "distribution tells of a layer",
+    "distribution reports a layer",
     body({
       events: [
         {
@@ -83,14 +83,14 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
     }),
     { kind: "nothing" },
   ],
-  ["distribution tells of nothing", body({ events: [] }), { kind: "nothing" }],
+  ["distribution reports no events", body({ events: [] }), { kind: "nothing" }],
   [
-    "Harbor tells of a push",
+    "Harbor reports a push",
     body(harbor),
     { kind: "named", repositories: [library], delivery: digest(body(harbor)) },
   ],
   [
-    "Harbor tells of a push by digest, as a CloudEvent",
+    "Harbor reports a push by digest, as a CloudEvent",
     body({
       specversion: "1.0",
       type: "harbor.artifact.pushed",
@@ -128,32 +128,32 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
       ),
     },
   ],
-  ["Harbor tells of a scan", body({ ...harbor, type: "SCANNING_COMPLETED" }), { kind: "nothing" }],
+  ["Harbor reports a scan", body({ ...harbor, type: "SCANNING_COMPLETED" }), { kind: "nothing" }],
   [
-    "somebody names a registry's repository",
+    "a generic sender names a registry's repository",
     body({ repository: "oci://Registry.example.com/charts/web/" }),
     { kind: "named", repositories: [{ host: "registry.example.com", path: "charts/web" }] },
   ],
   [
-    "somebody names a repository's address",
+    "a generic sender names a repository's address",
     body({ repository: "https://charts.example.com" }),
     { kind: "named", repositories: [{ host: "charts.example.com", path: "" }] },
   ],
   [
-    "somebody names it without a scheme",
+    "a generic sender names it without a scheme",
     body({ repository: "localhost:5000/web" }),
     { kind: "named", repositories: [{ host: "localhost:5000", path: "web" }] },
   ],
   [
-    "somebody names a path",
+    "a generic sender names a path",
     body({ repository: "charts/web" }),
     { kind: "named", repositories: [{ path: "charts/web" }] },
   ],
-  ["somebody names nothing", "{}", { kind: "all" }],
-  ["somebody says nothing", "", { kind: "all" }],
-  ["it is no JSON", "repository=web", { kind: "unreadable" }],
-  ["it is no object", "[1]", { kind: "unreadable" }],
-  ["it names something that is no text", body({ repository: 1 }), { kind: "unreadable" }],
+  ["a generic sender names nothing", "{}", { kind: "all" }],
+  ["an empty body", "", { kind: "all" }],
+  ["it is no JSON", "repository=web", { kind: "invalid" }],
+  ["it is no object", "[1]", { kind: "invalid" }],
+  ["it names something that is no text", body({ repository: 1 }), { kind: "invalid" }],
 ];
 for (const [what, text, expected] of cases) {
   test(`${what}: ${expected.kind}`, () => {
@@ -161,7 +161,7 @@ for (const [what, text, expected] of cases) {
   });
 }
 
-test("any body is read or unreadable, and what it names is short", () => {
+test("any body is parsed or invalid, and the delivery id is short", () => {
   const leaf = fc.oneof(
     fc.json(),
     fc.webUrl(),

@@ -1,29 +1,29 @@
-/** What a webhook's body says was pushed: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
+/** Parses the body of a webhook: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** A repository as a sender names it: registries often leave out the host, or have another one for it. */
+/** A repository as the sender names it: registries often omit the host, or use another one. */
 export interface PushedRepository {
-  /** Lower case, with the port; absent when nothing says it. */
+  /** Lower case, with the port; absent when unknown. */
   readonly host?: string;
   /** Without slashes at its ends. */
   readonly path: string;
 }
 
 export type Push =
-  /** `delivery`: the same for a delivery that is repeated, and short; absent where nothing tells two apart. */
+  /** `delivery`: a short id, the same for a repeated delivery; absent when the body has none. */
   | {
       readonly kind: "named";
       readonly repositories: readonly PushedRepository[];
       readonly delivery?: string;
     }
-  /** A sender that names nothing means everything. */
+  /** Without a repository: all of them. */
   | { readonly kind: "all" }
-  /** Nothing that concerns versions: a pull, a scan, a test of the connection. */
+  /** No new versions: a pull, a scan, a test of the connection. */
   | { readonly kind: "nothing" }
-  | { readonly kind: "unreadable" };
+  | { readonly kind: "invalid" };
 
-/** Of one call. A registry sends one for each push, and a few after it was away. */
+/** Of one call. A registry sends one for each push, and several after an outage. */
 const mostEvents = 1_000;
 
 const distributionSchema = z.object({
@@ -66,14 +66,14 @@ export function readPush(body: string): Push {
   try {
     parsed = JSON.parse(body);
   } catch {
-    return { kind: "unreadable" };
+    return { kind: "invalid" };
   }
   const distribution = distributionSchema.safeParse(parsed);
   if (distribution.success) return ofDistribution(distribution.data);
   const harbor = harborSchema.safeParse(parsed);
   if (harbor.success) return ofHarbor(harbor.data, body);
   const generic = genericSchema.safeParse(parsed);
-  if (!generic.success) return { kind: "unreadable" };
+  if (!generic.success) return { kind: "invalid" };
   const { repository } = generic.data;
   return repository === undefined
     ? { kind: "all" }
@@ -81,7 +81,7 @@ export function readPush(body: string): Push {
 }
 
 function ofDistribution({ events }: z.infer<typeof distributionSchema>): Push {
-  // The layers of a chart come before it: a poll for them would find nothing new.
+  // Layers are pushed before the manifest: a poll for them would find nothing new.
   const changed = events.filter(
     ({ action, target }) => changes.has(action ?? "") && !/\/blobs\//.test(target?.url ?? ""),
   );
@@ -104,13 +104,13 @@ function ofHarbor({ type, event_data }: z.infer<typeof harborSchema>, body: stri
   const repositories = urls.map(readName);
   const path = repository.repo_full_name;
   if (repositories.length === 0 && path !== undefined) repositories.push(named(path));
-  // It says when it happened, so two pushes never have the same body.
+  // The body has the time of the event, so two pushes never have the same body.
   return repositories.length === 0
     ? { kind: "nothing" }
     : { kind: "named", repositories, delivery: digestOf(body) };
 }
 
-/** A thousand bodies that are remembered would be a quarter of a gigabyte. */
+/** Instead of the body: a thousand of them would take 256 MiB. */
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

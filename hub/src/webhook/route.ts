@@ -1,13 +1,13 @@
-/** Webhooks over HTTP: who may send how much, and what of a request a call is made of. */
+/** The HTTP route of webhooks: limits, and the parsing of a request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Webhook } from "./webhook.ts";
 
 const path = /^\/hooks\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
 const maxBodyBytes = 256 * 1024;
-/** For the whole of a body: senders are registries, not people on the phone. */
+/** For the whole body. */
 const bodyTimeoutMs = 10_000;
 
-/** Answers every request below `/hooks/`. `notReady`: why no calls are taken now. */
+/** Answers every request below `/hooks/`. `notReady`: the reason why calls are rejected now. */
 export function webhookRoute(webhook: Webhook, notReady: () => string | undefined) {
   return async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = (status: number, text: string, headers: Record<string, string> = {}): void => {
@@ -24,7 +24,7 @@ export function webhookRoute(webhook: Webhook, notReady: () => string | undefine
     if (!webhook.mayCall(from, secret))
       return answer(429, "too many calls, try again later\n", { "retry-after": "1" });
     const body = await readBody(request);
-    // What else is sent is not read: the connection ends with the answer.
+    // The rest is not read: the connection closes with the answer.
     if (body === undefined)
       return answer(413, "the body is larger than 256 KiB\n", { connection: "close" });
     const { authorization } = request.headers;
@@ -40,14 +40,14 @@ export function webhookRoute(webhook: Webhook, notReady: () => string | undefine
   };
 }
 
-/** Undefined when it is too large. One that takes too long is cut off. */
+/** Undefined when it is too large. A slow request is destroyed. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Uint8Array[] = [];
   let size = 0;
   const tooSlow = setTimeout(() => request.destroy(), bodyTimeoutMs);
   try {
-    // A request that is destroyed takes its answer with it.
+    // A destroyed request could not be answered.
     const incoming: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
     for await (const chunk of incoming) {
       size += chunk.byteLength;
