@@ -1,4 +1,4 @@
-/** The hub's own certificate authority: makes itself, then certificates for agents and for the hub's port. P-256. */
+/** The hub's certificate authority: issues certificates for agents and for the hub's port. P-256. */
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
@@ -10,7 +10,7 @@ import { identityErrors } from "../identity/errors.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const authorityLifetimeMs = 10 * 365 * 24 * 3_600_000;
-/** How far back certificates reach, for clocks that are behind the hub's. */
+/** Certificates are valid from this long before now, for clocks that are behind the hub's. */
 const longestBackdatedMs = 5 * 60_000;
 
 /** A certificate and its private key, PEM. The key is secret. */
@@ -19,7 +19,7 @@ export interface StoredAuthority {
   readonly keyPem: string;
 }
 
-/** A certificate with its authority behind it, and its private key. PEM; the key is secret. */
+/** A certificate chain and its private key, PEM. The key is secret. */
 export interface ServingCertificate {
   readonly chainPem: string;
   readonly keyPem: string;
@@ -67,7 +67,7 @@ export async function createAuthority(now: number): Promise<StoredAuthority> {
   return { certificatePem: toPem(certificate), keyPem: await keyPemOf(keys.privateKey) };
 }
 
-/** Throws SECRET_INVALID when certificate and key do not belong together or cannot be read. */
+/** Throws SECRET_INVALID when certificate and key do not match or cannot be parsed. */
 export async function openAuthority(
   stored: StoredAuthority,
   now: () => number,
@@ -94,9 +94,9 @@ export async function openAuthority(
         publicKey: what.publicKey,
         signingKey,
         signingAlgorithm: algorithm,
-        // Agents renew by the share of the life that has passed: a short one must not begin half gone.
+        // Agents renew after a share of the validity: a short one must not start half over.
         notBefore: new Date(at - Math.min(longestBackdatedMs, what.lifetimeMs / 10)),
-        // Nothing is good for longer than what it is signed with.
+        // Never valid for longer than its issuer.
         notAfter: new Date(Math.min(at + what.lifetimeMs, issuer.notAfter.getTime())),
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
@@ -114,7 +114,7 @@ export async function openAuthority(
     authoritiesPem: stored.certificatePem,
     async issueClient({ identity, spki, lifetimeMs }) {
       const certificate = await issue({
-        // A common name holds 64 characters, a Cluster's name up to 253: who it is stands in the URI alone.
+        // A common name has at most 64 characters, a Cluster's name 253: the identity is in the URI SAN.
         subject: "CN=flotilla-agent",
         publicKey: new x509.PublicKey(new Uint8Array(spki)),
         lifetimeMs,
@@ -156,13 +156,13 @@ async function readAuthority({ certificatePem, keyPem }: StoredAuthority): Promi
     const signingKey = await webcrypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
     const certificate = new X509Certificate(certificatePem);
     if (!certificate.publicKey.equals(createPublicKey(key))) {
-      throw new Error("its key is not the one of its certificate");
+      throw new Error("key and certificate do not match");
     }
     return { issuer: new x509.X509Certificate(certificatePem), signingKey };
   } catch (thrown) {
     throw new AppError(
       identityErrors.SECRET_INVALID,
-      `the hub's certificate authority cannot be used: ${messageOf(thrown)}`,
+      `invalid Secret of the hub's certificate authority: ${messageOf(thrown)}`,
       { cause: thrown },
     );
   }

@@ -1,4 +1,4 @@
-/** Secrets that the hub makes once for all its replicas: whoever creates one first wins. */
+/** Secrets that the hub creates once for all its replicas: the first create wins. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
@@ -6,7 +6,7 @@ import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resourc
 import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 import { identityErrors } from "../identity/errors.ts";
 
-/** The Secret as everybody has it, made where it is not there. The namespace must exist. */
+/** The one Secret of all replicas, created if it does not exist. The namespace must exist. */
 export async function ensureSecret(
   rest: KubeRest,
   ref: Required<ObjectRef>,
@@ -30,12 +30,12 @@ export async function ensureSecret(
   if (winner !== undefined) return winner;
   throw new AppError(
     identityErrors.SECRET_INVALID,
-    `Secret ${ref.namespace}/${ref.name} was deleted while it was being made`,
+    `Secret ${ref.namespace}/${ref.name} was deleted while it was being created; retrying`,
     { retryable: true },
   );
 }
 
-/** What it has under a key. Throws SECRET_INVALID where that is nothing. */
+/** The data of a key. Throws SECRET_INVALID when it is missing or empty. */
 export function dataOf(secret: Secret, key: string): Buffer {
   const { name, namespace = "" } = secret.metadata;
   const value = secret.data?.[key];

@@ -1,9 +1,8 @@
 /**
- * The authority as one replica uses it: follows the Secret, and takes what that says into use without a restart.
+ * The authority as one replica uses it: watches the Secret and applies its changes without a restart.
  *
- * What is remembered may be old, where a watch lags or a process was frozen. So nothing is signed, and no agent is told
- * what to trust, by knowledge that is older than a rotation allows for: the Secret is then read once more, at most once
- * at a time however many agents ask.
+ * The cache may be stale when a watch lags or the process was frozen. So before a certificate is issued, or authorities are sent
+ * to an agent, state that is older than a rotation allows is read again; concurrent callers share one read.
  */
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
@@ -36,27 +35,27 @@ export interface LiveAuthorityDeps {
   readonly log: Log;
 }
 
-/** What hub and agents trust. */
+/** The authorities that hub and agents trust. */
 export interface TrustedAuthorities {
   readonly pem: string;
   readonly digest: string;
 }
 
 export interface LiveAuthority {
-  /** The Secret that is in use. */
+  /** The Secret in use. */
   readonly secret: Secret;
   readonly record: AuthorityRecord;
   readonly trusted: TrustedAuthorities;
-  /** The same, as the API server has it after this was called. */
+  /** The same, read from the API server after the call. */
   confirmed(): Promise<TrustedAuthorities>;
-  /** For as long as this hub gives to agents' certificates. */
+  /** With this hub's validity of agents' certificates. */
   issueClient(request: Omit<ClientCertificateRequest, "lifetimeMs">): Promise<IssuedCertificate>;
   issueServing(names: readonly string[], lifetimeMs: number): Promise<ServingCertificate>;
-  /** Hears of every change of the Secret that is in use; gives the function that stops it. */
+  /** Called after every change of the Secret in use; returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
-  /** Hears that the Secret is gone, which changes nothing here. */
+  /** Called when the Secret is deleted; the authority in use stays. */
   onDeleted(listener: () => void): () => void;
-  /** Follows the Secret until `signal` aborts. Never rejects. */
+  /** Watches the Secret until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -67,16 +66,16 @@ interface InUse {
   readonly trusted: TrustedAuthorities;
 }
 
-/** The authority of the hub, made when there is none. */
+/** The authority of the hub, created if there is none. */
 export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<LiveAuthority> {
   const { rest, namespace, lifetimeMs, clock, log } = deps;
   const ref = { namespace, name: authoritySecretName };
   const { freshMs } = rotationTimes(lifetimeMs);
-  const changed = new Set<() => void>();
-  const gone = new Set<() => void>();
+  const changeListeners = new Set<() => void>();
+  const deletionListeners = new Set<() => void>();
   let confirmedAt = clock.monotonic();
   let inUse = await open(await ensureAuthority(rest, namespace, clock.now(), lifetimeMs));
-  let taking: Promise<void> = Promise.resolve();
+  let applying: Promise<void> = Promise.resolve();
   let reading: Promise<void> = Promise.resolve();
   let nextReading: Promise<void> | undefined;
   const informer = createInformer<Secret>({
@@ -88,8 +87,8 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     clock,
   });
   informer.onChange(({ after }) => {
-    if (after === undefined) for (const listener of gone) listener();
-    else void take();
+    if (after === undefined) for (const listener of deletionListeners) listener();
+    else void apply();
   });
 
   async function open(secret: Secret): Promise<InUse> {
@@ -99,27 +98,27 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     return { secret, record, signing, trusted: { pem, digest: authoritiesDigest(pem) } };
   }
 
-  /**
-   * Takes into use what was read of the Secret, or else what is known of it by now. Never rejects: what is no good leaves
-   * what is in use.
-   */
-  function take(read?: Secret): Promise<void> {
-    taking = taking.then(async () => {
+  /** Applies the Secret that was read, or else the cached one. Never rejects: an invalid one leaves the last one in use. */
+  function apply(read?: Secret): Promise<void> {
+    applying = applying.then(async () => {
       const secret = read ?? informer.store.get(keyOf(ref));
       if (secret === undefined) return;
       if (secret.metadata.resourceVersion === inUse.secret.metadata.resourceVersion) return;
       try {
         inUse = await open(secret);
       } catch (thrown) {
-        log.error({ err: messageOf(thrown) }, "authority was not taken into use, the last one is");
+        log.error(
+          { err: messageOf(thrown) },
+          "invalid authority Secret; the last valid one stays in use",
+        );
         return;
       }
-      for (const listener of changed) listener();
+      for (const listener of changeListeners) listener();
     });
-    return taking;
+    return applying;
   }
 
-  /** Reads the Secret, beginning after this was called; those who ask meanwhile share the next reading. */
+  /** Starts a read after the call; concurrent callers share the next read. */
   function read(): Promise<void> {
     nextReading ??= reading
       .catch(() => undefined)
@@ -136,16 +135,16 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     const before = informer.store.get(keyOf(ref));
     const secret = await rest.get(secrets, ref);
     if (secret === undefined) {
-      const message = `Secret ${keyOf(ref)} is gone; the leader puts it back`;
+      const message = `Secret ${keyOf(ref)} was deleted; the leader restores it`;
       throw new AppError(identityErrors.AUTHORITY_UNCONFIRMED, message);
     }
     informer.store.wrote(secret);
     const known = informer.store.get(keyOf(ref));
-    // A version from before this reading says nothing: a server that is back from a backup counts from an earlier one.
+    // Only versions that arrived during this read count: a server restored from a backup has lower ones.
     const isOvertaken =
       known !== before &&
       isLaterVersion(known?.metadata.resourceVersion, secret.metadata.resourceVersion);
-    await take(isOvertaken ? known : secret);
+    await apply(isOvertaken ? known : secret);
     confirmedAt = begunAt;
   }
 
@@ -176,12 +175,12 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     issueServing: (names, servingLifetimeMs) =>
       inUse.signing.issueServing(names, servingLifetimeMs),
     onChange(listener) {
-      changed.add(listener);
-      return () => void changed.delete(listener);
+      changeListeners.add(listener);
+      return () => void changeListeners.delete(listener);
     },
     onDeleted(listener) {
-      gone.add(listener);
-      return () => void gone.delete(listener);
+      deletionListeners.add(listener);
+      return () => void deletionListeners.delete(listener);
     },
     run: (signal) => informer.run(signal),
   };

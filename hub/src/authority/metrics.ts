@@ -1,18 +1,18 @@
-/** When the authorities that this replica trusts end. */
+/** Metrics of the authorities that this replica trusts. */
 import { Gauge, type Registry } from "prom-client";
 import type { LiveAuthority } from "./live-authority.ts";
 import { validityOf } from "./plan-rotation.ts";
 
 const name = "flotilla_hub_authority_end_seconds";
 
-/** Adds them; the result takes them away again. */
+/** Returns the function that removes the metric. */
 export function registerAuthorityMetrics(
   registry: Registry,
   authority: Pick<LiveAuthority, "record">,
 ): () => void {
   new Gauge({
     name,
-    help: "When each authority that this replica trusts ends, in seconds since 1970: the one that signs, and during a rotation the next or the previous one.",
+    help: "Expiry of each authority that this replica trusts, in seconds since 1970: the one that signs, and during a rotation the next or the previous one.",
     labelNames: ["role"],
     registers: [registry],
     collect() {

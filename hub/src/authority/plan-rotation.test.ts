@@ -41,13 +41,13 @@ suite("the next step of a rotation", () => {
       "is an introduction when a fifth is left",
       steady,
       endsAt - 729 * day,
-      { kind: "introduce", why: `the authority ends at ${new Date(endsAt).toISOString()}` },
+      { kind: "introduce", why: `the authority expires at ${new Date(endsAt).toISOString()}` },
     ],
     [
       "is an introduction when it is requested",
       { ...steady, request: "b", handled: "a" },
       now,
-      { kind: "introduce", why: "somebody asked for it" },
+      { kind: "introduce", why: "requested" },
     ],
     [
       "is nothing for a handled request",
@@ -123,7 +123,7 @@ suite("a whole rotation", () => {
       const plan = planRotation({ record, now: at, lifetimeMs: day });
       assert.notEqual(plan.kind, "wait");
       if (plan.kind === "wait") return;
-      const after = takeStep(record, plan, { made: next, now: at });
+      const after = takeStep(record, plan, { created: next, now: at });
       stored = withRecord(stored, after);
       assert.deepEqual(readRecord(stored), after);
       trusted.push(trustedBy(after));

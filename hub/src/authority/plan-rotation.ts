@@ -1,11 +1,10 @@
 /**
- * What is to be done next about the hub's authority. Pure.
+ * Plans the next step of a rotation of the hub's authority. Pure.
  *
- * A rotation has two waits, both as long as the longest certificate that an agent may have, so that neither depends on
- * who is connected:
- * - The next authority is trusted, and told to agents, before it signs anything. An agent of the wire's first version hears
- *   of it only with its renewed certificate, which is by the end of that time; all others at once.
- * - The one of before is trusted until the last certificate that it signed has ended.
+ * A rotation waits twice, each time for the longest validity of an agent's certificate, so that neither wait depends on which
+ * agents are connected:
+ * - The next authority is trusted, and sent to agents, before it signs anything.
+ * - The previous one is trusted until the last certificate that it signed has expired.
  */
 
 import { X509Certificate } from "node:crypto";
@@ -14,15 +13,15 @@ import type { StoredAuthority } from "./certificate-authority.ts";
 import type { AuthorityRecord } from "./record.ts";
 
 export interface RotationTimes {
-  /** How old a replica's knowledge of the Secret may be when it signs. */
+  /** The oldest state of the Secret by which a replica may sign. */
   readonly freshMs: number;
   /** How long the next authority is trusted before it signs. */
   readonly introduceMs: number;
-  /** How long the one of before is trusted after it has signed for the last time. */
+  /** How long the previous one is trusted after it has signed for the last time. */
   readonly retireMs: number;
 }
 
-/** The slack is for what replicas do not know yet, and for clocks that differ. */
+/** The slack covers stale replicas and clock skew. */
 export function rotationTimes(lifetimeMs: number): RotationTimes {
   const slackMs = Math.min(10 * 60_000, lifetimeMs / 10);
   return {
@@ -34,22 +33,22 @@ export function rotationTimes(lifetimeMs: number): RotationTimes {
 
 export type RotationStep =
   | { readonly kind: "wait"; readonly ms: number }
-  /** Make the next authority and have it trusted. */
+  /** Create the next authority and trust it. */
   | { readonly kind: "introduce"; readonly why: string }
-  /** Nobody can tell when the phase began: it begins now. */
+  /** The start of the phase is unknown: record now. */
   | { readonly kind: "stamp" }
-  /** The next one signs from now on. */
+  /** The next authority signs from now on. */
   | { readonly kind: "switch" }
-  /** The one of before is not trusted any more. */
+  /** The previous one is no longer trusted. */
   | { readonly kind: "retire" }
-  /** The authority has ended: nobody is left who could be told of another before it signs. */
+  /** The authority has expired: no agent can get another one before it signs. */
   | { readonly kind: "replace" };
 
 export interface RotationInputs {
   readonly record: AuthorityRecord;
   /** ms since 1970. */
   readonly now: number;
-  /** Where the record does not say how long certificates are good for. */
+  /** Used when the record has no validity. */
   readonly lifetimeMs: number;
 }
 
@@ -62,11 +61,11 @@ export function planRotation({ record, now, lifetimeMs }: RotationInputs): Rotat
     case "steady": {
       if (hasEnded) return { kind: "replace" };
       if (record.request !== undefined && record.request !== record.handled) {
-        return { kind: "introduce", why: "somebody asked for it" };
+        return { kind: "introduce", why: "requested" };
       }
       const dueAt = notAfter - (notAfter - notBefore) / 5;
       return dueAt <= now
-        ? { kind: "introduce", why: `the authority ends at ${formatTimeMs(notAfter)}` }
+        ? { kind: "introduce", why: `the authority expires at ${formatTimeMs(notAfter)}` }
         : { kind: "wait", ms: dueAt - now };
     }
     case "introducing":
@@ -84,21 +83,21 @@ function stepAt(
   now: number,
   step: RotationStep,
 ): RotationStep {
-  // A moment that is still to come was noted by a clock that was wrong, and would be waited for as long as it was wrong.
+  // A start in the future was recorded by a wrong clock.
   if (since === undefined || since > now + afterMs) return { kind: "stamp" };
   return since + afterMs <= now ? step : { kind: "wait", ms: since + afterMs - now };
 }
 
-/** The record after a step. `made`: a new authority, for the steps that need one. */
+/** The record after a step. `created`: a new authority, for the steps that need one. */
 export function takeStep(
   record: AuthorityRecord,
   step: Exclude<RotationStep, { kind: "wait" }>,
-  { made, now }: { readonly made: StoredAuthority; readonly now: number },
+  { created, now }: { readonly created: StoredAuthority; readonly now: number },
 ): AuthorityRecord {
   const { phase, signing, request: handled } = record;
   switch (step.kind) {
     case "introduce":
-      return { ...record, handled, phase: { kind: "introducing", next: made, since: now } };
+      return { ...record, handled, phase: { kind: "introducing", next: created, since: now } };
     case "stamp":
       return phase.kind === "steady" ? record : { ...record, phase: { ...phase, since: now } };
     case "switch": {
@@ -113,7 +112,7 @@ export function takeStep(
     case "retire":
       return { ...record, phase: { kind: "steady" } };
     case "replace":
-      return { ...record, handled, signing: made, phase: { kind: "steady" } };
+      return { ...record, handled, signing: created, phase: { kind: "steady" } };
   }
 }
 

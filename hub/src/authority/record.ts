@@ -1,4 +1,4 @@
-/** The hub's authority as the Secret flotilla-ca has it, also in the middle of a rotation. Pure. */
+/** The hub's authority as stored in the Secret flotilla-ca, also during a rotation. Pure. */
 
 import {
   certificateLifetimeAnnotation,
@@ -13,19 +13,16 @@ import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import { dataOf } from "./ensure-secret.ts";
 
-/**
- * Where a rotation stands. `since` is when that began, ms since 1970; absent where nobody can tell, because somebody else
- * has written there.
- */
+/** The phase of a rotation. `since`: when it began, ms since 1970; undefined when the Secret was edited and does not say. */
 export type AuthorityPhase =
   | { readonly kind: "steady" }
-  /** The next authority is trusted; the one of before still signs. */
+  /** The next authority is trusted; the current one still signs. */
   | {
       readonly kind: "introducing";
       readonly next: StoredAuthority;
       readonly since: number | undefined;
     }
-  /** The new one signs; the one of before is still trusted. */
+  /** The new one signs; the previous one is still trusted. */
   | {
       readonly kind: "switched";
       readonly previousPem: string;
@@ -37,9 +34,9 @@ export interface AuthorityRecord {
   readonly phase: AuthorityPhase;
   /** Any new value is one request to rotate. */
   readonly request: string | undefined;
-  /** The request that was answered last. */
+  /** The last request that was handled. */
   readonly handled: string | undefined;
-  /** The longest life that any replica gives to agents' certificates; absent where none has said so. */
+  /** The longest validity of agents' certificates on any replica; undefined when not recorded. */
   readonly lifetimeMs: number | undefined;
 }
 
@@ -51,22 +48,22 @@ const keys = {
   previousCertificate: "previous.crt",
 } as const;
 
-/** Throws SECRET_INVALID where the signing pair is not there. Whether it is any good shows when it is opened. */
+/** Throws SECRET_INVALID when the signing pair is missing. It is validated when it is opened. */
 export function readRecord(secret: Secret): AuthorityRecord {
-  const said = secret.metadata.annotations ?? {};
+  const annotations = secret.metadata.annotations ?? {};
   return {
     signing: {
       certificatePem: dataOf(secret, keys.certificate).toString(),
       keyPem: dataOf(secret, keys.key).toString(),
     },
     phase: phaseOf(secret),
-    request: said[rotationRequestAnnotation],
-    handled: said[rotationHandledAnnotation],
-    lifetimeMs: parseGoDuration(said[certificateLifetimeAnnotation] ?? ""),
+    request: annotations[rotationRequestAnnotation],
+    handled: annotations[rotationHandledAnnotation],
+    lifetimeMs: parseGoDuration(annotations[certificateLifetimeAnnotation] ?? ""),
   };
 }
 
-/** What is in the Secret decides, not what is noted on it: the phase in the annotations is for people. */
+/** Decided by the data of the Secret: the phase in the annotations is informational. */
 function phaseOf(secret: Secret): AuthorityPhase {
   const stamp = Date.parse(secret.metadata.annotations?.[rotationSinceAnnotation] ?? "");
   const since = Number.isNaN(stamp) ? undefined : stamp;
@@ -77,7 +74,7 @@ function phaseOf(secret: Secret): AuthorityPhase {
   return previousPem === "" ? { kind: "steady" } : { kind: "switched", previousPem, since };
 }
 
-/** `secret` with what the record says; what else is noted on it stays. */
+/** `secret` with the record; other annotations stay. */
 export function withRecord(secret: Secret, record: AuthorityRecord): Secret {
   const { phase, signing } = record;
   const texts = {
@@ -90,7 +87,7 @@ export function withRecord(secret: Secret, record: AuthorityRecord): Secret {
     ...(phase.kind === "switched" && { [keys.previousCertificate]: phase.previousPem }),
   };
   const since = phase.kind === "steady" ? undefined : phase.since;
-  const ours: Readonly<Record<string, string | undefined>> = {
+  const own: Readonly<Record<string, string | undefined>> = {
     [rotationRequestAnnotation]: record.request,
     [rotationHandledAnnotation]: record.handled,
     [rotationPhaseAnnotation]: phase.kind,
@@ -98,23 +95,20 @@ export function withRecord(secret: Secret, record: AuthorityRecord): Secret {
     [certificateLifetimeAnnotation]:
       record.lifetimeMs === undefined ? undefined : `${record.lifetimeMs / 1_000}s`,
   };
-  const noted: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...secret.metadata.annotations, ...ours })) {
-    if (value !== undefined) noted[name] = value;
+  const annotations: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...secret.metadata.annotations, ...own })) {
+    if (value !== undefined) annotations[name] = value;
   }
   return {
     ...secret,
-    metadata: { ...secret.metadata, annotations: noted },
+    metadata: { ...secret.metadata, annotations },
     data: Object.fromEntries(
       Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
     ),
   };
 }
 
-/**
- * What hub and agents trust, PEM. In the order in which they were made, so that the list does not change with the one
- * that signs.
- */
+/** The authorities that hub and agents trust, PEM, oldest first, so that the list does not change when the next one signs. */
 export function trustedBy({ signing, phase }: AuthorityRecord): string {
   const own = signing.certificatePem;
   switch (phase.kind) {

@@ -71,7 +71,7 @@ export function rotationReconciler(deps: RotationDeps): Reconcile {
     const step = planRotation({ record, now, lifetimeMs });
     if (step.kind === "wait") return requeue(step.ms);
     const made = await createAuthority(now);
-    const next = takeStep(record, step, { made, now });
+    const next = takeStep(record, step, { created: made, now });
     // With the resourceVersion that was read: of two leaders one gets a conflict.
     const written = await rest.replace(secrets, withRecord(secret, next), { signal });
     announce(written, step, log);

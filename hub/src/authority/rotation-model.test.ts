@@ -163,7 +163,7 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     const clock = now + skews[leader];
     const step = planRotation({ record, now: clock, lifetimeMs });
     if (step.kind === "wait") return;
-    stored = takeStep(record, step, { made: authority(), now: clock });
+    stored = takeStep(record, step, { created: authority(), now: clock });
     if (step.kind === "retire") rotations += 1;
     // From now on each has to hear of it.
     if (step.kind === "introduce") for (const agent of agents) agent.hasSeen = false;

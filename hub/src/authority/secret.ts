@@ -1,4 +1,4 @@
-/** Where the hub's certificate authority is kept. */
+/** The Secret of the hub's certificate authority. */
 import { authoritySecretName } from "@flotilla/shared/api/names.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
@@ -8,9 +8,8 @@ import { ensureSecret } from "./ensure-secret.ts";
 import { readRecord, withRecord } from "./record.ts";
 
 /**
- * The Secret `namespace/flotilla-ca`, made when it is not there. The namespace must exist. It says how long agents'
- * certificates are good for, the longest that any replica gives, before one of this `lifetimeMs` is signed: a rotation
- * waits for that long.
+ * The Secret `namespace/flotilla-ca`, created if it does not exist. The namespace must exist. It records the longest validity of
+ * agents' certificates on any replica before one of `lifetimeMs` is signed, because a rotation waits for that long.
  */
 export async function ensureAuthority(
   rest: KubeRest,
@@ -39,7 +38,7 @@ export async function ensureAuthority(
     try {
       return await rest.replace(secrets, withRecord(secret, { ...record, lifetimeMs }));
     } catch (thrown) {
-      // Another replica starts, or the leader rotates: what it wrote is read.
+      // Another replica starts, or the leader rotates: read its write.
       if (!isConflict(thrown)) throw thrown;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The certificate that the hub's port shows, and what it checks its callers' by: made anew before the one ends, and whenever
- * the authority is another. Connections that are open keep what they began with; only new ones get the newer.
+ * The serving certificate of the hub's port, and the authorities for client certificates. Renewed before it expires and whenever
+ * the authority changes. Open connections keep their certificate; new ones get the newer.
  */
 
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -12,21 +12,21 @@ import type { LiveAuthority } from "./live-authority.ts";
 
 export interface ServingCertificatesOptions {
   readonly authority: Pick<LiveAuthority, "record" | "trusted" | "issueServing" | "onChange">;
-  /** DNS names and IP addresses that agents reach the hub by. */
+  /** DNS names and IP addresses by which agents reach the hub. */
   readonly names: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
   readonly lifetimeMs?: number;
 }
 
-/** What grpc-js asks for the port's certificate and for the authorities that client certificates are checked against. */
+/** Provides grpc-js with the port's certificate and with the authorities of client certificates. */
 export interface ServingCertificates extends experimental.CertificateProvider {
   stop(): void;
 }
 
-interface Shown {
+interface IssuedServing {
   readonly serving: ServingCertificate;
-  /** The authority that it is from. */
+  /** The certificate of its authority. */
   readonly signedBy: string;
 }
 
@@ -45,10 +45,10 @@ export async function createServingCertificates(
   let timer = schedule(renewalDelay());
   let work: Promise<void> = Promise.resolve();
   const stopListening = authority.onChange(() => {
-    work = work.then(follow);
+    work = work.then(applyChange);
   });
 
-  async function issue(): Promise<Shown> {
+  async function issue(): Promise<IssuedServing> {
     const signedBy = authority.record.signing.certificatePem;
     return { serving: await authority.issueServing(names, lifetimeMs), signedBy };
   }
@@ -63,15 +63,15 @@ export async function createServingCertificates(
     }, delayMs);
   }
 
-  /** The callers first: nobody must show a certificate of an authority that is not known here yet. Never rejects. */
-  async function follow(): Promise<void> {
+  /** Client authorities first: no agent may present a certificate of an authority that is not trusted here yet. Never rejects. */
+  async function applyChange(): Promise<void> {
     if (trusted !== authority.trusted.digest) {
       trusted = authority.trusted.digest;
       for (const listener of caListeners) listener(caUpdate());
     }
     if (current.signedBy === authority.record.signing.certificatePem) return;
     await renew();
-    log.info("the port shows a certificate of the new authority");
+    log.info("serving certificate is signed by the new authority");
   }
 
   /** Never rejects. */
@@ -83,10 +83,7 @@ export async function createServingCertificates(
       for (const listener of listeners) listener(toUpdate(current.serving));
       delayMs = renewalDelay();
     } catch (thrown) {
-      log.warn(
-        { err: messageOf(thrown) },
-        "serving certificate was not renewed, it is tried again",
-      );
+      log.warn({ err: messageOf(thrown) }, "cannot renew the serving certificate; retrying");
     }
     if (!stopped) timer = schedule(delayMs);
   }
@@ -96,7 +93,7 @@ export async function createServingCertificates(
   }
 
   return {
-    // Never at once: grpc-js asks before it listens to what comes of it.
+    // Asynchronously: grpc-js adds the listener before it handles updates.
     addCaCertificateListener(listener) {
       caListeners.add(listener);
       queueMicrotask(() => listener(caUpdate()));

@@ -1,4 +1,4 @@
-/** What agents know a hub by: the UID of its kube-system namespace, which lasts exactly as long as the cluster. */
+/** The identity of a hub: the UID of its kube-system namespace, which exists exactly as long as the cluster. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
@@ -10,7 +10,7 @@ export async function readHubId(rest: KubeRest): Promise<string> {
   if (uid === undefined || uid === "") {
     throw new AppError(
       identityErrors.HUB_ID_UNKNOWN,
-      `the namespace kube-system of ${rest.server} has no UID that could name this hub`,
+      `the namespace kube-system of ${rest.server} has no UID to identify this hub`,
     );
   }
   return uid;

@@ -160,7 +160,10 @@ test("the Secret is read once for each call", async (t) => {
 test("a repeated delivery does nothing, another one does", async (t) => {
   const { rest, clock, call } = await serve(t);
   await call(push("one"));
-  assert.deepEqual(await call(push("one")), { status: 202, text: "this delivery was handled before\n" });
+  assert.deepEqual(await call(push("one")), {
+    status: 202,
+    text: "this delivery was handled before\n",
+  });
   assert.equal(rest.writes.length, 1);
 
   await clock.advance(1_000);
