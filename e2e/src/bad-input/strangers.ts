@@ -21,7 +21,8 @@ import type { World } from "./world.ts";
 const workspace = "strangers";
 const name = "stranger";
 const connectTimeoutMs = 30_000;
-const remedy = /make a new ClusterRegistrationToken on the hub and put the content of its Secret/;
+const remedy =
+  /create a new ClusterRegistrationToken on the hub and copy the content of its Secret/;
 
 export function strangersAreTurnedAway({ fleet }: World): void {
   // The hub's own cluster is the stranger's: it has no agent yet.

@@ -156,7 +156,7 @@ suite("the hub's authority is rotated", () => {
 
     await step("switch");
     for (const { log, port } of [first, second]) {
-      const isShown = (line: string) => line.includes("port shows a certificate of the new");
+      const isShown = (line: string) => line.includes("serving certificate is signed by the new");
       await log.until(() => log.lines.some(isShown), "the new authority's certificate");
       assert.equal(await issuerOf(port, [old, next]), 1);
     }

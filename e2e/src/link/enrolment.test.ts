@@ -118,7 +118,7 @@ suite("a cluster that is turned away", () => {
 
     assert.match(
       await refusalOf(agent),
-      /registration token is not one of this hub, or it ended and was deleted; make a new/,
+      /registration token is not one of this hub, or it expired and was deleted; create a new/,
     );
     await clock.advance(2_000);
     await agent.log.until(
@@ -287,6 +287,6 @@ suite("the hub's authority", () => {
     const request = await createCertificateRequest(await createAgentKey());
     request[request.length - 1] = (request.at(-1) ?? 0) ^ 1;
 
-    await assert.rejects(readCertificateRequest(request), /certificate request cannot be used/);
+    await assert.rejects(readCertificateRequest(request), /invalid certificate request/);
   });
 });

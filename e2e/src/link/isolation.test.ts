@@ -162,7 +162,7 @@ suite("an agent that floods", () => {
     const refused = answers.filter((answer) => answer !== "OK");
     assert.ok(refused.length > 0);
     for (const answer of refused)
-      assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed only just now/);
+      assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed a moment ago/);
     assert.equal(warnings("renewing").length, 1);
   });
 

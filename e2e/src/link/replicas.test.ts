@@ -106,7 +106,7 @@ suite("two streams of one cluster", () => {
     assert.ok(told.length >= 1 && told.length <= 2, `${told.length} Events`);
     for (const event of told) {
       assert.equal(event.reason, "DuplicateAgent");
-      assert.match(event.note ?? "", /copies of one Secret/);
+      assert.match(event.note ?? "", /flotilla-identity was probably copied/);
     }
   });
 });

@@ -9,7 +9,7 @@ import { createServingCertificates } from "../authority/serving-certificate.ts";
 import { createDispatcher, type DispatcherDeps } from "../dispatch/dispatcher.ts";
 import { createDispatchMetrics } from "../dispatch/metrics.ts";
 import { createEnrolment } from "../enrolment/enrolment.ts";
-import { readHubId } from "../identity/hub-id.ts";
+import { readHubId } from "../identity/cluster-identity.ts";
 import { createPresence, type Presence } from "../presence/presence.ts";
 import { createRejections } from "../rpc/rejections.ts";
 import { createFleetServer } from "./fleet-server.ts";

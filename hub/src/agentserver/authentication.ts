@@ -22,8 +22,7 @@ import {
 } from "../identity/agent-certificate.ts";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { hostOf, type Rejections } from "../rpc/rejections.ts";
-import { createCallLimit } from "./call-limit.ts";
-import { createEnrolmentLimit } from "./enrolment-limit.ts";
+import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
-import { dataOf } from "./ensure-secret.ts";
+import { dataOf } from "./hub-secrets.ts";
 
 /** The phase of a rotation. `since`: when it began, ms since 1970; undefined when the Secret was edited and does not say. */
 export type AuthorityPhase =

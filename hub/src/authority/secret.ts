@@ -4,7 +4,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createAuthority } from "./certificate-authority.ts";
-import { ensureSecret } from "./ensure-secret.ts";
+import { ensureSecret } from "./hub-secrets.ts";
 import { readRecord, withRecord } from "./record.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** All agents of this replica: one session for each cluster, and the changes that each of them has to hear of. */
+/** All agents of this replica: one session for each cluster, which gets the changes that concern it. */
 
 import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
@@ -20,8 +20,7 @@ import { isForCluster } from "../cache/keys.ts";
 import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
 import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { Presence } from "../presence/presence.ts";
-import { isClusterInfoChange } from "../referenced/cluster-info.ts";
-import { changedReferences } from "../referenced/references.ts";
+import { changedReferences, isClusterInfoChange } from "../referenced/references.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
 import type { AgentStream } from "../rpc/incoming.ts";

@@ -8,12 +8,12 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
-import { clusterInfoOf } from "../referenced/cluster-info.ts";
 import {
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
 } from "../referenced/plan.ts";
+import { clusterInfoOf } from "../referenced/references.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 
 export interface ReferencedObjectsDeps {

@@ -16,7 +16,7 @@ import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "../authority/certificate-authority.ts";
-import { makeTokenValue } from "../registrationtoken/value.ts";
+import { makeTokenValue } from "../registrationtoken/secret.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { createRejections } from "../rpc/rejections.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";

@@ -51,43 +51,37 @@ export interface RegisteredCluster {
 /** Two replicas or two requests may choose at the same time; the one with the conflict chooses again. */
 const attempts = 5;
 
+/** One registration: what it needs, and what it has read. */
+interface Attempt {
+  readonly deps: RegisterClusterDeps;
+  readonly applicant: EnrolmentApplicant;
+  /** By name; read from the API server after a conflict, because the cache was stale. */
+  readonly fresh: Map<string, Cluster>;
+}
+
+/** Throws an RpcError when the enrolment is rejected, or after too many conflicts. */
 export async function registerCluster(
   deps: RegisterClusterDeps,
   applicant: EnrolmentApplicant,
 ): Promise<RegisteredCluster> {
-  const { rest, clusters, events } = deps;
-  const { namespace, clientId, fingerprint, token } = applicant;
-  /** Read from the API server after a conflict, because the cache was stale. */
-  const fresh = new Map<string, Cluster>();
+  const { clusters } = deps;
+  const { namespace, clientId, fingerprint, clusterName, token } = applicant;
+  const attempt: Attempt = { deps, applicant, fresh: new Map() };
 
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let count = 0; count < attempts; count += 1) {
     const choice = chooseCluster({
       clientId,
       fingerprint,
-      clusterName: applicant.clusterName,
+      clusterName,
       token,
-      enrolled: enrolled(),
-      named: (name) => fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
+      enrolled: enrolledClusters(attempt),
+      named: (name) => attempt.fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
     });
-    if (choice.kind === "rejected") {
-      const { answer, note } = rejectionFor(choice.why, {
-        cluster: choice.cluster,
-        clientId,
-        token,
-      });
-      if (note !== undefined)
-        events.record(choice.cluster, {
-          type: "Warning",
-          reason: "EnrolmentRejected",
-          action: "Enroll",
-          note,
-        });
-      throw answer;
-    }
+    if (choice.kind === "rejected") throw reject(attempt, choice);
     const cluster =
       choice.kind === "create"
-        ? await create(choice.name)
-        : await enrolAs(choice.cluster, choice.kind);
+        ? await create(attempt, choice.name)
+        : await update(attempt, choice.cluster, choice.kind);
     if (cluster !== undefined) return { cluster, how: choice.kind };
   }
   throw new RpcError(
@@ -95,91 +89,104 @@ export async function registerCluster(
     commonErrors.INTERNAL,
     `cannot enrol client id ${clientId}: its Cluster kept changing (${attempts} conflicts); retry`,
   );
+}
 
-  function enrolled(): readonly Cluster[] {
-    const byName = new Map<string, Cluster>();
-    for (const known of clusters.byIndex(clientIdIndex, clientIdKey(namespace, clientId))) {
-      byName.set(known.metadata.name, known);
-    }
-    for (const read of fresh.values()) byName.set(read.metadata.name, read);
-    return [...byName.values()].filter(({ spec }) => spec.clientID === clientId);
-  }
+function enrolledClusters({ deps, applicant, fresh }: Attempt): readonly Cluster[] {
+  const { namespace, clientId } = applicant;
+  const byName = new Map<string, Cluster>();
+  for (const cached of deps.clusters.byIndex(clientIdIndex, clientIdKey(namespace, clientId)))
+    byName.set(cached.metadata.name, cached);
+  for (const read of fresh.values()) byName.set(read.metadata.name, read);
+  return [...byName.values()].filter(({ spec }) => spec.clientID === clientId);
+}
 
-  async function create(name: string): Promise<Cluster | undefined> {
-    if (token !== undefined) await rejectRemovedCluster(rest, { name, clientId, token });
-    try {
-      const created = await rest.create(clusterResource, {
-        apiVersion,
-        kind: clusterResource.kind,
-        metadata: {
-          name,
-          namespace,
-          labels: { ...applicant.labels.own, ...applicant.labels.fixed },
-          annotations: ownAnnotations(),
-        },
-        spec: { clientID: clientId },
-      });
-      clusters.wrote(created);
-      return created;
-    } catch (thrown) {
-      if (!isAlreadyExists(thrown)) throw asAnswer(thrown);
-    }
-    await refresh(name);
-    return undefined;
-  }
+function reject(
+  { deps, applicant: { clientId, token } }: Attempt,
+  { cluster, why }: Extract<ClusterChoice, { kind: "rejected" }>,
+): RpcError {
+  const { answer, note } = rejectionFor(why, { cluster, clientId, token });
+  const [type, reason, action] = ["Warning", "EnrolmentRejected", "Enroll"] as const;
+  if (note !== undefined) deps.events.record(cluster, { type, reason, action, note });
+  return answer;
+}
 
-  function ownAnnotations(): Readonly<Record<string, string>> {
-    return {
-      [agentKeyAnnotation]: fingerprint,
-      ...(token !== undefined && { [registrationTokenAnnotation]: token.uid }),
-    };
+/** `undefined` after a conflict. */
+async function create(attempt: Attempt, name: string): Promise<Cluster | undefined> {
+  const { rest, clusters } = attempt.deps;
+  const { namespace, clientId, labels, token } = attempt.applicant;
+  if (token !== undefined) await rejectRemovedCluster(rest, { name, clientId, token });
+  try {
+    const created = await rest.create(clusterResource, {
+      apiVersion,
+      kind: clusterResource.kind,
+      metadata: {
+        name,
+        namespace,
+        labels: { ...labels.own, ...labels.fixed },
+        annotations: enrolmentAnnotations(attempt.applicant),
+      },
+      spec: { clientID: clientId },
+    });
+    clusters.wrote(created);
+    return created;
+  } catch (thrown) {
+    if (!isAlreadyExists(thrown)) throw asAnswer(thrown);
   }
+  await refresh(attempt, name);
+  return undefined;
+}
 
-  /**
-   * Sets the one accepted key, by compare and swap: of two agents that take over at once, one chooses again. Repeating an
-   * enrolment with the same key and token writes nothing.
-   */
-  async function enrolAs(
-    cluster: Cluster,
-    how: "same" | "adopt" | "take-over",
-  ): Promise<Cluster | undefined> {
-    const { name, resourceVersion, annotations = {}, labels: known = {} } = cluster.metadata;
-    const own = ownAnnotations();
-    const isNew = Object.entries(own).some(([key, value]) => annotations[key] !== value);
-    if (!isNew && cluster.spec.clientID === clientId) return cluster;
-    // Labels of an existing Cluster are set on the hub only.
-    const requested = how === "adopt" ? applicant.labels.own : {};
-    const labels = { ...requested, ...known, ...applicant.labels.fixed };
-    try {
-      const written = await rest.patch(
-        clusterResource,
-        { namespace, name },
-        {
-          type: "merge",
-          body: {
-            metadata: {
-              ...(resourceVersion !== undefined && { resourceVersion }),
-              annotations: { ...own, [revokedAtAnnotation]: null },
-              ...(!isDeepStrictEqual(labels, known) && { labels }),
-            },
-            ...(cluster.spec.clientID !== clientId && { spec: { clientID: clientId } }),
-          },
-        },
-      );
-      clusters.wrote(written);
-      return written;
-    } catch (thrown) {
-      if (!isConflict(thrown)) throw asAnswer(thrown);
-    }
-    await refresh(name);
-    return undefined;
+/**
+ * Sets the one accepted key, by compare and swap: of two agents that take over at once, one chooses again. Repeating an
+ * enrolment with the same key and token writes nothing. `undefined` after a conflict.
+ */
+async function update(
+  attempt: Attempt,
+  cluster: Cluster,
+  how: "same" | "adopt" | "take-over",
+): Promise<Cluster | undefined> {
+  const { rest, clusters } = attempt.deps;
+  const { namespace, clientId, labels: requested } = attempt.applicant;
+  const { name, resourceVersion, annotations = {}, labels: current = {} } = cluster.metadata;
+  const own = enrolmentAnnotations(attempt.applicant);
+  const isNew = Object.entries(own).some(([key, value]) => annotations[key] !== value);
+  if (!isNew && cluster.spec.clientID === clientId) return cluster;
+  // Labels of an existing Cluster are set on the hub only.
+  const adopted = how === "adopt" ? requested.own : {};
+  const labels = { ...adopted, ...current, ...requested.fixed };
+  const body = {
+    metadata: {
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      annotations: { ...own, [revokedAtAnnotation]: null },
+      ...(!isDeepStrictEqual(labels, current) && { labels }),
+    },
+    ...(cluster.spec.clientID !== clientId && { spec: { clientID: clientId } }),
+  };
+  try {
+    const written = await rest.patch(clusterResource, { namespace, name }, { type: "merge", body });
+    clusters.wrote(written);
+    return written;
+  } catch (thrown) {
+    if (!isConflict(thrown)) throw asAnswer(thrown);
   }
+  await refresh(attempt, name);
+  return undefined;
+}
 
-  async function refresh(name: string): Promise<void> {
-    const current = await rest.get(clusterResource, { namespace, name });
-    if (current === undefined) fresh.delete(name);
-    else fresh.set(name, current);
-  }
+async function refresh({ deps, applicant, fresh }: Attempt, name: string): Promise<void> {
+  const current = await deps.rest.get(clusterResource, { namespace: applicant.namespace, name });
+  if (current === undefined) fresh.delete(name);
+  else fresh.set(name, current);
+}
+
+function enrolmentAnnotations({
+  fingerprint,
+  token,
+}: EnrolmentApplicant): Readonly<Record<string, string>> {
+  return {
+    [agentKeyAnnotation]: fingerprint,
+    ...(token !== undefined && { [registrationTokenAnnotation]: token.uid }),
+  };
 }
 
 /** A validation error of the API server about what the agent requested is shown to the agent. */

@@ -4,7 +4,7 @@ import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-regi
 import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { expiryOf } from "../registrationtoken/plan.ts";
-import { isSameToken } from "../registrationtoken/value.ts";
+import { isSameToken } from "../registrationtoken/secret.ts";
 
 /** What a registration token grants to the Clusters that enrol with it. */
 export interface TokenTerms {

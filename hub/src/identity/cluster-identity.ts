@@ -1,4 +1,9 @@
-/** The identity of an agent, and its form in a certificate: one URI SAN, formatted and parsed here alone. Pure. */
+/** The identities of hub and agents. An agent's is one URI SAN of its certificate, formatted and parsed here alone. */
+
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { identityErrors } from "./errors.ts";
 
 export interface ClusterIdentity {
   /** The UID of the hub's kube-system namespace. */
@@ -45,4 +50,17 @@ export function identityInNames(subjectAltName: string | undefined): ClusterIden
   const uris = (subjectAltName ?? "").split(", ").filter((name) => name.startsWith("URI:"));
   const [uri] = uris;
   return uri === undefined || uris.length > 1 ? undefined : parseIdentity(uri.slice("URI:".length));
+}
+
+/** The identity of a hub: the UID of its kube-system namespace, which exists exactly as long as the cluster. */
+export async function readHubId(rest: KubeRest): Promise<string> {
+  const namespace = await rest.get(namespaces, { name: "kube-system" });
+  const uid = namespace?.metadata.uid;
+  if (uid === undefined || uid === "") {
+    throw new AppError(
+      identityErrors.HUB_ID_UNKNOWN,
+      `the namespace kube-system of ${rest.server} has no UID to identify this hub`,
+    );
+  }
+  return uid;
 }

@@ -140,25 +140,13 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     onChange(name);
   }
 
-  function fail(entry: Entry, failure: Error): void {
-    for (const waiter of entry.waiting) waiter.reject(failure);
-    entry.waiting.clear();
-  }
-
   return {
     get size() {
       return entries.size;
     },
     watch(name) {
       if (entries.has(name)) return;
-      entries.set(name, {
-        known: unknown,
-        failure: undefined,
-        isDirty: false,
-        isBusy: false,
-        failures: 0,
-        waiting: new Set(),
-      });
+      entries.set(name, newEntry());
       refresh(name);
     },
     unwatch(name) {
@@ -171,13 +159,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     get: (name) => entries.get(name)?.known ?? unknown,
     async known(name) {
       const entry = entries.get(name);
-      if (entry === undefined) return unknown;
-      if (entry.known.kind !== "unknown") return entry.known;
-      const failure = listFailure ?? entry.failure;
-      if (failure !== undefined) throw failure;
-      const waiter = Promise.withResolvers<WorkspaceObject>();
-      entry.waiting.add(waiter);
-      return await waiter.promise;
+      return entry === undefined ? unknown : await knownOf(entry, listFailure);
     },
     async run(signal) {
       await informer.run(signal);
@@ -187,6 +169,32 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
       }
     },
   };
+}
+
+function newEntry(): Entry {
+  return {
+    known: unknown,
+    failure: undefined,
+    isDirty: false,
+    isBusy: false,
+    failures: 0,
+    waiting: new Set(),
+  };
+}
+
+/** Rejects the callers that wait for the object. */
+function fail(entry: Entry, failure: Error): void {
+  for (const waiter of entry.waiting) waiter.reject(failure);
+  entry.waiting.clear();
+}
+
+async function knownOf(entry: Entry, listFailure: AppError | undefined): Promise<WorkspaceObject> {
+  if (entry.known.kind !== "unknown") return entry.known;
+  const failure = listFailure ?? entry.failure;
+  if (failure !== undefined) throw failure;
+  const waiter = Promise.withResolvers<WorkspaceObject>();
+  entry.waiting.add(waiter);
+  return await waiter.promise;
 }
 
 function isSame(a: WorkspaceObject, b: WorkspaceObject): boolean {

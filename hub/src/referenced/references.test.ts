@@ -4,8 +4,12 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterInfoOf, isClusterInfoChange } from "./cluster-info.ts";
-import { changedReferences, watchReferences } from "./references.ts";
+import {
+  changedReferences,
+  clusterInfoOf,
+  isClusterInfoChange,
+  watchReferences,
+} from "./references.ts";
 
 const naming = (...supplies: readonly string[]) =>
   aDeployment("paris", { spec: { supplies: [...supplies] } });

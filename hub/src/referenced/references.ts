@@ -1,8 +1,11 @@
-/** The references of BundleDeployments to Secrets and ConfigMaps of their workspace. */
+/** What an agent needs besides its deployments: cluster info, and the Secrets and ConfigMaps that deployments refer to. */
+import { isDeepStrictEqual } from "node:util";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
@@ -33,4 +36,27 @@ export function watchReferences(
 
 function workspaceOf(deployment: BundleDeployment | undefined): string {
   return deployment === undefined ? "" : (refOf(clusterKeyOf(deployment)).namespace ?? "");
+}
+
+/** A copy of the whole object. */
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
+  const { [lastApplied]: _, ...annotations } = metadata.annotations ?? {};
+  return {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    annotations,
+    templateValues: spec.templateValues ?? {},
+  };
+}
+
+/** Whether a change of a Cluster changes its cluster info; a change of its status never does. */
+export function isClusterInfoChange(
+  before: Cluster | undefined,
+  after: Cluster | undefined,
+): boolean {
+  if (after === undefined) return false;
+  return before === undefined || !isDeepStrictEqual(clusterInfoOf(before), clusterInfoOf(after));
 }

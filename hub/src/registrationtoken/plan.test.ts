@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { planToken } from "./plan.ts";
-import { tokenSecret } from "./secret.ts";
-import { claimedUid, isSameToken, makeTokenValue } from "./value.ts";
+import { claimedUid, isSameToken, makeTokenValue, tokenSecret } from "./secret.ts";
 
 const hub = { address: "hub.example:8443", authoritiesPem: "PEM" };
 const created = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 /** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
@@ -10,10 +10,16 @@ import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { registrationTokenErrors } from "./errors.ts";
 import { planToken, type SecretStep } from "./plan.ts";
-import { type HubAddress, tokenIn, tokenSecret } from "./secret.ts";
-import { makeTokenValue } from "./value.ts";
+import { type HubAddress, makeTokenValue, tokenIn, tokenSecret } from "./secret.ts";
+
+/** Errors of registration tokens. */
+export const registrationTokenErrors = defineErrors({
+  TOKEN_SECRET_CONFLICT: {
+    retryable: true,
+    help: "A Secret with the name of the ClusterRegistrationToken exists and does not belong to it. Delete that Secret, or create a token with another name.",
+  },
+});
 
 export interface TokenReconcilerDeps {
   readonly rest: KubeRest;

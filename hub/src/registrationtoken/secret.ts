@@ -1,5 +1,6 @@
 /** The Secret of a registration token, which a user copies into a cluster so that its agent can enrol. Pure. */
 
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationSecretType } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
@@ -81,4 +82,26 @@ function encode(text: string): string {
 
 function decode(text: string | undefined): string {
   return Buffer.from(text ?? "", "base64").toString();
+}
+
+const secretBytes = 32;
+
+/**
+ * A new value: the UID of its ClusterRegistrationToken, and a secret part. The UID finds the token, so the secret part is compared
+ * once, in constant time.
+ */
+export function makeTokenValue(uid: string): string {
+  return `${uid}.${randomBytes(secretBytes).toString("base64url")}`;
+}
+
+/** The UID of the ClusterRegistrationToken that a value claims; `undefined` when it is malformed. */
+export function claimedUid(token: string): string | undefined {
+  const dot = token.indexOf(".");
+  return dot <= 0 || dot === token.length - 1 ? undefined : token.slice(0, dot);
+}
+
+/** In constant time. */
+export function isSameToken(presented: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(presented), digest(expected)) && expected !== "";
 }

@@ -5,8 +5,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { Registry } from "prom-client";
-import { registerReplicaMetrics } from "./metrics.ts";
+import { Gauge, type Registry } from "prom-client";
 import { acquireReplicaLease, type ReplicaLease } from "./own-lease.ts";
 import { createReplicas, type Replicas } from "./replicas.ts";
 
@@ -67,4 +66,27 @@ export function createReplica(deps: ReplicaDeps): Replica {
       await lease?.release();
     },
   };
+}
+
+/** Returns the function that sets whether this replica leads. */
+function registerReplicaMetrics(
+  registry: Registry,
+  replicas: Pick<Replicas, "alive">,
+): (isLeading: boolean) => void {
+  const registers = [registry];
+  new Gauge({
+    name: "flotilla_hub_replicas",
+    help: "Replicas of the hub that hold their Lease, as this one observes them.",
+    registers,
+    collect() {
+      this.set(replicas.alive());
+    },
+  });
+  const leader = new Gauge({
+    name: "flotilla_hub_leader",
+    help: "Whether this replica leads: 1, else 0. The sum over all replicas is 1.",
+    registers,
+  });
+  leader.set(0);
+  return (isLeading) => leader.set(isLeading ? 1 : 0);
 }

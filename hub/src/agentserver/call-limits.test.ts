@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { createEnrolmentLimit } from "./enrolment-limit.ts";
+import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
 
 function setUp() {
   const limit = createEnrolmentLimit({
@@ -85,4 +85,18 @@ suite("unauthenticated calls", () => {
 
     assert.deepEqual(admitted, ["a1", "b1", "c1", "d1"]);
   });
+});
+
+test("an agent has a limited number of calls, and others have their own", () => {
+  const calls = createCallLimit(2);
+  const first = calls.acquire("paris");
+  assert.ok(first !== undefined && calls.acquire("paris") !== undefined);
+
+  assert.equal(calls.acquire("paris"), undefined);
+  assert.ok(calls.acquire("rome") !== undefined);
+  first();
+  first();
+
+  assert.ok(calls.acquire("paris") !== undefined);
+  assert.equal(calls.acquire("paris"), undefined);
 });

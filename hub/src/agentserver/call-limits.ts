@@ -1,10 +1,36 @@
+/** Limits of concurrent calls: of each agent, and of peers that are not authenticated. */
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+
+export interface CallLimit {
+  /** The function that releases the call; `undefined` when the agent has too many. */
+  acquire(agent: string): (() => void) | undefined;
+}
+
+/** `most`: of one agent. */
+export function createCallLimit(most: number): CallLimit {
+  const counts = new Map<string, number>();
+  return {
+    acquire(agent) {
+      const count = counts.get(agent) ?? 0;
+      if (count >= most) return undefined;
+      counts.set(agent, count + 1);
+      let isReleased = false;
+      return () => {
+        if (isReleased) return;
+        isReleased = true;
+        const others = (counts.get(agent) ?? 1) - 1;
+        if (others === 0) counts.delete(agent);
+        else counts.set(agent, others);
+      };
+    },
+  };
+}
+
 /**
  * Limits the unauthenticated calls that are read at the same time. gRPC buffers a message until it is complete, up to the
  * largest that agents may send; without a limit anybody who reaches the port could fill the hub's memory. Calls that wait
  * are not read from and cost almost nothing.
  */
-import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-
 export interface EnrolmentLimit {
   /**
    * Resolves when the call may be read, with the function that releases it: the message is there, or the call has ended.
