@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createSupplies } from "./supplies.ts";
 
@@ -25,7 +25,7 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, supplies, changes };
 }
 
-suite("what the hub supplied", () => {
+describe("what the hub supplied", () => {
   test("is known, told, and there again after a restart", async () => {
     const { rest, supplies, changes } = setUp();
     const supply = await sent(first);
@@ -139,7 +139,7 @@ suite("what the hub supplied", () => {
   });
 });
 
-suite("what the hub does not have", () => {
+describe("what the hub does not have", () => {
   test("is known as such, also after a restart", async () => {
     const { rest, supplies, changes } = setUp();
 
@@ -178,7 +178,7 @@ suite("what the hub does not have", () => {
   });
 });
 
-suite("a withdrawn supply", () => {
+describe("a withdrawn supply", () => {
   test("leaves the cluster", async () => {
     const { rest, supplies } = setUp();
     await supplies.take(await sent(first));

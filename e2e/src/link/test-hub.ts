@@ -1,5 +1,4 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-import { after } from "node:test";
 import {
   type AgentServer,
   type AgentServerOptions,
@@ -25,6 +24,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
+import { afterAll } from "vitest";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
@@ -142,7 +142,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await Promise.all(running);
     await events.flush();
   }
-  after(stop);
+  afterAll(stop);
   function rotate(signal: AbortSignal): Promise<void> {
     const { certificateLifetimeMs: lifetimeMs } = server;
     return runRotationController({ ...parts, lifetimeMs }, signal);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
 
 function setUp() {
@@ -32,7 +32,7 @@ function setUp() {
   };
 }
 
-suite("unauthenticated calls", () => {
+describe("unauthenticated calls", () => {
   test("are admitted up to the limit, and fewer of one peer", async () => {
     const { admitted, call } = setUp();
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 
 /** Each piece of work takes 4 ms of a slice of 10 ms. */
@@ -17,7 +17,7 @@ function setUp() {
   return { done, add };
 }
 
-suite("queued work", () => {
+describe("queued work", () => {
   test("runs in slices of the event loop, in order", async () => {
     const { done, add } = setUp();
     for (const work of [1, 2, 3, 4, 5, 6, 7]) add(work);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { describe, test } from "vitest";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";
 import { type AuthorityRecord, readRecord, trustedBy, withRecord } from "./record.ts";
@@ -29,7 +29,7 @@ const switched = (since: number | undefined): AuthorityRecord => ({
   phase: { kind: "switched", previousPem: old.certificatePem, since },
 });
 
-suite("the next step of a rotation", () => {
+describe("the next step of a rotation", () => {
   const cases: readonly (readonly [string, AuthorityRecord, number, RotationStep])[] = [
     [
       "is nothing until a fifth of its life is left",
@@ -108,7 +108,7 @@ suite("the next step of a rotation", () => {
   }
 });
 
-suite("a whole rotation", () => {
+describe("a whole rotation", () => {
   test("trusts both in between, and is unchanged by a round trip through its Secret", () => {
     const secret: Secret = {
       metadata: { name: "flotilla-ca", annotations: { mine: "stays" } },

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { spokenVersions } from "@flotilla/proto/versions.ts";
 import { status } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { deployed } from "../testing/reports.ts";
 import type { Hello } from "./hello.ts";

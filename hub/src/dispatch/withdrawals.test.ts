@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
@@ -29,7 +29,7 @@ function start(...known: readonly BundleDeployment[]) {
   return { kube, deployments, ...withdrawals };
 }
 
-suite("a withdrawal", () => {
+describe("a withdrawal", () => {
   test("is sent after one read of the Cluster for all deployments that are deleted by then", async () => {
     const { kube, mayBeSent } = start(deleted("a"), deleted("b"));
     kube.put(clusters, aCluster("paris", { metadata: { uid: "u" } }));

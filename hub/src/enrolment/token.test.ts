@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { describe, test } from "vitest";
 import { termsOf, validateToken } from "./token.ts";
 
 const token: ClusterRegistrationToken = {
@@ -15,7 +15,7 @@ const token: ClusterRegistrationToken = {
 const now = Date.UTC(2026, 0, 1, 0, 30);
 const evidence = { presented: "u.secret", token, expected: "u.secret", now };
 
-suite("a presented registration token", () => {
+describe("a presented registration token", () => {
   test("is valid for clusters of its namespace", () => {
     assert.deepEqual(validateToken(evidence), { kind: "valid", token: termsOf(token) });
   });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
   agentKeyAnnotation,
@@ -8,6 +7,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { type CallerInput, validateCaller } from "./agent-certificate.ts";
 
 const identity = { hubId: "hub", namespace: "fleet-default", name: "one", uid: "u-1" };
@@ -28,7 +28,7 @@ const admission: CallerInput = {
   now: 1_000,
 };
 
-suite("the certificate of a call", () => {
+describe("the certificate of a call", () => {
   test("is valid for a Cluster that exists", () => {
     assert.equal(validateCaller(admission), undefined);
   });

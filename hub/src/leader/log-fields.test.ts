@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { userFields } from "../cache/keys.ts";
 import { aHelmOp } from "../testing/objects.ts";
 

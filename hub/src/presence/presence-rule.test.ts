@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { decidePresence, type PresenceDecision, type PresenceInput } from "./presence-rule.ts";
 
 const input: PresenceInput = {
@@ -14,7 +14,7 @@ const input: PresenceInput = {
   settleMs: 2_500,
 };
 
-suite("a Cluster that is recorded as connected", () => {
+describe("a Cluster that is recorded as connected", () => {
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is correct while its stream is connected", { connectedEpoch: 3 }, { kind: "correct" }],
     [
@@ -60,7 +60,7 @@ suite("a Cluster that is recorded as connected", () => {
   }
 });
 
-suite("a Cluster that is recorded as offline", () => {
+describe("a Cluster that is recorded as offline", () => {
   const agent = { connected: false, replica: "hub-0", epoch: 3 };
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is correct without a stream", {}, { kind: "correct" }],

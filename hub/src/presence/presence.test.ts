@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
@@ -7,6 +6,7 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createPresence } from "./presence.ts";
 
@@ -76,7 +76,7 @@ function start({
   };
 }
 
-suite("an agent whose stream has ended", () => {
+describe("an agent whose stream has ended", () => {
   test("is offline since its end, after a moment in which it could have reconnected", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
@@ -121,7 +121,7 @@ suite("an agent whose stream has ended", () => {
   });
 });
 
-suite("an agent that is connected here", () => {
+describe("an agent that is connected here", () => {
   test("and is recorded as offline, because this replica was taken for dead, is written back", async () => {
     const { connect, presence, reconcile, agent, write, enqueued } = start();
     const epoch = await connect();
@@ -153,7 +153,7 @@ suite("an agent that is connected here", () => {
   });
 });
 
-suite("an agent that was connected to the previous process", () => {
+describe("an agent that was connected to the previous process", () => {
   const recorded = {
     connected: true,
     replica: "hub-0",

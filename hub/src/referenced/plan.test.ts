@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { HeldSupply } from "@flotilla/proto/messages.ts";
 import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import {
   planReferencedObject,
   planReferencedObjects,
@@ -24,7 +24,7 @@ const send: ReferencedStep = { kind: "send", ref, digest: "sha256:1" };
 const sendAbsent: ReferencedStep = { kind: "send", ref };
 const withdraw: ReferencedStep = { kind: "withdraw", ref };
 
-suite("one referenced object", () => {
+describe("one referenced object", () => {
   const cases: readonly (readonly [
     string,
     Pick<HeldSupply, "digest"> | undefined,
@@ -64,7 +64,7 @@ suite("one referenced object", () => {
     );
 });
 
-suite("the plan for an agent that connects", () => {
+describe("the plan for an agent that connects", () => {
   test("has what differs from the inventory, in a stable order", () => {
     const holdings: readonly HeldSupply[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },

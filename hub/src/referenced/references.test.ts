@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import {
   changedReferences,
@@ -14,7 +14,7 @@ import {
 const naming = (...supplies: readonly string[]) =>
   aDeployment("paris", { spec: { supplies: [...supplies] } });
 
-suite("the references of a BundleDeployment", () => {
+describe("the references of a BundleDeployment", () => {
   const cases: readonly (readonly [
     string,
     BundleDeployment | undefined,
@@ -77,7 +77,7 @@ suite("the references of a BundleDeployment", () => {
   });
 });
 
-suite("cluster info", () => {
+describe("cluster info", () => {
   const paris = aCluster("paris", {
     metadata: {
       labels: { region: "eu" },

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import {
   type ClusterRegistrationToken,
   maxRemovedClients,
@@ -7,6 +6,7 @@ import {
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, test } from "vitest";
 import { clientDigest } from "../clusterstate/cluster-namespace.ts";
 import { isRemoved } from "../enrolment/token.ts";
 import { recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
@@ -34,7 +34,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
   };
 }
 
-suite("a client whose Cluster was removed", () => {
+describe("a client whose Cluster was removed", () => {
   test("is recorded in its token, whose other fields stay", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
 

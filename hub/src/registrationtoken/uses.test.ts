@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
@@ -8,6 +7,7 @@ import { type Change, createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { aCluster } from "../testing/objects.ts";
 import { countTokenUses } from "./uses.ts";
 
@@ -53,7 +53,7 @@ function start(...there: readonly Cluster[]) {
   };
 }
 
-suite("the uses of a token", () => {
+describe("the uses of a token", () => {
   test("are not written while it is unused", async () => {
     const { kube, uses } = start();
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { type LeaseExpiry, type LeaseObservation, leaseExpiryOf } from "./lease-expiry.ts";
 
 const times = { renewEveryMs: 7_000, expireAfterMs: 25_000 };
@@ -10,7 +10,7 @@ const observation: LeaseObservation = {
   watchingSince: 0,
 };
 
-suite("a replica", () => {
+describe("a replica", () => {
   const cases: readonly (readonly [string, Partial<LeaseObservation>, LeaseExpiry])[] = [
     ["whose Lease was renewed is alive", {}, { kind: "unknown", waitMs: 20_000 }],
     [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
+import { test } from "vitest";
 import { createRejections } from "./rejections.ts";
 
 test("every rejection is counted, and logged once a minute for each peer and reason", async () => {

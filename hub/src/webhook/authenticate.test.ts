@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { test } from "node:test";
+import { test } from "vitest";
 import { type Credentials, isAuthentic } from "./authenticate.ts";
 
 const key = "k3y: with a colon";
