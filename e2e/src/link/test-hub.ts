@@ -24,7 +24,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
@@ -142,7 +142,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await Promise.all(running);
     await events.flush();
   }
-  afterAll(stop);
+  cleanUp(stop);
   function rotate(signal: AbortSignal): Promise<void> {
     const { certificateLifetimeMs: lifetimeMs } = server;
     return runRotationController({ ...parts, lifetimeMs }, signal);
