@@ -5,9 +5,19 @@ import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { type TestContext, test } from "vitest";
-import { createHelmOps, type Simulation, createRegistration, deleteSimulation, deleteSimulationsNamed, validateName } from "./hub-objects.ts";
+import {
+  createHelmOps,
+  createRegistration,
+  deleteSimulation,
+  deleteSimulationsNamed,
+  type Simulation,
+  validateName,
+} from "./hub-objects.ts";
 import { newBootstraps } from "./plan.ts";
 
 const { caPem } = await issueTestCertificate();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { configMaps } from "../objects/core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import { type OpenWatch } from "../testing/http-api-server.ts";
+import type { OpenWatch } from "../testing/http-api-server.ts";
 import {
   cutConnection,
   errorLine,
