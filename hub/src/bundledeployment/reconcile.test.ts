@@ -100,14 +100,23 @@ describe("letting a deployment go", () => {
   });
 
   test("is done when it is gone already", async () => {
-    await release(createMemoryKube(), leaving);
+    const kube = createMemoryKube();
+
+    await release(kube, leaving);
+
+    assert.equal(kube.peek(bundleDeployments, leaving.metadata), undefined);
+    assert.equal(kube.writes.length, 1);
   });
 
   test("is done when somebody else is faster", async () => {
     const kube = createMemoryKube();
+    kube.put(bundleDeployments, leaving);
     kube.failNext(conflict());
 
     await release(kube, leaving);
+
+    assert.ok(kube.peek(bundleDeployments, leaving.metadata), "it is another one by now");
+    assert.equal(kube.writes.length, 1);
   });
 
   test("fails when the API server does", async () => {

@@ -7,7 +7,7 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { isNews } from "../status/urgency.ts";
+import { isUrgentChange } from "../status/urgency.ts";
 import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
 import { objectText } from "../summary/object-text.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
@@ -70,9 +70,12 @@ export function isDeploymentNews(
   after: BundleDeploymentStatus,
 ): boolean {
   const failed = findCondition(after.conditions, "Deployed");
-  if (failed?.status === "False" && isNews(findCondition(before?.conditions, "Deployed"), failed))
+  if (
+    failed?.status === "False" &&
+    isUrgentChange(findCondition(before?.conditions, "Deployed"), failed)
+  )
     return true;
-  return isNews(
+  return isUrgentChange(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );

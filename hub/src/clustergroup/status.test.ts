@@ -8,10 +8,11 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { createTallies, toCounted } from "../summary/aggregate.ts";
+import { toMember } from "../summary/aggregates.ts";
 import { createGroupTallies } from "../summary/group-aggregate.ts";
 import { summarize } from "../summary/summarize.ts";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
-import { clusterGroupStatus, isClusterGroupNews, toMember } from "./status.ts";
+import { clusterGroupStatus, isClusterGroupNews } from "./status.ts";
 
 const group: ClusterGroup = {
   apiVersion,

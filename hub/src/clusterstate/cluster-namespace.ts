@@ -26,7 +26,7 @@ export interface RemovedClient {
 
 const digestLength = 16;
 
-export function houseFor(cluster: Cluster): Namespace {
+export function clusterNamespaceFor(cluster: Cluster): Namespace {
   const { namespace = "", name } = cluster.metadata;
   return {
     apiVersion: "v1",
@@ -41,6 +41,14 @@ export function houseFor(cluster: Cluster): Namespace {
       },
     },
   };
+}
+
+/** Whether a Cluster has its namespace. One that is being deleted is that of an earlier Cluster, or goes with this one. */
+export function hasNamespace({ metadata }: Cluster, namespace: Namespace | undefined): boolean {
+  if (namespace === undefined) return false;
+  return (
+    namespace.metadata.deletionTimestamp === undefined || metadata.deletionTimestamp !== undefined
+  );
 }
 
 /** The key of the Cluster that a namespace belongs to; undefined for every other namespace. */

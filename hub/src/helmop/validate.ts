@@ -15,7 +15,7 @@ const longestName = 63;
 const states: ReadonlySet<string> = new Set(bundleStates);
 
 /** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
-export function refusalOf(helmOp: HelmOp): AppError | undefined {
+export function validate(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
   if (spec.helm === undefined || spec.helm === null) {
     return new AppError(

@@ -3,17 +3,19 @@ import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
 import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { refreshCaches } from "../cache/caches.ts";
+import { type Caches, refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";
+import type { SeriesBook } from "../metrics/series.ts";
 import { runLostAgents } from "../presence/lost-agents.ts";
 import type { Replica } from "../presence/replica.ts";
 import { createPinSeals } from "../resolve/pin-signature.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
-import type { ControlDeps } from "./control-deps.ts";
-import { runControllers } from "./run-controllers.ts";
+import { type RunDeps, runControllers } from "./run-controllers.ts";
 
-export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
+export interface LeadOptions extends Omit<RunDeps, "hubId" | "seals" | "caches"> {
+  readonly caches: Caches;
+  readonly series: Pick<SeriesBook, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;

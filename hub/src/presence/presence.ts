@@ -186,10 +186,11 @@ export function createPresence(deps: PresenceDeps): Presence {
         });
         // Of the present stream, or of the last that there was.
         const orphans = list?.epoch === agent?.epoch ? list?.names : undefined;
-        const isNews = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
+        const isUrgentChange =
+          orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
         const next = agent && agentAfter(verdict, agent, end);
-        if (next === undefined && !isNews) return undefined;
-        return { ...(isNews && { orphans }), ...(next && { agent: next }) };
+        if (next === undefined && !isUrgentChange) return undefined;
+        return { ...(isUrgentChange && { orphans }), ...(next && { agent: next }) };
       },
       { signal, fromServer: disputed.has(key) },
     );

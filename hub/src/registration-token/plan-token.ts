@@ -47,13 +47,13 @@ export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
     ...(step.kind !== "taken" && { secretName: token.metadata.name }),
     ...(endsAt !== undefined && { expires: toTime(endsAt) }),
   };
-  const isNews =
+  const isUrgentChange =
     status.secretName !== token.status?.secretName ||
     (status.expires ?? "") !== (token.status?.expires ?? "");
   return {
     kind: "keep",
     secret: step,
-    ...(isNews && { status }),
+    ...(isUrgentChange && { status }),
     ...(endsAt !== undefined && { endsInMs: endsAt - now }),
   };
 }

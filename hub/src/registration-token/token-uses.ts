@@ -13,7 +13,7 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Change, Store } from "@flotilla/shared/kube/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import { createStatusWriter } from "../status/publisher.ts";
+import { createPublisher } from "../status/publisher.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;
@@ -30,11 +30,11 @@ export interface TokenUses {
 
 /** From now on, until it is stopped; what has changed before is found at once. */
 export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
-  const writer = createStatusWriter({
+  const writer = createPublisher({
     ...deps,
     resource: clusterRegistrationTokens,
     store: tokens,
-    compute: (token) => {
+    rollUp: (token) => {
       const uses = clusters.store.byIndex(enrolledWithIndex, token.metadata.uid ?? "").length;
       // A token that nobody has used yet is not written for that.
       return uses === (token.status?.uses ?? 0) ? undefined : { ...token.status, uses };
@@ -43,9 +43,9 @@ export function followTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): T
   });
   const stopListening = clusters.onChange((change) => {
     for (const uid of tokensConcerned(change))
-      for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.mark(keyOf(token));
+      for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.refresh(keyOf(token));
   });
-  for (const token of tokens.list()) writer.mark(keyOf(token));
+  for (const token of tokens.list()) writer.refresh(keyOf(token));
 
   return {
     stop() {

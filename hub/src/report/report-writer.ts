@@ -25,7 +25,7 @@ import {
   type PlacedReport,
 } from "../bundledeployment/status.ts";
 import type { ReportSink } from "../handout/report-sink.ts";
-import { createStatusWriter } from "../status/publisher.ts";
+import { createPublisher } from "../status/publisher.ts";
 import { type Currency, longestGapMs } from "./currency.ts";
 
 export interface ReportWriter extends ReportSink {
@@ -54,13 +54,13 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
   /** The latest report of each deployment that is not stored yet. */
   const pending = new Map<ObjectKey, Pending>();
   const { currency } = deps;
-  const writer = createStatusWriter({
+  const writer = createPublisher({
     ...deps,
     rest: { ...deps.rest, replace },
     resource: bundleDeployments,
     store: deps.deployments,
     isUrgent: isDeploymentNews,
-    compute: (deployment) => {
+    rollUp: (deployment) => {
       const latest = pending.get(keyOf(deployment));
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)
         return undefined;
@@ -118,7 +118,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
           // What an earlier report waited for is covered by this one.
           const waiting = [...(earlier?.waiting ?? []), resolve];
           pending.set(key, { report, cluster: keyOf(cluster), waiting });
-          writer.mark(key);
+          writer.refresh(key);
         }
       });
     },

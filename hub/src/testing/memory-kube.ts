@@ -24,6 +24,8 @@ export interface MemoryKube extends KubeRest {
   readonly writes: readonly string[];
   /** Every object that was asked for, in order: `secrets flotilla-system/a`. */
   readonly reads: readonly string[];
+  /** All objects of a kind, without a request. */
+  all<T extends KubeObject>(resource: Resource<T>): readonly T[];
   /** What is there, without a request. */
   peek<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | undefined;
   /** Writes an object as somebody else would, status included. */
@@ -94,6 +96,11 @@ export function createMemoryKube(): MemoryKube {
     writes,
     reads,
     peek: find,
+    all: <T extends KubeObject>(resource: Resource<T>) =>
+      [...objects]
+        .filter(([path]) => path.startsWith(`${resource.plural} `))
+        // A path holds objects of its resource alone.
+        .map(([, object]) => object as T),
     put: keep,
     failNext: (...errors) => void failures.push(...errors),
     hold() {

@@ -9,6 +9,7 @@ import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
+import { startWatches, type Watch } from "./controller/watch.ts";
 import { controllerMetrics } from "./controller-metrics.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ObjectKey } from "./object.ts";
@@ -23,6 +24,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Names the controller and the key in each line. */
   readonly log: Log;
+  /** Failures in a row of this key, as client-go's NumRequeues. */
+  readonly retries: number;
   /**
    * Waits for something that others decide, a repository for instance, and leaves its place among the workers to other
    * keys meanwhile: what is slow for one must not hold up all.
@@ -45,6 +48,8 @@ export interface ControllerOptions {
   readonly metrics: Registry;
   /** Of one run; default 60 s. */
   readonly timeoutMs?: number;
+  /** Deliver keys while the controller runs. */
+  readonly watches?: readonly Watch[];
   readonly clock?: Clock;
 }
 
@@ -120,7 +125,10 @@ export function createController(options: ControllerOptions): Controller {
     }, timeoutMs);
     running.add(abort);
     const createLog = () => log.child({ key, ...options.logFields?.(key) });
-    const context = contextOf({ signal: abort.signal, aside }, createLog);
+    const context = contextOf(
+      { signal: abort.signal, aside, retries: queue.retries(key) },
+      createLog,
+    );
     try {
       const outcome = await reconcile(key, context);
       settle(key, outcome, context);
@@ -179,8 +187,13 @@ export function createController(options: ControllerOptions): Controller {
       };
       if (signal.aborted) end();
       signal.addEventListener("abort", end, { once: true });
-      await work(signal);
-      signal.removeEventListener("abort", end);
+      const stopWatches = startWatches(options.watches ?? [], (key) => queue.add(key));
+      try {
+        await work(signal);
+      } finally {
+        stopWatches();
+        signal.removeEventListener("abort", end);
+      }
     },
   };
 }

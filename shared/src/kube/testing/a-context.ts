@@ -2,8 +2,9 @@
 import { silentLog } from "../../log/log.ts";
 import type { ReconcileContext } from "../controller.ts";
 
-export function aContext(): ReconcileContext {
+export function aContext(retries = 0): ReconcileContext {
   return {
+    retries,
     signal: new AbortController().signal,
     log: silentLog(),
     aside: (wait) => wait(),
