@@ -28,7 +28,7 @@ import type { Publisher } from "../status/publisher.ts";
 import { coalesce } from "./coalesce.ts";
 import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";
-import { createContentPacker, goesTo } from "./place.ts";
+import { createContentPacker, goesTo, type Pack } from "./place.ts";
 import { bundlePreparer } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
@@ -40,6 +40,8 @@ export interface BundleControllerDeps extends ControllerDeps {
   readonly charts: ChartResolver;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly patterns: Patterns;
+  /** How a content is packed; by default as agents expect it. */
+  readonly pack?: Pack;
   readonly seals: PinSeals;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
@@ -62,7 +64,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
       deployments: caches.deployments.store,
       clusters: caches.clusters.store,
       groups: caches.groups.store,
-      packer: createContentPacker(),
+      packer: createContentPacker(deps.pack),
       prepare: bundlePreparer({
         ...deps,
         helmOps: caches.helmOps.store,

@@ -44,7 +44,10 @@ interface PackedBundle {
   readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
 }
 
-export function createContentPacker(): ContentPacker {
+/** Packs one content. */
+export type Pack = typeof packContent;
+
+export function createContentPacker(pack: Pack = packContent): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
   const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
@@ -58,7 +61,7 @@ export function createContentPacker(): ContentPacker {
       packed.set(bundle.spec, ofBundle);
       const known = ofBundle.targets.get(target);
       if (known !== undefined) return known;
-      const fresh = packTarget(bundle, target);
+      const fresh = packTarget(bundle, target, pack);
       ofBundle.targets.set(target, fresh);
       return fresh;
     },
@@ -115,7 +118,7 @@ async function packEach(
   return packed;
 }
 
-async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedTarget> {
+async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Promise<PackedTarget> {
   const options = mergeOptions(bundle.spec, target);
   const helmOpOptions = bundle.spec.helmOpOptions ?? {};
   const reference = options.helm ?? {};
@@ -142,7 +145,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
     caBundle: helmOpOptions.helmOpCABundle,
   });
   return {
-    ...(await packContent(content)),
+    ...(await pack(content)),
     supplies: suppliesOf(content),
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };

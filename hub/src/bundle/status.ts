@@ -55,7 +55,8 @@ export function isUrgentBundle(before: BundleStatus | undefined, after: BundleSt
   // Pins are deployed once the API server has them, and a crash must not lose the backoff of a failed attempt.
   if (
     !isDeepStrictEqual(before?.pins, after.pins) ||
-    (before?.resolution?.failures ?? 0) !== (after.resolution?.failures ?? 0)
+    (before?.resolution?.failures ?? 0) !== (after.resolution?.failures ?? 0) ||
+    (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)
   )
     return true;
   return isUrgentChange(

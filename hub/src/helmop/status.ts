@@ -67,7 +67,8 @@ export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpSt
     before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
     isTrue(before, "Stalled") !== isTrue(after, "Stalled") ||
     // The backoff of a failed attempt.
-    (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
+    (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0) ||
+    (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)
   )
     return true;
   return ["Accepted", "Polled", "Ready"].some((type) =>

@@ -7,6 +7,7 @@ import { ownKey, startWatches, watch } from "@flotilla/shared/kube/controller/wa
 import type { Controller } from "@flotilla/shared/kube/controller.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { createBundleController } from "../bundle/controller.ts";
+import type { Pack } from "../bundle/place.ts";
 import { createBundlePublisher } from "../bundle/publisher.ts";
 import { createTombstoneController } from "../bundledeployment/controller.ts";
 import type { ControllerDeps } from "../cache/deps.ts";
@@ -37,6 +38,8 @@ export interface RunDeps extends ControllerDeps {
   readonly seals: PinSeals;
   readonly objects: Pick<WorkspaceObjects, "name" | "unname" | "known" | "onChange">;
   readonly resolver: Resolver;
+  /** For tests, which have to know when a content is packed. */
+  readonly pack?: Pack;
 }
 
 export interface Controllers {

@@ -9,7 +9,12 @@ import {
   policies,
 } from "@flotilla/shared/api/resources.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import {
+  createFakeClock,
+  type FakeClock,
+  settle,
+} from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { packContent } from "@flotilla/shared/content/content.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
@@ -50,6 +55,8 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   const caches = createTestCaches();
   const secretsOf = new Map<string, { readonly version: number; readonly data: SecretData }>();
   const listeners = new Set<WorkspaceListener>();
+  /** Compression runs in real time, whatever the clock says. */
+  const packings = new Set<Promise<unknown>>();
   let lastVersion = 0;
   let running = start();
 
@@ -60,6 +67,11 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       rest,
       caches,
       resolver,
+      pack: (content) => {
+        const packing = packContent(content);
+        packings.add(packing);
+        return packing;
+      },
       clock,
       log,
       hubId: "hub",
@@ -121,6 +133,15 @@ export function createTestLeader(resolver: Resolver): TestLeader {
     }
   }
 
+  async function packed(): Promise<void> {
+    while (packings.size > 0) {
+      const now = [...packings];
+      await Promise.allSettled(now);
+      for (const packing of now) packings.delete(packing);
+      await settle();
+    }
+  }
+
   function deliver(): void {
     const deliverAll = <T extends KubeObject>(cache: WatchedStore<T>, resource: Resource<T>) =>
       deliverKind(cache, rest.all(resource));
@@ -151,8 +172,11 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       for (let left = ms; left > 0; left -= stepMs) {
         deliver();
         await clock.advance(Math.min(stepMs, left));
+        await packed();
       }
       deliver();
+      await clock.advance(0);
+      await packed();
     },
     async drop() {
       await running.end();
