@@ -15,7 +15,7 @@ import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { serverNames } from "./identity/server-names.ts";
 import { lead } from "./leader/lead.ts";
-import { createSeriesBook } from "./metrics/series.ts";
+import { createSeriesRegistry } from "./metrics/series.ts";
 import { createReplica } from "./presence/replica.ts";
 import { createCurrency } from "./report/currency.ts";
 import { createReportWriter } from "./report/report-writer.ts";
@@ -42,7 +42,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const log = createLog({ name: "hub", level: config.logLevel });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  const series = createSeriesBook();
+  const series = createSeriesRegistry();
   const kubeconfig = await loadKubeconfig({
     ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
     ...(config.context !== undefined && { context: config.context }),

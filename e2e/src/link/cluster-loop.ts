@@ -1,7 +1,7 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
 import { after } from "node:test";
-import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
+import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
 import { namespaces } from "@flotilla/shared/kube/core-resources.ts";

@@ -23,12 +23,12 @@ import type { Patterns } from "../policy/patterns.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import type { ChartResolver } from "../resolve/chart-resolver.ts";
 import { isFetchFailureChange } from "../resolve/pin-check.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
 import type { Publisher } from "../status/publisher.ts";
 import { coalesce } from "./coalesce.ts";
 import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";
-import { createContentPacker, goesTo, type Pack } from "./place.ts";
+import { createContentPacker, isTargetedAt, type Pack } from "./place.ts";
 import { bundlePreparer } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
@@ -42,7 +42,7 @@ export interface BundleControllerDeps extends ControllerDeps {
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
-  readonly seals: PinSeals;
+  readonly seals: PinSigner;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
   /** Rolls up the statuses that depend on a Bundle. */
@@ -106,7 +106,7 @@ export function bundleWatches(
       .filter(
         (bundle) =>
           isMissingTargets(bundle) ||
-          sides.some((cluster) => goesTo(bundle, cluster, namespaceGroups)),
+          sides.some((cluster) => isTargetedAt(bundle, cluster, namespaceGroups)),
       )
       .map(keyOf);
   }

@@ -7,7 +7,7 @@ import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isBundleOf } from "../cache/keys.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import type { FrontEnd } from "../frontend/front-end.ts";
 import { planBundle } from "../helmop/plan.ts";
 import { validate as validateHelmOp } from "../helmop/validate.ts";

@@ -12,14 +12,14 @@ import { type PackedContent, packContent } from "@flotilla/shared/content/conten
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { buildContent } from "../content/build-content.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../targeting/match.ts";
 import { mergeOptions } from "../targeting/merge.ts";
 import { missing } from "../targeting/missing.ts";
 import { bundleLabels } from "./labels.ts";
 import type { Placement } from "./plan-deployments.ts";
 
-export interface Placements {
+export interface TargetMatches {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
   readonly contents: readonly PackedTarget[];
@@ -69,17 +69,21 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
 }
 
 /** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
-export function goesTo(bundle: Bundle, cluster: Cluster, groups: readonly ClusterGroup[]): boolean {
+export function isTargetedAt(
+  bundle: Bundle,
+  cluster: Cluster,
+  groups: readonly ClusterGroup[],
+): boolean {
   const targets = bundle.spec.targets ?? [];
   return targetFor(toTargetCluster(cluster), targets, groups.map(toTargetGroup)) !== undefined;
 }
 
-export async function place(
+export async function matchTargets(
   bundle: Bundle,
   clusters: readonly Cluster[],
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
-): Promise<Placements> {
+): Promise<TargetMatches> {
   const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

@@ -16,7 +16,7 @@ import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import { attemptText, type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
 import { handledOf, openRequests } from "../resolve/requests.ts";
 import { notesOn } from "../resolve/resolve-charts.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
@@ -66,7 +66,7 @@ export interface PrepareDeps {
   readonly patterns: Patterns;
   readonly access: ChartAccess;
   readonly charts: ChartResolver;
-  readonly seals: PinSeals;
+  readonly seals: PinSigner;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {

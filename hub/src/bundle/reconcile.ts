@@ -24,7 +24,7 @@ import { byBundle } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { holds, isWorthPublishing } from "../frontend/front-end.ts";
-import { recordViolation } from "../policy/report-violation.ts";
+import { recordViolation } from "../policy/record-violation.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import type { Publisher } from "../status/publisher.ts";
 import {
@@ -37,7 +37,7 @@ import {
 } from "./decided-status.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./finalizer.ts";
 import { listDeployments } from "./list-deployments.ts";
-import { type ContentPacker, place } from "./place.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
 
@@ -169,7 +169,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     }
   > {
     const namespace = bundle.metadata.namespace ?? "";
-    const { placements, contents, missing } = await place(
+    const { placements, contents, missing } = await matchTargets(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
       deps.groups.byIndex(byNamespace, namespace),

@@ -4,7 +4,7 @@ import type { BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { decidedBundle } from "../testing/decided.ts";
 import { aBundle, aDeployment, digestA, httpPin, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { type BundleInputs, bundleStatus, isUrgentBundle } from "./status.ts";
 
 const resourceCounts = {
@@ -23,7 +23,7 @@ const ready = aDeployment("paris", {
 const waiting = aDeployment("rome");
 const settled: BundleInputs = {
   bundle: decidedBundle(aBundle({}, { generation: 4 }), { generation: 4 }),
-  ...tallied([ready]),
+  ...aggregated([ready]),
   now,
 };
 
@@ -44,7 +44,7 @@ describe("the status of a Bundle", () => {
   });
 
   test("shows the worst state", () => {
-    const status = statusOf({ ...settled, ...tallied([ready, waiting]) });
+    const status = statusOf({ ...settled, ...aggregated([ready, waiting]) });
 
     assert.deepEqual(status.display, {
       readyClusters: "1/2",
@@ -87,7 +87,7 @@ describe("the status of a Bundle", () => {
   });
 
   test("is news when all are ready, and not while they wait", () => {
-    const progress = statusOf({ ...settled, ...tallied([waiting]) });
+    const progress = statusOf({ ...settled, ...aggregated([waiting]) });
 
     assert.equal(isUrgentBundle(undefined, progress), false);
     assert.equal(isUrgentBundle(progress, statusOf(settled)), true);

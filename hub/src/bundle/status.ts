@@ -4,7 +4,7 @@ import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { isUrgentChange } from "../status/urgency.ts";
-import type { Tally } from "../summary/aggregate.ts";
+import type { Aggregate } from "../summary/bundle-aggregate.ts";
 import { type OfflineClusters, offlineFields } from "../summary/offline-clusters.ts";
 import { bundleReady } from "../summary/ready-condition.ts";
 import { countsText, worstState } from "../summary/summarize.ts";
@@ -13,7 +13,7 @@ export interface BundleInputs {
   /** With the status that its reconcile decided. */
   readonly bundle: Bundle;
   readonly summary: BundleSummary;
-  readonly tally: Tally;
+  readonly tally: Aggregate;
   readonly offline: OfflineClusters;
   /** RFC 3339. */
   readonly now: string;

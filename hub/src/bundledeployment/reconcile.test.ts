@@ -10,7 +10,7 @@ import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { hasNobodyToConfirm, release, tombstoneReconciler } from "./reconcile.ts";
+import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
@@ -62,7 +62,7 @@ for (const [what, deployment, cluster, goes] of cases) {
       aContext(),
     );
 
-    assert.equal(hasNobodyToConfirm(deployment, cluster), goes);
+    assert.equal(needsNoConfirmation(deployment, cluster), goes);
     assert.equal(kube.peek(bundleDeployments, deployment.metadata) === undefined, goes);
   });
 }

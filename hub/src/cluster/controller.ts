@@ -18,12 +18,12 @@ import type { Change } from "@flotilla/shared/kube/store.ts";
 import type { ControllerDeps } from "../cache/deps.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import { clusterKeyOfNamespace, hasNamespace } from "../clusterstate/cluster-namespace.ts";
-import { isLeaving } from "../clusterstate/deletion.ts";
+import { isBeingEmptied } from "../clusterstate/deletion.ts";
 import { createPublisher, type Publisher } from "../status/publisher.ts";
 import { type Aggregates, isPresenceChange } from "../summary/aggregates.ts";
 import { summarize } from "../summary/summarize.ts";
 import { clusterReconciler } from "./reconcile.ts";
-import { clusterStatus, isClusterNews } from "./status.ts";
+import { clusterStatus, isUrgentCluster } from "./status.ts";
 
 export interface ClusterControllerDeps extends ControllerDeps {
   readonly aggregates: Pick<Aggregates, "ofCluster">;
@@ -99,7 +99,7 @@ export function createClusterPublisher({
     log,
     resource: clusterResource,
     store: clusters.store,
-    isUrgent: isClusterNews,
+    isUrgent: isUrgentCluster,
     rollUp(cluster) {
       const { namespace: workspace = "", name } = cluster.metadata;
       const namespace = clusterNamespaceName(workspace, name);
@@ -115,7 +115,7 @@ export function createClusterPublisher({
           nameOf: bundleKeyOf,
         }),
         tally,
-        ...(isLeaving(cluster) && { remaining: remainingIn(namespace) }),
+        ...(isBeingEmptied(cluster) && { remaining: remainingIn(namespace) }),
         now: new Date(clock.now()).toISOString(),
       });
     },

@@ -14,12 +14,12 @@ import type { Store } from "@flotilla/shared/kube/store.ts";
 import {
   clusterKeyOfNamespace,
   clusterNamespaceFor,
-  enrolmentOf,
-  isOutdated,
+  enrolmentAnnotations,
+  isEnrolmentOutdated,
   removedClientOf,
 } from "../clusterstate/cluster-namespace.ts";
 import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
-import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
+import { type EmptyDeps, emptyCluster, ensureFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */
@@ -39,17 +39,17 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
       return done();
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
-      await empty(deps, cluster, signal);
+      await emptyCluster(deps, cluster, signal);
       deps.refresh(key);
       return done();
     }
-    await keepFinalizer(deps, cluster, signal);
+    await ensureFinalizer(deps, cluster, signal);
     if (namespace?.metadata.deletionTimestamp !== undefined) {
       // That of an earlier Cluster of this name. Its end is a change that leads here again.
       return done();
     }
     if (namespace === undefined) await build(cluster, signal);
-    else if (isOutdated(namespace, cluster)) await inform(namespace, cluster, signal);
+    else if (isEnrolmentOutdated(namespace, cluster)) await inform(namespace, cluster, signal);
     deps.refresh(key);
     return done();
   };
@@ -82,7 +82,7 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
 
   async function inform(house: Namespace, cluster: Cluster, signal: AbortSignal): Promise<void> {
     const { name, uid, resourceVersion } = house.metadata;
-    const body = { metadata: { uid, resourceVersion, annotations: enrolmentOf(cluster) } };
+    const body = { metadata: { uid, resourceVersion, annotations: enrolmentAnnotations(cluster) } };
     const written = await deps.rest.patch(
       namespaces,
       { name },

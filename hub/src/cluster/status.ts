@@ -6,7 +6,7 @@ import { presenceOf } from "../clusterstate/presence.ts";
 import { revocationOf } from "../clusterstate/revocation.ts";
 import type { ConditionState } from "../frontend/front-end.ts";
 import { isUrgentChange } from "../status/urgency.ts";
-import type { Tally } from "../summary/aggregate.ts";
+import type { Aggregate } from "../summary/bundle-aggregate.ts";
 import { summaryReady } from "../summary/ready-condition.ts";
 import { worstState } from "../summary/summarize.ts";
 
@@ -15,7 +15,7 @@ export interface ClusterInputs {
   /** The cluster's own namespace, once it is there. */
   readonly namespace: string;
   readonly summary: BundleSummary;
-  readonly tally: Tally;
+  readonly tally: Aggregate;
   /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
   readonly remaining?: readonly string[];
   /** RFC 3339. */
@@ -60,7 +60,7 @@ export function clusterStatus({
   };
 }
 
-export function isClusterNews(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
+export function isUrgentCluster(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
   if (before?.namespace !== after.namespace) return true;
   return isUrgentChange(
     findCondition(before?.conditions, "Ready"),

@@ -6,12 +6,12 @@ import { clusterGroups } from "@flotilla/shared/api/resources.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { ControllerDeps } from "../cache/deps.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { unheardSince } from "../clusterstate/presence.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
 import { createPublisher, type Publisher } from "../status/publisher.ts";
-import { worstOf } from "../summary/aggregate.ts";
 import type { Aggregates } from "../summary/aggregates.ts";
+import { worstOf } from "../summary/bundle-aggregate.ts";
 import { summarize } from "../summary/summarize.ts";
-import { clusterGroupStatus, isClusterGroupNews } from "./status.ts";
+import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
 
 export interface ClusterGroupPublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
@@ -41,7 +41,7 @@ export function createClusterGroupPublisher({
     log,
     resource: clusterGroups,
     store: groups.store,
-    isUrgent: isClusterGroupNews,
+    isUrgent: isUrgentClusterGroup,
     rollUp(group) {
       const tally = aggregates.ofGroup(keyOf(group));
       const summary = summarize({
@@ -49,7 +49,7 @@ export function createClusterGroupPublisher({
         pending: 0,
         lookUp: worstDeploymentOf,
         nameOf: clusterKeyOf,
-        unheardSince: (deployment) => unheardSince(clusters.store.get(clusterKeyOf(deployment))),
+        unheardSince: (deployment) => offlineSince(clusters.store.get(clusterKeyOf(deployment))),
       });
       return clusterGroupStatus({
         group,

@@ -3,14 +3,14 @@ import { type BundleSummary, maxListed } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import type { ConditionState } from "../frontend/front-end.ts";
 import { isUrgentChange } from "../status/urgency.ts";
-import type { GroupTally } from "../summary/group-aggregate.ts";
+import type { GroupAggregate } from "../summary/group-aggregate.ts";
 import { summaryReady } from "../summary/ready-condition.ts";
 import { worstState } from "../summary/summarize.ts";
 import { selectorProblem } from "../targeting/selector-problem.ts";
 
 export interface ClusterGroupInputs {
   readonly group: ClusterGroup;
-  readonly tally: GroupTally;
+  readonly tally: GroupAggregate;
   readonly summary: BundleSummary;
   /** RFC 3339. */
   readonly now: string;
@@ -49,7 +49,7 @@ export function clusterGroupStatus({
   };
 }
 
-export function isClusterGroupNews(
+export function isUrgentClusterGroup(
   before: ClusterGroupStatus | undefined,
   after: ClusterGroupStatus,
 ): boolean {
@@ -65,7 +65,7 @@ function processedVerdict({ spec }: ClusterGroup): ConditionState {
     : { status: "False", reason: "Error", message: `the selector cannot be used: ${problem}` };
 }
 
-function readyVerdict(tally: GroupTally, summary: BundleSummary): ConditionState {
+function readyVerdict(tally: GroupAggregate, summary: BundleSummary): ConditionState {
   const ready = summaryReady(summary, "Cluster");
   if (tally.clusters === 0) return { ...ready, message: "no cluster belongs to the group" };
   const away = tally.offline.size;

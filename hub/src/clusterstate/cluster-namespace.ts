@@ -37,7 +37,7 @@ export function clusterNamespaceFor(cluster: Cluster): Namespace {
       annotations: {
         [clusterNamespaceAnnotation]: namespace,
         [clusterAnnotation]: name,
-        ...enrolmentOf(cluster),
+        ...enrolmentAnnotations(cluster),
       },
     },
   };
@@ -59,7 +59,10 @@ export function clusterKeyOfNamespace(namespace: Namespace): ObjectKey | undefin
 }
 
 /** What the namespace has to say about who enrolled; nothing of a Cluster that nobody has enrolled as with a token. */
-export function enrolmentOf({ metadata, spec }: Cluster): Readonly<Record<string, string>> {
+export function enrolmentAnnotations({
+  metadata,
+  spec,
+}: Cluster): Readonly<Record<string, string>> {
   const token = metadata.annotations?.[registrationTokenAnnotation];
   if (token === undefined || !spec.clientID) return {};
   return {
@@ -69,8 +72,8 @@ export function enrolmentOf({ metadata, spec }: Cluster): Readonly<Record<string
 }
 
 /** Whether the namespace does not say it yet, or speaks of an earlier enrolment. */
-export function isOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
-  return Object.entries(enrolmentOf(cluster)).some(
+export function isEnrolmentOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
+  return Object.entries(enrolmentAnnotations(cluster)).some(
     ([name, value]) => metadata.annotations?.[name] !== value,
   );
 }

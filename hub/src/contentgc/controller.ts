@@ -3,7 +3,7 @@ import { isExistenceChange, ownKey, watch } from "@flotilla/shared/kube/controll
 import { type Controller, createController } from "@flotilla/shared/kube/controller.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { ControllerDeps } from "../cache/deps.ts";
-import { byDigest, contentsNamedBy } from "../cache/indexes.ts";
+import { byDigest, contentsReferredBy } from "../cache/indexes.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { collectReconciler } from "./reconcile.ts";
 
@@ -32,7 +32,7 @@ export function createContentController(
       watch(deployments, {
         predicate: ({ before }) => before !== undefined,
         toKeys: ({ before }) =>
-          (before === undefined ? [] : contentsNamedBy(before)).flatMap((digest) =>
+          (before === undefined ? [] : contentsReferredBy(before)).flatMap((digest) =>
             contents.store.byIndex(byDigest, digest).map(keyOf),
           ),
         replay: false,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { isLeaving } from "../clusterstate/deletion.ts";
+import { isBeingEmptied } from "../clusterstate/deletion.ts";
 import { createdAtOf, revocationOf } from "../clusterstate/revocation.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
@@ -62,7 +62,7 @@ function enrolAs(cluster: Cluster, { fingerprint, token }: ChoiceInputs): Cluste
   const refused = (why: RefusedChoice): ClusterChoice => ({ kind: "refused", cluster, why });
   if (cluster.metadata.deletionTimestamp !== undefined) {
     // Its agent is waited for, also when its certificate has ended meanwhile.
-    const isAwaited = isLeaving(cluster) && isKnown && revocation === undefined;
+    const isAwaited = isBeingEmptied(cluster) && isKnown && revocation === undefined;
     return isAwaited ? { kind: "same", cluster } : refused("going");
   }
   if (revocation !== undefined) {

@@ -5,7 +5,7 @@
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { Condition, NewCondition } from "@flotilla/shared/conditions/condition.ts";
 import { type AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 
 /** `T`: the kind; `Inputs`: what its status is made from. */
 export interface FrontEnd<T, Inputs, Status> {

@@ -5,14 +5,14 @@ import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./status.ts";
 
 const resolving: HelmOpDecision = {};
 const rejected: HelmOpDecision = { accepted: "no chart" };
 
 function paris(status: BundleDeploymentStatus, deploymentID = digestA) {
-  return tallied([
+  return aggregated([
     aDeployment("paris", { status, spec: { deploymentID, stagedDeploymentID: deploymentID } }),
   ]);
 }
@@ -23,7 +23,7 @@ const failed = paris({ conditions: [{ type: "Deployed", status: "False", message
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
 const made = { bundle: decidedBundle(aBundle()) };
-const unmade = { bundle: undefined, ...tallied([]) };
+const unmade = { bundle: undefined, ...aggregated([]) };
 const pollFailed: HelmOpDecision = {
   ...accepted,
   lastPollingTriggered: now,
@@ -106,7 +106,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     [
       [
         "no cluster matches",
-        { bundle: decidedBundle(aBundle(), { targets: 0 }), ...tallied([]) },
+        { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([]) },
         "False",
         "False",
       ],

@@ -10,7 +10,7 @@ import type { Patterns } from "../policy/patterns.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import type { ChartResolver } from "../resolve/chart-resolver.ts";
 import { isFetchFailureChange } from "../resolve/pin-check.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
 import type { Publisher } from "../status/publisher.ts";
 import { helmOpReconciler } from "./reconcile.ts";
 
@@ -21,7 +21,7 @@ export interface HelmOpControllerDeps extends ControllerDeps {
   readonly secrets: Watch;
   readonly charts: ChartResolver;
   readonly patterns: Patterns;
-  readonly seals: PinSeals;
+  readonly seals: PinSigner;
 }
 
 /** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */

@@ -2,7 +2,7 @@
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { setCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { entryFor, wantedBy } from "../frontend/charts.ts";
+import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
 import { chartNotResolved, notAccepted } from "../frontend/front-end.ts";
 import type { ResolutionState } from "../resolve/attempt.ts";
 import { attemptText, isAllPinned } from "../resolve/chart-resolver.ts";
@@ -75,7 +75,7 @@ export function resolvedStatus(
   const { pins, attempt, lastPollTime, pinCheck } = state;
   const { pins: _, pinCheck: __, ...kept } = status ?? {};
   const observedGeneration = generationOf(helmOp);
-  const own = entryFor(pins, wantedBy(helmOp.spec.helm ?? {}))?.pin;
+  const own = entryFor(pins, chartReferenceOf(helmOp.spec.helm ?? {}))?.pin;
   const isPinned = isAllPinned(helmOp, state);
   // The message of True is rolled up with what clusters report (status.ts).
   const accepted = isPinned

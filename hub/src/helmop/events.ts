@@ -4,7 +4,7 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import { unknownFieldRemarks } from "../frontend/remarks.ts";
-import { recordViolation } from "../policy/report-violation.ts";
+import { recordViolation } from "../policy/record-violation.ts";
 
 /** Names unknown fields once for each generation. */
 export function recordRemarks(

@@ -5,8 +5,8 @@ import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { hubErrors } from "../errors.ts";
-import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 
 const refused = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
@@ -15,7 +15,7 @@ const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
 /** One that is polled, whose repository gives these answers, the last of them for good. */
 function polled(...answers: readonly (Pin | AppError)[]) {
   let asked = 0;
-  const loop = createHelmOpLoop({
+  const loop = createTestHelmOps({
     listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
     resolvePin() {
       const answer = answers[Math.min(asked, answers.length - 1)];

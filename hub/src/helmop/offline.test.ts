@@ -17,7 +17,7 @@ import {
   now,
   workspace,
 } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";
@@ -50,7 +50,7 @@ function statusOf(
   const status = helmOpStatus({
     helmOp: decidedHelmOp(aHelmOp({}, {}, before), accepted),
     bundle: decidedBundle(aBundle(), { targets: deployments.length }),
-    ...tallied(deployments, 0, away),
+    ...aggregated(deployments, 0, away),
     now,
   });
   assert.ok(status !== undefined);
@@ -166,7 +166,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     const status = statusOf(deployments, [asleep("paris")]);
     const ofBundle = bundleStatus({
       bundle: decidedBundle(aBundle(), { targets: 2 }),
-      ...tallied(deployments, 0, [asleep("paris")]),
+      ...aggregated(deployments, 0, [asleep("paris")]),
       now,
     });
     assert.ok(ofBundle !== undefined);

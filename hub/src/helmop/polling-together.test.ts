@@ -6,7 +6,7 @@ import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts
 import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { createHelmOpLoop } from "../testing/helm-op-loop.ts";
+import { createTestHelmOps } from "../testing/helm-op-loop.ts";
 import { aHelmOp } from "../testing/objects.ts";
 
 const many = 1_000;
@@ -23,7 +23,7 @@ after(() => server[Symbol.asyncDispose]());
 const clock = createFakeClock();
 const client = createTestClient({ clock });
 after(() => client.close());
-const loop = createHelmOpLoop(client, clock);
+const loop = createTestHelmOps(client, clock);
 const keys = Array.from({ length: many }, (_, at) =>
   keyOf({ namespace: "fleet-default", name: `web-${at}` }),
 );

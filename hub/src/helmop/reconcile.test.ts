@@ -8,7 +8,7 @@ import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
+import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
 
 const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
@@ -26,7 +26,7 @@ function repository(first: Pin | AppError) {
         : Promise.resolve({ pin: current, problems: [] });
     },
   };
-  return { answers, loop: createHelmOpLoop(resolver) };
+  return { answers, loop: createTestHelmOps(resolver) };
 }
 
 function annotated(name: string, value: string, helmOp: HelmOp): HelmOp {

@@ -20,7 +20,7 @@ import { violationOf } from "../policy/violation.ts";
 import type { ResolutionState } from "../resolve/attempt.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
 import { type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
 import { handledOf, openRequests, type Requests } from "../resolve/requests.ts";
 import type { Publisher } from "../status/publisher.ts";
 import {
@@ -40,7 +40,7 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
   readonly patterns: Patterns;
   readonly statuses: Pick<Publisher<HelmOpStatus, HelmOp>, "current" | "publish">;
   readonly charts: ChartResolver;
-  readonly seals: PinSeals;
+  readonly seals: PinSigner;
   readonly access: ChartAccess;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
@@ -91,7 +91,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     ]);
     if (isAllPinned(helmOp, state)) {
       const bundle = planBundle(helmOp, state.pins, access.caBundle);
-      await writeBundle(deps, deps.seals.sealed(bundle), signal);
+      await writeBundle(deps, deps.seals.signed(bundle), signal);
     }
     const next = resolvedStatus(helmOp, status, {
       state,

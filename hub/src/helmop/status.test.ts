@@ -4,7 +4,7 @@ import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, httpPin, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus, isUrgentHelmOp } from "./status.ts";
 
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
@@ -15,7 +15,7 @@ const failed = aDeployment("rome", {
 const settled: HelmOpInputs = {
   helmOp: decidedHelmOp(aHelmOp(), { ...accepted, version: "1.2.9" }),
   bundle: decidedBundle(aBundle()),
-  ...tallied([ready]),
+  ...aggregated([ready]),
   now,
 };
 
@@ -60,7 +60,7 @@ describe("the status of a HelmOp", () => {
   });
 
   test("shows the worst state and what it says", () => {
-    const status = statusOf({ ...settled, ...tallied([ready, failed]) });
+    const status = statusOf({ ...settled, ...aggregated([ready, failed]) });
 
     assert.deepEqual(status.display, {
       readyBundleDeployments: "1/2",
@@ -118,7 +118,7 @@ describe("the version of a bare archive", () => {
     aDeployment(cluster, { status: version === undefined ? {} : { version } });
 
   test("is empty before any cluster has reported one", () => {
-    const inputs = { ...settled, helmOp, ...tallied([has("paris")]) };
+    const inputs = { ...settled, helmOp, ...aggregated([has("paris")]) };
     assert.equal(statusOf(inputs).version, "");
   });
 
@@ -132,7 +132,7 @@ describe("the version of a bare archive", () => {
     ];
     for (const [versions, expected] of cases) {
       const deployments = versions.map((version, at) => has(`c${at}`, version));
-      assert.equal(statusOf({ ...settled, helmOp, ...tallied(deployments) }).version, expected);
+      assert.equal(statusOf({ ...settled, helmOp, ...aggregated(deployments) }).version, expected);
     }
   });
 });
@@ -252,7 +252,7 @@ describe("Polled", () => {
 
 describe("Ready of a HelmOp", () => {
   const rejected = decided({ accepted: "no chart" });
-  const nothing = tallied([]);
+  const nothing = aggregated([]);
   const cases: readonly (readonly [
     what: string,
     inputs: Partial<HelmOpInputs>,
@@ -328,15 +328,15 @@ describe("Ready of a HelmOp", () => {
     ],
     [
       "that leaves its last cluster",
-      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...tallied([failed]) },
+      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([failed]) },
       "False",
       "ErrApplied",
       /rome/,
     ],
-    ["that waits for clusters", tallied([ready], 1), "False", "Pending", /^Pending\(1\)$/],
+    ["that waits for clusters", aggregated([ready], 1), "False", "Pending", /^Pending\(1\)$/],
     [
       "that failed somewhere",
-      tallied([ready, failed]),
+      aggregated([ready, failed]),
       "False",
       "ErrApplied",
       /^ErrApplied\(1\) \[Cluster fleet-default\/rome: no chart\]$/,
@@ -375,8 +375,8 @@ describe("what cannot wait of a HelmOp", () => {
       true,
     ],
     ["a chart that is being resolved", decided({ version: "1.2.9" }), false],
-    ["a rollout that begins", tallied([aDeployment("paris")]), false],
-    ["a failure", tallied([failed]), true],
+    ["a rollout that begins", aggregated([aDeployment("paris")]), false],
+    ["a failure", aggregated([failed]), true],
   ];
   for (const [what, inputs, urgent] of cases) {
     test(`${what}: ${urgent ? "at once" : "later"}`, () => {

@@ -3,11 +3,11 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { entryFor, wantedBy } from "../frontend/charts.ts";
+import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
 import type { ConditionState } from "../frontend/front-end.ts";
 import { isUrgentChange } from "../status/urgency.ts";
-import { commonVersion, type Tally } from "../summary/aggregate.ts";
 import { type Archives, differingArchives } from "../summary/archives.ts";
+import { type Aggregate, commonVersion } from "../summary/bundle-aggregate.ts";
 import type { OfflineClusters } from "../summary/offline-clusters.ts";
 import { bundleReady } from "../summary/ready-condition.ts";
 import { rollUp } from "../summary/roll-up.ts";
@@ -19,7 +19,7 @@ export interface HelmOpInputs {
   /** Its Bundle, with the status that its reconcile decided. */
   readonly bundle: Bundle | undefined;
   readonly summary: BundleSummary;
-  readonly tally: Tally;
+  readonly tally: Aggregate;
   readonly offline: OfflineClusters;
   /** What the clusters have installed. */
   readonly archives: Archives;
@@ -77,8 +77,8 @@ export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpSt
 }
 
 /** An archive at a bare address has the version that clusters report. */
-function versionOf({ spec, status }: HelmOp, tally: Tally): string | undefined {
-  const own = entryFor(status?.pins ?? [], wantedBy(spec.helm ?? {}))?.pin;
+function versionOf({ spec, status }: HelmOp, tally: Aggregate): string | undefined {
+  const own = entryFor(status?.pins ?? [], chartReferenceOf(spec.helm ?? {}))?.pin;
   return own?.kind === "tarball" ? commonVersion(tally) : status?.version;
 }
 

@@ -8,7 +8,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { isBundleOf } from "../cache/keys.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 
 export interface WriteBundleDeps {
   readonly rest: KubeRest;

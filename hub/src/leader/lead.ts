@@ -6,16 +6,16 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { type Caches, refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";
-import type { SeriesBook } from "../metrics/series.ts";
+import type { SeriesRegistry } from "../metrics/series.ts";
 import { runLostAgents } from "../presence/lost-agents.ts";
 import type { Replica } from "../presence/replica.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
 import { prepareWorkspaces } from "../workspace/prepare-workspaces.ts";
 import { type RunDeps, runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "seals" | "caches"> {
   readonly caches: Caches;
-  readonly series: Pick<SeriesBook, "register">;
+  readonly series: Pick<SeriesRegistry, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
@@ -44,7 +44,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         prepareWorkspaces(guarded),
         refreshCaches(caches, leading),
       ]);
-      const seals = createPinSeals(sealKey);
+      const seals = createPinSigner(sealKey);
       onLeading(true);
       try {
         await Promise.all([

@@ -18,7 +18,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { clusterNamespaceFor } from "../clusterstate/cluster-namespace.ts";
 import { createContentStore } from "../content/content-store.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
 import { accepted, decidedBundle, decidedHelmOp } from "../testing/decided.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, digestA, workspace } from "../testing/objects.ts";
@@ -79,7 +79,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
       listChartVersions: () => Promise.reject(new Error("no source")),
       resolvePin: () => Promise.reject(new Error("no source")),
     },
-    seals: createPinSeals(Buffer.from("seal")),
+    seals: createPinSigner(Buffer.from("seal")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),
     events: { record: () => undefined, flush: () => Promise.resolve() },
     objects: {

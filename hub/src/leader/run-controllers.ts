@@ -22,12 +22,12 @@ import type { ContentStore } from "../content/content-store.ts";
 import { createContentController } from "../contentgc/controller.ts";
 import { createHelmOpController } from "../helmop/controller.ts";
 import { createHelmOpPublisher } from "../helmop/publisher.ts";
-import type { SeriesBook } from "../metrics/series.ts";
+import type { SeriesRegistry } from "../metrics/series.ts";
 import { statusMetrics } from "../metrics/status-metrics.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { createChartAccess, watchSecrets } from "../resolve/chart-access.ts";
 import { createChartResolver } from "../resolve/chart-resolver.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
 import { createAggregates, isPresenceChange } from "../summary/aggregates.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 
@@ -35,7 +35,7 @@ export interface RunDeps extends ControllerDeps {
   readonly contents: ContentStore;
   /** Identifies the hub. */
   readonly hubId: string;
-  readonly seals: PinSeals;
+  readonly seals: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "name" | "unname" | "known" | "onChange">;
   readonly resolver: Resolver;
   /** For tests, which have to know when a content is packed. */
@@ -52,7 +52,7 @@ export interface Controllers {
 
 /** Runs until `signal` aborts. The caches must have synced. */
 export async function runControllers(
-  deps: RunDeps & { readonly series: Pick<SeriesBook, "register"> },
+  deps: RunDeps & { readonly series: Pick<SeriesRegistry, "register"> },
   signal: AbortSignal,
 ): Promise<void> {
   const { helmOps, bundles, clusters } = deps.caches;

@@ -20,9 +20,9 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import { release } from "../bundledeployment/reconcile.ts";
 import {
   deploymentStatus,
-  isDeploymentNews,
   isOutdated,
-  type PlacedReport,
+  isUrgentDeployment,
+  type SequencedReport,
 } from "../bundledeployment/status.ts";
 import type { ReportSink } from "../handout/report-sink.ts";
 import { createPublisher } from "../status/publisher.ts";
@@ -45,7 +45,7 @@ export interface ReportWriterDeps {
 const writeTimeoutMs = longestGapMs;
 
 interface Pending {
-  readonly report: PlacedReport;
+  readonly report: SequencedReport;
   readonly cluster: ObjectKey;
   readonly waiting: (() => void)[];
 }
@@ -59,7 +59,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
     rest: { ...deps.rest, replace },
     resource: bundleDeployments,
     store: deps.deployments,
-    isUrgent: isDeploymentNews,
+    isUrgent: isUrgentDeployment,
     rollUp: (deployment) => {
       const latest = pending.get(keyOf(deployment));
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)

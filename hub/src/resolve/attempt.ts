@@ -9,7 +9,7 @@ import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { PinCheck, ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
 import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
-import { entryFor, type WantedChart, wantedCharts } from "../frontend/charts.ts";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
 import { type Moment, planPoll, pollingIntervalMs, retryMs } from "./polling.ts";
@@ -50,7 +50,7 @@ export interface AttemptPlan {
   readonly follow: boolean;
   /** The pinned versions are looked up again. */
   readonly checkPins: boolean;
-  readonly sharingOf: (wanted: WantedChart) => Sharing;
+  readonly sharingOf: (wanted: ChartReference) => Sharing;
 }
 
 /** A retry accepts answers that others got in this last part of its delay. */
@@ -76,7 +76,7 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
     (schedule.isDue || schedule.isNew || mayRecover);
   const isPolled = pollingIntervalMs(helmOp) !== undefined;
   const poll = isRequested || isRetryOfRequest || (isPolled && (schedule.isDue || mayRecover));
-  const isMissing = wantedCharts(helmOp).some((wanted) => entryFor(pins, wanted) === undefined);
+  const isMissing = chartReferences(helmOp).some((wanted) => entryFor(pins, wanted) === undefined);
   const isMissingDue =
     isMissing && (schedule.isNew || schedule.isDue || mayRecover || attempt.error === undefined);
   const checkPins = inputs.isFetchFailing && isCheckDue(state.pinCheck, moment.nowMs);
@@ -118,7 +118,7 @@ function longestDelayMs(helmOp: HelmOp): number {
 function sharing(
   { helmOp, state, open, moment, monotonicMs, requestedAtMs }: AttemptInputs,
   { follow, isSlot }: { readonly follow: boolean; readonly isSlot: boolean },
-): (wanted: WantedChart) => Sharing {
+): (wanted: ChartReference) => Sharing {
   const requests = [open.reconcile, open.poll].filter((value) => value !== undefined);
   const { failures = 0 } = state.attempt;
   const intervalMs = pollingIntervalMs(helmOp);
@@ -187,7 +187,8 @@ export function stateAfter(
 
 function isOnlyCheck({ helmOp, state }: AttemptInputs, { checkPins }: AttemptPlan): boolean {
   return (
-    checkPins && wantedCharts(helmOp).every((wanted) => entryFor(state.pins, wanted) !== undefined)
+    checkPins &&
+    chartReferences(helmOp).every((wanted) => entryFor(state.pins, wanted) !== undefined)
   );
 }
 
@@ -201,7 +202,7 @@ export function withoutAttempt({
   const generation = helmOp.metadata.generation ?? 0;
   const isNew = state.attempt.observedGeneration !== generation;
   const pinCheck = isNew || !isFetchFailing ? undefined : state.pinCheck;
-  const pins = state.pins.filter((pin) => entryFor(wantedCharts(helmOp), pin) !== undefined);
+  const pins = state.pins.filter((pin) => entryFor(chartReferences(helmOp), pin) !== undefined);
   if (!isNew) return { ...state, pins, pinCheck };
   const plan = planPoll(helmOp, { lastAt: state.lastPollTime, failures: 0 }, moment);
   const { error, requestFailed, credentialsVersion } = state.attempt;

@@ -118,7 +118,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
       code: "HELM_SECRET_UNUSABLE",
       message: "could not read the CA certificates of Rancher, Secret cattle-system/tls-ca: 500",
     });
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
     contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
     const { caBundle, version } = await access.of(aHelmOp());
@@ -148,7 +148,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
         code: "HELM_SECRET_UNUSABLE",
         message,
       });
-      assert.deepEqual(access.users(workspace, { kind: "Secret", name: "login" }), [key]);
+      assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "login" }), [key]);
 
       contents.set(`${workspace} Secret/login`, login);
       assert.match((await access.of(withSecret("login"))).version, /^v\d$/);
@@ -177,14 +177,14 @@ describe("how the hub accesses what a HelmOp asks for", () => {
 
     await access.of(withSecret("login"));
     assert.deepEqual(named, [...always, `${workspace} Secret/login`]);
-    assert.deepEqual(access.users(workspace, { kind: "Secret", name: "other" }), []);
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+    assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "other" }), []);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
     await access.of(aHelmOp());
     assert.deepEqual(named, always);
     await access.of(withSecret("login"));
     access.forget(key);
     assert.deepEqual(named, always);
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), []);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), []);
   });
 });

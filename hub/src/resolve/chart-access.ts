@@ -13,8 +13,8 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
-import { hubErrors } from "../errors.ts";
-import { wantedCharts } from "../frontend/charts.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { chartReferences } from "../frontend/charts.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 
 export interface ChartAccess {
@@ -22,26 +22,26 @@ export interface ChartAccess {
    * Throws HELM_SECRET_UNUSABLE, in Fleet's words. From then on the Secret is watched for this object, until `forget`.
    * `authorities`: trusted instead of Rancher's, as PEM.
    */
-  of(helmOp: HelmOp, authorities?: string): Promise<HelmOpAccess>;
+  of(helmOp: HelmOp, authorities?: string): Promise<SourceAccess>;
   /** The keys of the objects whose access depends on a Secret. */
-  users(namespace: string, ref: SupplyRef): readonly ObjectKey[];
+  keysUsing(namespace: string, ref: SupplyRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
 }
 
 /** Watches the Secrets that objects are accessed with, and maps one to the keys of those objects. */
 export function watchSecrets(
   objects: Pick<WorkspaceObjects, "onChange">,
-  access: Pick<ChartAccess, "users">,
+  access: Pick<ChartAccess, "keysUsing">,
 ): Watch {
   return {
     start: (enqueue) =>
       objects.onChange((namespace, ref) => {
-        for (const key of access.users(namespace, ref)) enqueue(key);
+        for (const key of access.keysUsing(namespace, ref)) enqueue(key);
       }),
   };
 }
 
-export interface HelmOpAccess {
+export interface SourceAccess {
   settingsFor(source: ChartSource): AccessSettings | AppError;
   /** CA certificates that are trusted where the Secret has none, as PEM. */
   readonly caBundle?: string;
@@ -164,7 +164,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
         version: versions.join(" "),
       };
     },
-    users(namespace, ref) {
+    keysUsing(namespace, ref) {
       const isForAll =
         namespace === rancherNamespace &&
         rancherAuthorities.some(({ secret }) => secret === ref.name);
@@ -187,9 +187,9 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
 /** Why the access cannot be used for one of the object's charts. */
 function firstProblem(
   helmOp: HelmOp,
-  settingsFor: HelmOpAccess["settingsFor"],
+  settingsFor: SourceAccess["settingsFor"],
 ): AppError | undefined {
-  for (const wanted of wantedCharts(helmOp)) {
+  for (const wanted of chartReferences(helmOp)) {
     const source = classifySource(wanted);
     const settings = source instanceof AppError ? undefined : settingsFor(source);
     if (settings instanceof AppError) return settings;

@@ -9,7 +9,7 @@ import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { byBundle } from "../cache/indexes.ts";
-import { entryFor, wantedCharts } from "../frontend/charts.ts";
+import { chartReferences, entryFor } from "../frontend/charts.ts";
 import {
   type AttemptInputs,
   type AttemptPlan,
@@ -18,7 +18,7 @@ import {
   stateAfter,
   withoutAttempt,
 } from "./attempt.ts";
-import type { HelmOpAccess } from "./chart-access.ts";
+import type { SourceAccess } from "./chart-access.ts";
 import { isFetchFailing, isRunByAny, nextCheckMs } from "./pin-check.ts";
 import { createRequestTimes, type Requests } from "./requests.ts";
 import { resolveCharts } from "./resolve-charts.ts";
@@ -28,7 +28,7 @@ export interface ResolveInputs {
   readonly helmOp: HelmOp;
   readonly state: ResolutionState;
   readonly open: Requests;
-  readonly access: HelmOpAccess;
+  readonly access: SourceAccess;
   /** Called when the source is about to be asked for a chart without a pin. */
   readonly onUnknown?: () => void;
 }
@@ -85,7 +85,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
   async function attempt(
     inputs: AttemptInputs,
     plan: AttemptPlan,
-    { settingsFor }: HelmOpAccess,
+    { settingsFor }: SourceAccess,
     { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
   ): Promise<Omit<Resolved, "nextMs">> {
     const { helmOp, state } = inputs;
@@ -123,7 +123,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
 
 /** Whether each chart reference has a pin, so that the object can be deployed. */
 export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pins">): boolean {
-  return wantedCharts(helmOp).every((wanted) => entryFor(pins, wanted) !== undefined);
+  return chartReferences(helmOp).every((wanted) => entryFor(pins, wanted) !== undefined);
 }
 
 /** Why the last attempt failed, and when the next one is made. */

@@ -8,9 +8,9 @@ import type { ResolveOptions, Resolver } from "@flotilla/shared/charts/resolve.t
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isEnding } from "@flotilla/shared/kube/controller.ts";
-import { entryFor, type WantedChart, wantedCharts } from "../frontend/charts.ts";
-import type { HelmOpAccess } from "./chart-access.ts";
-import { choosePin, type Hold } from "./choose-pin.ts";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
+import type { SourceAccess } from "./chart-access.ts";
+import { choosePin, type PinTrust } from "./choose-pin.ts";
 
 export interface ChartResolution {
   /** One for each chart reference that has one now. */
@@ -23,12 +23,12 @@ export interface ResolveRequest {
   /** Whatever is found is pinned, regardless of the known pin. */
   readonly follow?: boolean;
   /** Which earlier answers of a source are accepted; by default none. */
-  readonly sharingOf?: (wanted: WantedChart) => Sharing;
+  readonly sharingOf?: (wanted: ChartReference) => Sharing;
   readonly helmOp: HelmOp;
   /** Pins that stay as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
   readonly poll: boolean;
-  readonly settingsFor: HelmOpAccess["settingsFor"];
+  readonly settingsFor: SourceAccess["settingsFor"];
   /**
    * Present when an agent cannot fetch a pin: the pinned versions are looked up again, and no others. Says of a pin whether
    * no cluster runs it.
@@ -43,7 +43,7 @@ export async function resolveCharts(
   request: ResolveRequest,
 ): Promise<ChartResolution> {
   const results = await Promise.all(
-    wantedCharts(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
+    chartReferences(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
   );
   const failures = results.flatMap(({ error, pin }) =>
     error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
@@ -63,7 +63,7 @@ interface Resolved {
 
 async function resolveOne(
   resolver: Resolver,
-  wanted: WantedChart,
+  wanted: ChartReference,
   request: ResolveRequest,
 ): Promise<Resolved> {
   const { known, poll, settingsFor, isUseless, signal } = request;
@@ -93,7 +93,7 @@ async function resolveOne(
   }
 }
 
-function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Hold {
+function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): PinTrust {
   if (pin === undefined || follow === true) return "none";
   if (isUseless === undefined) return "firm";
   return isUseless(pin) ? "none" : "doubted";

@@ -4,8 +4,8 @@ import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import { status } from "@grpc/grpc-js";
-import { isLeaving } from "../clusterstate/deletion.ts";
-import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
+import { isBeingEmptied } from "../clusterstate/deletion.ts";
+import { revocationOf, revokedText } from "../clusterstate/revocation.ts";
 import { fingerprintOf } from "../identity/certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "../identity/cluster-identity.ts";
 import { RpcError, serveErrors } from "./errors.ts";
@@ -73,10 +73,10 @@ export function lossOf(
   if (cluster?.metadata.uid !== identity.uid)
     return refused(`Cluster ${name} was deleted on the hub`);
   // One that is emptied before it goes needs its agent for that.
-  if (cluster.metadata.deletionTimestamp !== undefined && !isLeaving(cluster))
+  if (cluster.metadata.deletionTimestamp !== undefined && !isBeingEmptied(cluster))
     return refused(`Cluster ${name} is being deleted on this hub`);
   const revocation = revocationOf(cluster);
-  if (revocation !== undefined) return refused(revokedSentence(name, revocation));
+  if (revocation !== undefined) return refused(revokedText(name, revocation));
   const known = cluster.metadata.annotations?.[agentKeyAnnotation];
   if (known === fingerprint) return undefined;
   return refused(

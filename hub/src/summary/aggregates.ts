@@ -13,14 +13,19 @@ import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { isOfflineIn, presenceOf } from "../clusterstate/presence.ts";
-import { createTallies, noStates, type Tallies, worstOf } from "./aggregate.ts";
+import { offlineCheck, presenceOf } from "../clusterstate/presence.ts";
+import {
+  createDeploymentAggregates,
+  type DeploymentAggregates,
+  noStates,
+  worstOf,
+} from "./bundle-aggregate.ts";
 import { countStore } from "./count-store.ts";
-import { unheardState } from "./deployment-state.ts";
-import { createGroupTallies, type GroupTally, type Member } from "./group-aggregate.ts";
+import { stateWhileOffline } from "./deployment-state.ts";
+import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
 
-export interface Aggregates extends Omit<Tallies, "change"> {
-  ofGroup(key: ObjectKey): GroupTally;
+export interface Aggregates extends Omit<DeploymentAggregates, "change"> {
+  ofGroup(key: ObjectKey): GroupAggregate;
   /** Counts a BundleDeployment as the store has it now: after a write of ours, before the watch delivers it. */
   recount(deployment: ObjectKey): void;
   /** Calls with the keys of ClusterGroups whose totals changed; `isBurst`: thousands of changes may follow. */
@@ -38,9 +43,9 @@ export interface AggregateSources {
 }
 
 export function createAggregates({ deployments, clusters, groups }: AggregateSources): Aggregates {
-  const tallies = createTallies();
-  const members = createGroupTallies((cluster) => toMember(cluster, tallies));
-  const recount = countStore(deployments.store, tallies, isOfflineIn(clusters.store));
+  const tallies = createDeploymentAggregates();
+  const members = createGroupAggregates((cluster) => toMember(cluster, tallies));
+  const recount = countStore(deployments.store, tallies, offlineCheck(clusters.store));
   const listeners = new Set<GroupListener>();
 
   function notify(changed: readonly ObjectKey[], isBurst = false): void {
@@ -109,7 +114,10 @@ export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
 }
 
 /** What a cluster counts for in its groups. */
-export function toMember(cluster: Cluster, tallies: Pick<Tallies, "ofCluster">): Member {
+export function toMember(
+  cluster: Cluster,
+  tallies: Pick<DeploymentAggregates, "ofCluster">,
+): Member {
   const { namespace = "", name } = cluster.metadata;
   const { states, total, resources } = tallies.ofCluster(clusterNamespaceName(namespace, name));
   const isOffline = presenceOf(cluster) !== "Connected";
@@ -124,6 +132,6 @@ export function toMember(cluster: Cluster, tallies: Pick<Tallies, "ofCluster">):
 
 function offlineStates(states: Member["states"]): Member["states"] {
   const offline = noStates();
-  for (const state of bundleStates) offline[unheardState(state)] += states[state];
+  for (const state of bundleStates) offline[stateWhileOffline(state)] += states[state];
   return offline;
 }

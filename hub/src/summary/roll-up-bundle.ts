@@ -7,10 +7,10 @@ import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { unheardSince } from "../clusterstate/presence.ts";
-import { type BundleTally, noTally } from "./aggregate.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Archives } from "./archives.ts";
+import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 import { listOffline, type OfflineClusters } from "./offline-clusters.ts";
 import { pendingDeployments } from "./ready-condition.ts";
@@ -23,7 +23,7 @@ export interface RollUpSources {
 }
 
 export interface BundleRollUp {
-  readonly tally: BundleTally;
+  readonly tally: BundleAggregate;
   readonly summary: BundleSummary;
   readonly offline: OfflineClusters;
 }
@@ -38,7 +38,7 @@ export function rollUpBundle(
   desired: DesiredCounts,
 ): BundleRollUp {
   const clusterOf = (deployment: BundleDeployment) => clusters.get(clusterKeyOf(deployment));
-  const tally = key === undefined ? noTally : aggregates.ofBundle(key);
+  const tally = key === undefined ? emptyAggregate : aggregates.ofBundle(key);
   return {
     tally,
     summary: summarize({
@@ -46,7 +46,7 @@ export function rollUpBundle(
       pending: key === undefined ? 0 : pendingDeployments(desired, tally.total),
       lookUp: deployments.get,
       nameOf: clusterKeyOf,
-      unheardSince: (deployment) => unheardSince(clusterOf(deployment)),
+      unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
     offline: listOffline(tally, deployments.get, clusterOf),
   };
@@ -62,7 +62,7 @@ export interface ObjectRollUp {
 export function rollUpObjects(
   { aggregates, deployments }: RollUpSources,
   key: ObjectKey,
-  tally: BundleTally,
+  tally: BundleAggregate,
 ): ObjectRollUp {
   return {
     archives: aggregates.archivesOf(key),

@@ -16,13 +16,13 @@ import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
 import { createChartResolver } from "../resolve/chart-resolver.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
 import { chartNotFetched } from "../summary/deployment-state.ts";
 import { createMemoryKube } from "./memory-kube.ts";
 import { aDeployment } from "./objects.ts";
-import { tallied } from "./tallied.ts";
+import { aggregated } from "./tallied.ts";
 
-export interface HelmOpLoop {
+export interface TestHelmOps {
   readonly clock: FakeClock;
   readonly events: readonly EventNote[];
   put(helmOp: HelmOp): void;
@@ -43,7 +43,7 @@ export interface HelmOpLoop {
   restart(): void;
 }
 
-export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
+export function createTestHelmOps(resolver: Resolver, clock = createFakeClock()): TestHelmOps {
   const rest = createMemoryKube();
   const events: EventNote[] = [];
   const stores = {
@@ -73,7 +73,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
             ? Promise.reject(next)
             : Promise.resolve({ settingsFor: () => ({}), version: next });
         },
-        users: () => [],
+        keysUsing: () => [],
         forget: () => undefined,
       },
       events: {
@@ -81,7 +81,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
         flush: () => Promise.resolve(),
       },
       clock,
-      seals: createPinSeals(Buffer.from("seal")),
+      seals: createPinSigner(Buffer.from("seal")),
     });
   }
 
@@ -100,7 +100,7 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     const status = helmOpStatus({
       helmOp: written,
       bundle: rest.peek(bundles, refOf(key)),
-      ...tallied([]),
+      ...aggregated([]),
       now: new Date(clock.now()).toISOString(),
     });
     stores.helmOps.set(rest.put(helmOps, { ...written, ...(status !== undefined && { status }) }));

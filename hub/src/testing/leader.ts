@@ -22,7 +22,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { createContentStore } from "../content/content-store.ts";
 import { createControllers } from "../leader/run-controllers.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
 import type { WorkspaceListener } from "../supply/workspace-objects.ts";
 import { createMemoryKube, type MemoryKube } from "./memory-kube.ts";
 import { createTestCaches } from "./test-caches.ts";
@@ -76,7 +76,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       log,
       hubId: "hub",
       metrics: new Registry(),
-      seals: createPinSeals(Buffer.from("seal")),
+      seals: createPinSigner(Buffer.from("seal")),
       contents: createContentStore({
         rest,
         stored: caches.contents.store,

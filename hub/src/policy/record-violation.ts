@@ -3,7 +3,7 @@ import type { Condition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { holds, policyViolation } from "../frontend/front-end.ts";
 
 /** Once for each generation, also after a change of leader. `accepted`: the condition before. Other errors have no event. */

@@ -8,14 +8,14 @@ import fc from "fast-check";
 import { bundleKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import {
-  type BundleTally,
+  type Aggregate,
+  type BundleAggregate,
   type Counted,
-  createTallies,
+  createDeploymentAggregates,
   noResources,
-  type Tally,
   toCounted,
-} from "./aggregate.ts";
-import { stateOf, unheardState } from "./deployment-state.ts";
+} from "./bundle-aggregate.ts";
+import { stateOf, stateWhileOffline } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
 
 function ready(cluster: string, bundle = "web"): BundleDeployment {
@@ -25,7 +25,7 @@ function ready(cluster: string, bundle = "web"): BundleDeployment {
 }
 
 /** A tally as data that can be compared: without what is zero or empty. */
-function plain({ states, total, resources, deployments, helmOps }: Tally) {
+function plain({ states, total, resources, deployments, helmOps }: Aggregate) {
   const filled = (counts: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
   return {
@@ -41,7 +41,7 @@ function plain({ states, total, resources, deployments, helmOps }: Tally) {
 }
 
 /** The objects of a Bundle as data: where each of them is in which state. */
-function plainObjects({ objects }: BundleTally) {
+function plainObjects({ objects }: BundleAggregate) {
   return {
     ready: [...objects.ready],
     unready: [...objects.unready],
@@ -107,14 +107,14 @@ function recountObjects(deployments: readonly BundleDeployment[]) {
 
 describe("running totals", () => {
   test("are nothing for what was never heard of", () => {
-    const tallies = createTallies();
+    const tallies = createDeploymentAggregates();
 
     assert.deepEqual(plain(tallies.ofBundle("a/b")), recount([]));
     assert.deepEqual(plain(tallies.ofCluster("c")), recount([]));
   });
 
   test("count a deployment for its Bundle and for its cluster", () => {
-    const tallies = createTallies();
+    const tallies = createDeploymentAggregates();
     const deployment = ready("paris");
 
     tallies.change(undefined, toCounted(deployment));
@@ -127,7 +127,7 @@ describe("running totals", () => {
   });
 
   test("move a deployment that was labelled as another Bundle's", () => {
-    const tallies = createTallies();
+    const tallies = createDeploymentAggregates();
     const before = ready("paris");
     const after = { ...before, metadata: ready("paris", "shop").metadata };
     tallies.change(undefined, toCounted(before));
@@ -205,7 +205,7 @@ describe("running totals", () => {
   test("are what a recount gives, after any changes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const tallies = createTallies();
+        const tallies = createDeploymentAggregates();
         const known = new Map<ObjectKey, Counted>();
         for (const {
           cluster,
@@ -233,7 +233,7 @@ describe("running totals", () => {
         const isAway = (deployment: BundleDeployment) =>
           known.get(keyOf(deployment))?.isOffline === true;
         const stateIn = (deployment: BundleDeployment) =>
-          isAway(deployment) ? unheardState(stateOf(deployment)) : stateOf(deployment);
+          isAway(deployment) ? stateWhileOffline(stateOf(deployment)) : stateOf(deployment);
         for (const name of names.bundle) {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);

@@ -12,18 +12,18 @@ import {
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { bundleKeyOf } from "../cache/keys.ts";
 import { type Archives, createArchiveCounts } from "./archives.ts";
-import { stateOf, unheardState } from "./deployment-state.ts";
+import { stateOf, stateWhileOffline } from "./deployment-state.ts";
 import {
-  createObjectTally,
+  createObjectAggregate,
+  type MutableObjectAggregate,
+  type ObjectAggregate,
   type ObjectStates,
-  type ObjectTally,
-  type RunningObjectTally,
 } from "./object-aggregate.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
-import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
+import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
 /** The totals of one Bundle or one cluster. */
-export interface Tally {
+export interface Aggregate {
   readonly states: Readonly<Record<BundleState, number>>;
   readonly total: number;
   readonly resources: ResourceCounts;
@@ -36,35 +36,35 @@ export interface Tally {
 }
 
 /** The states are those that count where nothing is heard of a cluster. */
-export interface BundleTally extends Tally {
-  readonly objects: ObjectTally;
+export interface BundleAggregate extends Aggregate {
+  readonly objects: ObjectAggregate;
   /** Keys of all BundleDeployments in clusters of which nothing is heard, whatever their state. */
   readonly offline: SortedKeys;
 }
 
-export interface Tallies {
+export interface DeploymentAggregates {
   /** What counts of one BundleDeployment changed; absent before it was made and after it is gone. */
   change(before: Counted | undefined, after: Counted | undefined): void;
   /** By the key of the Bundle. */
-  ofBundle(key: ObjectKey): BundleTally;
+  ofBundle(key: ObjectKey): BundleAggregate;
   /** What the clusters of a Bundle have installed. */
   archivesOf(key: ObjectKey): Archives;
   /** By the cluster's own namespace on the hub; of one of which nothing is heard: as of then. */
-  ofCluster(namespace: string): Tally;
+  ofCluster(namespace: string): Aggregate;
 }
 
-interface RunningTally extends Tally {
+interface MutableAggregate extends Aggregate {
   states: Record<BundleState, number>;
   total: number;
   resources: Record<keyof ResourceCounts, number>;
-  deployments: Map<BundleState, ChangingKeys>;
+  deployments: Map<BundleState, MutableSortedKeys>;
   helmOps: { ready: number; total: number };
   versions: Map<string, number>;
 }
 
-interface RunningBundleTally extends RunningTally {
-  readonly objects: RunningObjectTally;
-  readonly offline: ChangingKeys;
+interface MutableBundleAggregate extends MutableAggregate {
+  readonly objects: MutableObjectAggregate;
+  readonly offline: MutableSortedKeys;
 }
 
 /** What counts of one BundleDeployment. */
@@ -98,10 +98,10 @@ const resourceFields = [
 const noObjects: ObjectStates = new Map();
 
 /** That of a Bundle that went nowhere. */
-export const noTally: BundleTally = emptyBundleTally();
+export const emptyAggregate: BundleAggregate = newBundleAggregate();
 
 /** The version that most have installed, of several the first by its text; "" when nobody has one. */
-export function commonVersion({ versions }: Tally): string {
+export function commonVersion({ versions }: Aggregate): string {
   let common: readonly [version: string, count: number] = ["", 0];
   for (const [version, count] of versions) {
     if (count > common[1] || (count === common[1] && version < common[0]))
@@ -110,9 +110,9 @@ export function commonVersion({ versions }: Tally): string {
   return common[0];
 }
 
-export function createTallies(): Tallies {
-  const bundles = new Map<ObjectKey, RunningBundleTally>();
-  const clusters = new Map<string, RunningTally>();
+export function createDeploymentAggregates(): DeploymentAggregates {
+  const bundles = new Map<ObjectKey, MutableBundleAggregate>();
+  const clusters = new Map<string, MutableAggregate>();
   const archives = createArchiveCounts();
 
   function change(before: Counted | undefined, after: Counted | undefined): void {
@@ -120,15 +120,15 @@ export function createTallies(): Tallies {
     if (key === undefined) return;
     const bundle = (after ?? before)?.bundle ?? "";
     const cluster = (after ?? before)?.cluster ?? "";
-    const ofBundle = bundles.get(bundle) ?? emptyBundleTally();
-    const ofCluster = clusters.get(cluster) ?? emptyTally();
+    const ofBundle = bundles.get(bundle) ?? newBundleAggregate();
+    const ofCluster = clusters.get(cluster) ?? newAggregate();
     for (const [counted, by] of [
       [before, -1],
       [after, 1],
     ] as const) {
       if (counted === undefined) continue;
       archives.count(bundle, counted.deployment, by);
-      count(ofBundle, counted, shownState(counted), by);
+      count(ofBundle, counted, stateInBundle(counted), by);
       count(ofCluster, counted, counted.state, by);
     }
     ofBundle.offline.delete(key);
@@ -147,9 +147,9 @@ export function createTallies(): Tallies {
         change(undefined, after);
       } else change(before, after);
     },
-    ofBundle: (key) => bundles.get(key) ?? noTally,
+    ofBundle: (key) => bundles.get(key) ?? emptyAggregate,
     archivesOf: archives.of,
-    ofCluster: (namespace) => clusters.get(namespace) ?? noTally,
+    ofCluster: (namespace) => clusters.get(namespace) ?? emptyAggregate,
   };
 }
 
@@ -210,11 +210,11 @@ export function toCounted(deployment: BundleDeployment, isOffline = false): Coun
 }
 
 /** In its Bundle. */
-function shownState({ state, isOffline }: Counted): BundleState {
-  return isOffline ? unheardState(state) : state;
+function stateInBundle({ state, isOffline }: Counted): BundleState {
+  return isOffline ? stateWhileOffline(state) : state;
 }
 
-function count(tally: RunningTally, counted: Counted, state: BundleState, by: 1 | -1): void {
+function count(tally: MutableAggregate, counted: Counted, state: BundleState, by: 1 | -1): void {
   const { key, resources, isHelmOps, version } = counted;
   tally.states[state] += by;
   tally.total += by;
@@ -237,12 +237,12 @@ function countVersion(versions: Map<string, number>, version: string, by: 1 | -1
   else versions.set(version, count);
 }
 
-function keep<T extends Tally>(tallies: Map<string, T>, key: string, tally: T): void {
+function keep<T extends Aggregate>(tallies: Map<string, T>, key: string, tally: T): void {
   if (tally.total === 0) tallies.delete(key);
   else tallies.set(key, tally);
 }
 
-function emptyTally(): RunningTally {
+function newAggregate(): MutableAggregate {
   return {
     states: noStates(),
     total: 0,
@@ -253,6 +253,6 @@ function emptyTally(): RunningTally {
   };
 }
 
-function emptyBundleTally(): RunningBundleTally {
-  return { ...emptyTally(), objects: createObjectTally(), offline: createSortedKeys() };
+function newBundleAggregate(): MutableBundleAggregate {
+  return { ...newAggregate(), objects: createObjectAggregate(), offline: createSortedKeys() };
 }

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Condition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { aHelmOp } from "../testing/objects.ts";
-import { recordViolation } from "./report-violation.ts";
+import { recordViolation } from "./record-violation.ts";
 
 const message = "disallowed helm repo x";
 const violation = new AppError(hubErrors.POLICY_VIOLATION, message);
