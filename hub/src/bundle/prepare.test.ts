@@ -163,7 +163,7 @@ describe("a Bundle that was applied by hand", () => {
         held.accepted.message,
         /^get the index: refused; retrying at 2026-01-01T00:00:0/,
       );
-      assert.equal(held.nextMs, delayMs);
+      assert.equal(held.nextAtMs, clock.now() + delayMs);
       bundle = after(bundle, held);
       assert.equal((await prepare(bundle)).kind, "held");
       assert.equal(asked.length, count);
@@ -184,12 +184,12 @@ describe("a Bundle that was applied by hand", () => {
 
     assert.ok(held.kind === "held");
     assert.equal(held.accepted.message, "no such version");
-    assert.equal(held.nextMs, undefined);
+    assert.equal(held.nextAtMs, undefined);
   });
 
   test("keeps its pin while that cannot be looked up again, and says so", async () => {
     const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, failFetch, asked } = world({ answers: [away] });
+    const { prepare, failFetch, asked, clock } = world({ answers: [away] });
     failFetch();
 
     const prepared = await prepare(direct({}, { pins, resolution: { observedGeneration: 1 } }));
@@ -197,7 +197,7 @@ describe("a Bundle that was applied by hand", () => {
     assert.ok(prepared.kind === "deployable");
     assert.deepEqual(prepared.remarks, ["get the index: refused"]);
     assert.equal(prepared.resolution?.state.pinCheck?.count, 1);
-    assert.equal(prepared.nextMs, 4_000);
+    assert.equal(prepared.nextAtMs, clock.now() + 4_000);
     assert.deepEqual(asked, ["1.2.9"]);
   });
 
@@ -227,7 +227,7 @@ describe("a Bundle that was applied by hand", () => {
       const prepared = await prepare(bundle);
       assert.ok(prepared.kind === "deployable");
       assert.match(prepared.remarks[0] ?? "", /^get the index: refused; retrying at /);
-      assert.equal(prepared.nextMs, delayMs);
+      assert.equal(prepared.nextAtMs, clock.now() + delayMs);
       bundle = after(bundle, prepared);
       assert.equal(bundle.status?.resolution?.requestFailed, true);
       await clock.advance(delayMs);

@@ -35,8 +35,8 @@ export type Prepared =
       /** What its author should know, as sentences. */
       readonly remarks: readonly string[];
       readonly resolution?: Resolution;
-      /** When its source is due again, ms. */
-      readonly nextMs?: number | undefined;
+      /** When its source is due again, ms since 1970. */
+      readonly nextAtMs?: number | undefined;
     }
   /** Nothing may change; what is deployed stays. */
   | {
@@ -46,7 +46,7 @@ export type Prepared =
       /** It was not accepted because something could not be read, which may pass. */
       readonly isRead?: boolean;
       readonly resolution?: Resolution;
-      readonly nextMs?: number | undefined;
+      readonly nextAtMs?: number | undefined;
     }
   /** For its pins to be stored in the API, which reconciles it again. */
   | { readonly kind: "resolved"; readonly resolution: Resolution }
@@ -120,14 +120,14 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     }
     const open = openRequests(helmOp, handled);
     const found = await deps.charts.resolve({ helmOp, state: before, open, access }, context);
-    const { state, nextMs } = found;
+    const { state, nextAtMs } = found;
     const resolution = { state, handled: open.reconcile ?? handled.reconcile };
     const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
     const notes = [...notesOn(state.pins), ...(problem === undefined ? [] : [problem]), ...remarks];
     if (!isAllPinned(helmOp, state)) {
       const message = notes.join("; ");
       const accepted = { status: "False", reason: chartNotResolved, message } as const;
-      return { kind: "held", accepted, resolution, nextMs };
+      return { kind: "held", accepted, resolution, nextAtMs };
     }
     // Only stored pins are deployed: another leader could resolve others.
     if (!isDeepStrictEqual(state.pins, bundle.status?.pins ?? []))
@@ -138,7 +138,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       caBundle: access.caBundle,
       noNamespaces: forbidsNamespaces(policy),
     });
-    return { kind: "deployable", spec, remarks: notes, resolution, nextMs };
+    return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
   }
 
   function specOf(source: SpecSource): Bundle["spec"] {

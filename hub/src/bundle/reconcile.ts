@@ -26,6 +26,7 @@ import type { ContentStore } from "../content/content-store.ts";
 import { holds, isWorthPublishing } from "../frontend/front-end.ts";
 import { recordViolation } from "../policy/record-violation.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
+import { requeueAt } from "../resolve/chart-resolver.ts";
 import type { Publisher } from "../status/publisher.ts";
 import {
   type Decision,
@@ -101,7 +102,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
         return done();
       case "held": {
-        const { accepted, error, isRead, resolution, nextMs } = prepared;
+        const { accepted, error, isRead, resolution, nextAtMs } = prepared;
         const isAccepted = isAcceptedNow(bundle, status);
         const { retries } = context;
         if (isRead && error !== undefined && !isWorthPublishing(error, { isAccepted, retries }))
@@ -114,10 +115,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
             error,
           );
         publish(bundle, { accepted, resolution });
-        return nextMs === undefined ? done() : requeueAfter(nextMs, "resolve");
+        return requeueAt(nextAtMs, deps.clock.now());
       }
       case "deployable": {
-        const { spec, remarks, resolution, nextMs } = prepared;
+        const { spec, remarks, resolution, nextAtMs } = prepared;
         await addFinalizer(deps, bundle, context.signal);
         const { isOvertaken, missing, ...deployed } = await deploy(
           { ...bundle, spec },
@@ -133,7 +134,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
           deployed: { ...deployed, version: spec.helm?.version ?? "" },
         });
         if (isOvertaken) return requeueAfter(0, "a deployment existed already");
-        return nextMs === undefined ? done() : requeueAfter(nextMs, "resolve");
+        return requeueAt(nextAtMs, deps.clock.now());
       }
     }
   }

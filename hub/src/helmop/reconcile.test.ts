@@ -143,7 +143,7 @@ describe("a HelmOp without polling", () => {
       stalled.message ?? "",
       /^GET index\.yaml: refused; retrying at 2026-01-01T00:00:01Z$/,
     );
-    assert.deepEqual(first, { kind: "requeue", afterMs: 1_000, why: "poll" });
+    assert.deepEqual(first, { kind: "requeue", afterMs: 1_000, why: "resolve" });
     assert.equal(loop.events.at(-1)?.reason, "FailedToGetNewChartVersion");
 
     loop.restart();
@@ -231,10 +231,10 @@ describe("a HelmOp whose chart cannot be resolved", () => {
     const { answers, loop } = repository(away);
     loop.put(aHelmOp());
     for (const afterMs of [1_000, 2_000, 4_000]) {
-      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "poll" });
+      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "resolve" });
       const asked = answers.asked;
       loop.restart();
-      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "poll" });
+      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "resolve" });
       assert.equal(answers.asked, asked);
       await loop.clock.advance(afterMs);
     }
@@ -310,7 +310,7 @@ describe("a HelmOp with polling", () => {
     loop.put({ ...loop.helmOp(web), spec: { ...polled.spec, labels: { a: "b" } } });
     await loop.reconcile(web);
     loop.restart();
-    assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs: 1, why: "poll" });
+    assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs: 1, why: "resolve" });
 
     assert.equal(answers.asked, 1);
   });

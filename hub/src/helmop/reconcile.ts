@@ -8,7 +8,7 @@ import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
+import { done, type Outcome } from "@flotilla/shared/kube/outcome.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { entryFor } from "../frontend/charts.ts";
 import { holds, isWorthPublishing } from "../frontend/front-end.ts";
@@ -19,7 +19,7 @@ import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
 import type { ResolutionState } from "../resolve/attempt.ts";
 import type { ChartAccess } from "../resolve/chart-access.ts";
-import { type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
+import { type ChartResolver, isAllPinned, requeueAt } from "../resolve/chart-resolver.ts";
 import type { PinSigner } from "../resolve/pin-signature.ts";
 import { handledOf, openRequests, type Requests } from "../resolve/requests.ts";
 import type { Publisher } from "../status/publisher.ts";
@@ -76,7 +76,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     }
 
     const open = requestsOf(helmOp, status);
-    const [{ state, error, nextMs }] = await Promise.all([
+    const [{ state, error, nextAtMs }] = await Promise.all([
       deps.charts.resolve(
         {
           helmOp,
@@ -102,7 +102,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (error !== undefined) recordFailure(events, helmOp, error);
     recordVersion(events, helmOp, status, next);
     statuses.publish(written, next);
-    return nextMs === undefined ? done() : requeueAfter(nextMs, "poll");
+    return requeueAt(nextAtMs, clock.now());
   };
 
   /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */

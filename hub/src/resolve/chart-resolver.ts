@@ -7,6 +7,7 @@ import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
 import type { Store } from "@flotilla/shared/kube/store.ts";
 import { byBundle } from "../cache/indexes.ts";
 import { chartReferences, entryFor } from "../frontend/charts.ts";
@@ -37,8 +38,8 @@ export interface Resolved {
   readonly state: ResolutionState;
   /** Why the attempt failed that was made just now. */
   readonly error?: AppError;
-  /** When the source is due again, in ms; undefined: when something changes. */
-  readonly nextMs: number | undefined;
+  /** When the source is due again, ms since 1970; undefined: when something changes. */
+  readonly nextAtMs: number | undefined;
 }
 
 export interface ChartResolver {
@@ -78,7 +79,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
       const result = plan.isDue
         ? await attempt(inputs, plan, access, context)
         : { state: withoutAttempt(inputs) };
-      return { ...result, nextMs: nextMsOf(inputs, result.state) };
+      return { ...result, nextAtMs: nextAtMsOf(inputs, result.state) };
     },
   };
 
@@ -87,7 +88,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     plan: AttemptPlan,
     { settingsFor }: SourceAccess,
     { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
-  ): Promise<Omit<Resolved, "nextMs">> {
+  ): Promise<Omit<Resolved, "nextAtMs">> {
     const { helmOp, state } = inputs;
     const startedAtMs = clock.now();
     const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(helmOp)), pin);
@@ -110,15 +111,20 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     };
   }
 
-  function nextMsOf(inputs: AttemptInputs, state: ResolutionState): number | undefined {
+  function nextAtMsOf(inputs: AttemptInputs, state: ResolutionState): number | undefined {
     const nowMs = clock.now();
     const { nextAttemptTime } = state.attempt;
-    const delays = [
-      ...(nextAttemptTime === undefined ? [] : [Date.parse(nextAttemptTime) - nowMs]),
-      ...(inputs.isFetchFailing ? [nextCheckMs(state.pinCheck, nowMs)] : []),
+    const times = [
+      ...(nextAttemptTime === undefined ? [] : [Date.parse(nextAttemptTime)]),
+      ...(inputs.isFetchFailing ? [nowMs + nextCheckMs(state.pinCheck, nowMs)] : []),
     ];
-    return delays.length === 0 ? undefined : Math.max(0, Math.min(...delays));
+    return times.length === 0 ? undefined : Math.min(...times);
   }
+}
+
+/** Reconciles again at a time, in ms since 1970; undefined: when something changes. */
+export function requeueAt(atMs: number | undefined, nowMs: number): Outcome {
+  return atMs === undefined ? done() : requeueAfter(Math.max(0, atMs - nowMs), "resolve");
 }
 
 /** Whether each chart reference has a pin, so that the object can be deployed. */
