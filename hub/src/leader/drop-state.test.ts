@@ -3,7 +3,6 @@
  * with leaders that lose everything but their informers between any two steps, and the two must decide the same.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
@@ -24,6 +23,7 @@ import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
+import { test } from "vitest";
 import { chartNotFetched } from "../summary/deployment-state.ts";
 import { createTestLeader, type TestLeader } from "../testing/leader.ts";
 import { aBundle, aCluster, aHelmOp, aPolicy, httpPin, workspace } from "../testing/objects.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
 import { chartErrors, RepositoryError } from "@flotilla/shared/charts/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import {
   type AttemptInputs,
