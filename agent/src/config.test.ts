@@ -43,7 +43,7 @@ suite("the agent's flags", () => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],
-    ["--log-level=loud", /--log-level is "loud", which is none of /],
+    ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--http-listen=nowhere", /--http-listen/],
     ["--unknown", /--unknown/],
   ];

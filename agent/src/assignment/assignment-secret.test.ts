@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { assignmentSecret, type HeldAssignment, heldAssignment } from "./assignment-secret.ts";
+import { type Assignment, assignmentSecret, parseAssignment } from "./assignment-secret.ts";
 
-const held: HeldAssignment = {
+const held: Assignment = {
   owner: { name: "web", uid: "u" },
   deploymentId: "sha256:1",
   content: Buffer.from([0, 255, 31, 139]),
@@ -19,7 +19,7 @@ suite("an assignment in its Secret", () => {
     test(`comes back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
       const assignment = { ...held, paused, withdrawing };
 
-      assert.deepEqual(heldAssignment(assignmentSecret(assignment)), assignment);
+      assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
     });
   }
 
@@ -37,7 +37,7 @@ suite("an assignment in its Secret", () => {
   test("is none when a part of it is missing", () => {
     const secret = assignmentSecret(held);
 
-    assert.equal(heldAssignment({ ...secret, data: {} }), undefined);
-    assert.equal(heldAssignment({ ...secret, metadata: { name: "s" } }), undefined);
+    assert.equal(parseAssignment({ ...secret, data: {} }), undefined);
+    assert.equal(parseAssignment({ ...secret, metadata: { name: "s" } }), undefined);
   });
 });

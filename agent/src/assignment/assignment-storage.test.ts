@@ -5,7 +5,7 @@ import { partBytes } from "@flotilla/shared/content/content-parts.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
-import type { HeldAssignment } from "./assignment-secret.ts";
+import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
 function setUp(rest = createMemoryRest()) {
@@ -15,7 +15,7 @@ function setUp(rest = createMemoryRest()) {
   return { rest, storage, names };
 }
 
-function heldOf(sizeBytes: number, fields: Partial<HeldAssignment> = {}): HeldAssignment {
+function heldOf(sizeBytes: number, fields: Partial<Assignment> = {}): Assignment {
   return {
     owner: { name: "web", uid: "u" },
     deploymentId: `sha256:${sizeBytes}`,

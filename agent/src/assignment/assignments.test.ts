@@ -3,15 +3,15 @@ import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { Assignment } from "../link/ports.ts";
 import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
-import { heldAssignment } from "./assignment-secret.ts";
+import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
+import type { AssignmentRequest } from "./intake.ts";
 
 const ref = { namespace: agentNamespace, name: "assignment-web" };
 const deployment = { name: "web", uid: "1" };
-const assignment: Assignment = {
+const assignment: AssignmentRequest = {
   deployment,
   deploymentId: "sha256:1",
   content: Buffer.from("content"),
@@ -57,7 +57,7 @@ suite("what a cluster was assigned", () => {
         withdrawing: false,
       },
     ]);
-    assert.deepEqual(later.holdings(), [
+    assert.deepEqual(later.inventory(), [
       { ...deployment, deploymentId: "sha256:1", paused: false, withdrawing: false },
     ]);
   });
@@ -91,11 +91,11 @@ suite("what a cluster was assigned", () => {
     const first = assignments.assign(assignment);
     const second = assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    const known = assignments.stored("web");
+    const known = assignments.ensureStored("web");
     held.resolve();
     await known;
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
     assert.deepEqual(await Promise.all([first, second]), [true, true]);
   });
 
@@ -104,15 +104,14 @@ suite("what a cluster was assigned", () => {
     failNext(rest, 2);
     await assignments.assign(assignment);
 
-    await assert.rejects(assignments.stored("web"), {
-      code: "ASSIGNMENT_NOT_KEPT",
-      message:
-        "what the hub assigned could not be kept in this cluster: create assignment-web: 403",
+    await assert.rejects(assignments.ensureStored("web"), {
+      code: "ASSIGNMENT_NOT_STORED",
+      message: "store the assignment in this cluster: create assignment-web: 403",
     });
-    await assignments.stored("web");
+    await assignments.ensureStored("web");
 
     assert.notEqual(await stored(), undefined);
-    await assignments.stored("unknown");
+    await assignments.ensureStored("unknown");
   });
 
   test("keeps its content when only the pause differs", async () => {
@@ -122,7 +121,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...bare, paused: true });
 
-    const held = heldAssignment((await stored()) ?? missing);
+    const held = parseAssignment((await stored()) ?? missing);
     assert.equal(held?.paused, true);
     assert.equal(Buffer.from(held.content).toString(), "content");
   });
@@ -142,7 +141,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
   test("is stored anew when somebody deleted the Secret, or made one of that name first", async () => {
@@ -153,7 +152,7 @@ suite("what a cluster was assigned", () => {
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
   test("is written in order when changes come fast, and the last one stays", async () => {
@@ -163,7 +162,7 @@ suite("what a cluster was assigned", () => {
       [1, 2, 3].map((n) => assignments.assign({ ...assignment, deploymentId: `sha256:${n}` })),
     );
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
   });
 
   test("is left alone where it cannot be read", async () => {
@@ -250,6 +249,6 @@ suite("a withdrawal", () => {
     await assigned;
 
     assert.equal(assignments.get("web")?.owner.uid, "2");
-    assert.equal(heldAssignment((await stored()) ?? missing)?.owner.uid, "2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.owner.uid, "2");
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
-import { chartsOwn, crdsOf, withKeptCrds } from "./crd-documents.ts";
+import { crdsOf, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
 
 const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
   `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n${metadata}\n${spec}\n`;
@@ -13,7 +13,7 @@ suite("of a manifest's CustomResourceDefinitions", () => {
   const cases: readonly (readonly [
     what: string,
     manifest: string,
-    crds: readonly (readonly [name: string, isSettledByChart: boolean])[],
+    crds: readonly (readonly [name: string, hasOwnPolicy: boolean])[],
   ])[] = [
     ["none are found where there are none", config, []],
     ["none are found in an empty one", "", []],
@@ -69,7 +69,7 @@ suite("of a manifest's CustomResourceDefinitions", () => {
   for (const [what, manifest, crds] of cases) {
     test(what, () => {
       assert.deepEqual(
-        crdsOf(manifest).map(({ name, isSettledByChart }) => [name, isSettledByChart]),
+        crdsOf(manifest).map(({ name, hasOwnPolicy }) => [name, hasOwnPolicy]),
         crds,
       );
     });
@@ -134,7 +134,7 @@ suite("of a manifest by which Helm leaves them", () => {
     const after = withKeptCrds(before);
 
     assert.deepEqual(annotationsIn(after), { a: "b", "helm.sh/resource-policy": "keep" });
-    assert.equal(chartsOwn(after), before);
+    assert.equal(withoutAdditions(after), before);
   });
 });
 
@@ -201,8 +201,8 @@ suite("however a definition is written", () => {
         assert.equal(withKeptCrds(after), after);
         const value = parseHelmYaml(before, { name: "before" });
         assert.deepEqual(parseHelmYaml(after, { name: "after" }), annotated(value));
-        assert.deepEqual(withKeptCrds(chartsOwn(after)), after);
-        if (!metadata.includes("{")) assert.equal(chartsOwn(after), before);
+        assert.deepEqual(withKeptCrds(withoutAdditions(after)), after);
+        if (!metadata.includes("{")) assert.equal(withoutAdditions(after), before);
       }),
     );
   });

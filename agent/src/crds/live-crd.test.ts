@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import { crdFieldManager, handOver, policyChange } from "./live-crd.ts";
+import { crdFieldManager, policyChange, transferOwnership } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";
 const owner = ["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"];
@@ -94,12 +94,12 @@ suite("of a definition in the cluster", () => {
   });
 
   test("its release is another, where it was the one's that had it", () => {
-    assert.deepEqual(handOver(crdOf({}), other, release), undefined);
-    assert.deepEqual(handOver(crdOf({ of: other }), other, release), given);
-    assert.deepEqual(handOver(crdOf({ of: other, ours: [policy] }), other, release), {
+    assert.deepEqual(transferOwnership(crdOf({}), other, release), undefined);
+    assert.deepEqual(transferOwnership(crdOf({ of: other }), other, release), given);
+    assert.deepEqual(transferOwnership(crdOf({ of: other, ours: [policy] }), other, release), {
       ...keep,
       ...given,
     });
-    assert.equal(handOver({ metadata: { name: "free" } }, other, release), undefined);
+    assert.equal(transferOwnership({ metadata: { name: "free" } }, other, release), undefined);
   });
 });

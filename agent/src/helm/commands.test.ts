@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { isNotThere, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
+import { isReleaseNotFound, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
   ...plainContent,
@@ -15,7 +15,10 @@ const content: DeploymentContent = {
 
 function argsOf(
   changed: Partial<DeploymentContent>,
-  { origin, isUndoneByHelm = true }: Partial<Pick<UpgradeInputs, "origin" | "isUndoneByHelm">> = {},
+  {
+    origin,
+    isRolledBackByHelm = true,
+  }: Partial<Pick<UpgradeInputs, "origin" | "isRolledBackByHelm">> = {},
 ): readonly string[] {
   return upgradeArgs({
     content: { ...content, ...changed },
@@ -26,7 +29,7 @@ function argsOf(
     revision: 3,
     chartPath: "/charts/web.tgz",
     chartDigest: `sha256:${"ff".repeat(32)}`,
-    isUndoneByHelm,
+    isRolledBackByHelm,
   });
 }
 
@@ -88,12 +91,12 @@ suite("the arguments of helm upgrade", () => {
     const atomic = (timeoutSeconds: number): readonly string[] =>
       argsOf(
         { helm: { ...content.helm, atomic: true, timeoutSeconds } },
-        { isUndoneByHelm: false },
+        { isRolledBackByHelm: false },
       ).slice(always.length);
 
     assert.deepEqual(atomic(0), ["--wait"]);
     assert.deepEqual(atomic(30), ["--wait", "--timeout=30s"]);
-    assert.deepEqual(argsOf({}, { isUndoneByHelm: false }), always);
+    assert.deepEqual(argsOf({}, { isRolledBackByHelm: false }), always);
   });
 
   test("label a release with what its values were rendered from", () => {
@@ -126,6 +129,6 @@ test("a complaint of helm uninstall says that there is nothing only when nothing
   const forbidden =
     "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";
 
-  assert.equal(isNotThere(found), true);
-  assert.equal(isNotThere(forbidden), false);
+  assert.equal(isReleaseNotFound(found), true);
+  assert.equal(isReleaseNotFound(forbidden), false);
 });

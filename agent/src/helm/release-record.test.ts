@@ -52,7 +52,7 @@ suite("what the labels of a record say", () => {
       status: "deployed",
       owner: { name: "web", uid: "u" },
       digest: "d",
-      isOurs: true,
+      isOwn: true,
       modifiedAtMs: 160_000,
     });
   });
@@ -64,14 +64,14 @@ suite("what the labels of a record say", () => {
   test("of a release that somebody made by hand", () => {
     const record = recordOf(stored("{}"));
 
-    assert.equal(record?.isOurs, false);
+    assert.equal(record?.isOwn, false);
     assert.equal(record.owner, undefined);
   });
 
   test("of a revision that Helm made by hand with our labels copied", () => {
     const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
 
-    assert.equal(record?.isOurs, false);
+    assert.equal(record?.isOwn, false);
     assert.deepEqual(record.owner, { name: "web", uid: "u" });
   });
 
@@ -113,7 +113,7 @@ suite("a record that is marked as failed", () => {
 
     await assert.rejects(
       failedRecord(broken, "cut off"),
-      /read Helm's record apps\/sh\.helm\.release\.v1\.web\.v3: /,
+      /read release Secret apps\/sh\.helm\.release\.v1\.web\.v3: /,
     );
   });
 });

@@ -29,7 +29,7 @@ function secret(revision: number, status: string): Secret {
 }
 
 function left(revision: number, status = "deployed"): Omit<ReleaseRecord, "modifiedAtMs"> {
-  return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOurs: true };
+  return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOwn: true };
 }
 
 async function setUp(t: TestContext) {
@@ -88,7 +88,7 @@ suite("what Helm's storage says", () => {
     assert.equal(latest(), "2 deployed", "the watch is behind");
     await put(2, "deployed");
     assert.equal(latest(), "2 deployed");
-    assert.equal(releases.latest("apps", "web")?.isOurs, true);
+    assert.equal(releases.latest("apps", "web")?.isOwn, true);
   });
 
   test("is a revision that somebody makes after a run of ours", async (t) => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { complaintOf, createRunHelm, type HelmResult, type RunHelm } from "./run-helm.ts";
+import { createRunHelm, type HelmResult, helmErrorOf, type RunHelm } from "./run-helm.ts";
 
 /** A program in place of Helm that runs these lines of shell. */
 async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
@@ -90,7 +90,7 @@ suite("a run of Helm", () => {
   });
 });
 
-suite("what Helm complains of", () => {
+suite("the error of a Helm run", () => {
   const cases: readonly (readonly [string, Partial<HelmResult>, string])[] = [
     ["is its sentence", { stderr: "Error: UPGRADE FAILED: no\n" }, "UPGRADE FAILED: no"],
     [
@@ -116,25 +116,25 @@ suite("what Helm complains of", () => {
       "exit status 2",
     ],
     [
-      "is its exit code where it says nothing",
+      "is the exit code if Helm prints nothing",
       { code: 7 },
-      "helm ended with code 7 and said nothing",
+      "helm exited with code 7 and printed no error",
     ],
     [
-      "is told where a signal ended it",
+      "says if a signal ended it",
       { code: null },
-      "helm ended with code none and said nothing",
+      "helm exited with code none and printed no error",
     ],
   ];
   for (const [name, result, expected] of cases) {
     test(name, () =>
-      assert.equal(complaintOf({ code: 1, stdout: "", stderr: "", ...result }), expected),
+      assert.equal(helmErrorOf({ code: 1, stdout: "", stderr: "", ...result }), expected),
     );
   }
 
   test("is cut when it is endless", () => {
     const stderr = `Error: ${"x".repeat(10_000)}`;
 
-    assert.equal(complaintOf({ code: 1, stdout: "", stderr }).length, 4_000);
+    assert.equal(helmErrorOf({ code: 1, stdout: "", stderr }).length, 4_000);
   });
 });

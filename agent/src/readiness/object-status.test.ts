@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     "apps/Deployment",
     { replicas: 3 },
     { ...seen, ...three, replicas: 4 },
-    "inProgress: 1 old replica is being ended",
+    "inProgress: 1 old replica is being terminated",
   ],
   [
     "past its deadline",
@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 1 },
     { ...seen, replicas: 3, readyReplicas: 1 },
-    "inProgress: 2 more replicas than wanted are being ended",
+    "inProgress: 2 surplus replicas are being terminated",
   ],
   ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
   ["that is up", "apps/DaemonSet", {}, nodes, current],
@@ -242,7 +242,7 @@ const cases: readonly Case[] = [
     "/Service",
     { type: "LoadBalancer" },
     { loadBalancer: {} },
-    "inProgress: has no address of a load balancer yet",
+    "inProgress: has no load balancer address yet",
   ],
   [
     "with an address",
@@ -314,7 +314,7 @@ const cases: readonly Case[] = [
     "example.com/Thing",
     {},
     { observedGeneration: 1, ...condition("Ready", "True") },
-    "inProgress: its controller has not seen the latest change yet",
+    "inProgress: its controller has not observed the latest change yet",
   ],
   [
     "with conditions that are none",

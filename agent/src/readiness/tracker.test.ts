@@ -5,9 +5,9 @@ import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import type { OwnedObject } from "../helm/manifest.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
-import type { OwnedObject } from "./manifest.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";
 
@@ -110,7 +110,7 @@ suite("the objects of a release", () => {
     await rest.delete(configMaps, { namespace: "apps", name: "config" });
     const gone = await readiness("web", ({ ready }) => !ready);
     assert.deepEqual(gone.notReady, [
-      { ...config, namespace: "apps", state: "missing", message: "is not there" },
+      { ...config, namespace: "apps", state: "missing", message: "does not exist" },
     ]);
   });
 
@@ -136,7 +136,7 @@ suite("the objects of a release", () => {
 
     const { namespace: _, ...clusterWide } = role;
     assert.deepEqual((await readiness("web", () => true)).notReady, [
-      { ...clusterWide, state: "missing", message: "is not there" },
+      { ...clusterWide, state: "missing", message: "does not exist" },
     ]);
   });
 
@@ -147,7 +147,7 @@ suite("the objects of a release", () => {
     tracker.track("web", [thing], "apps");
     const before = await readiness("web", () => true);
     assert.equal(before.counts.unknown, 1);
-    assert.equal(before.notReady[0]?.message, "the cluster does not know this kind");
+    assert.equal(before.notReady[0]?.message, "the cluster does not have this kind");
 
     rest.answers.set("/apis/example.com/v1", thingsAnswer);
     await clock.advance(1_000);
@@ -296,17 +296,17 @@ suite("a kind that cannot be seen", () => {
     [
       "the API server does not say",
       refusal(503, "get /apis/example.com/v1: 503 ServiceUnavailable"),
-      "the cluster could not be asked for this kind: get /apis/example.com/v1: 503 ServiceUnavailable",
+      "discovery of this kind failed: get /apis/example.com/v1: 503 ServiceUnavailable",
     ],
     [
       "no answer came",
       new Error("get /apis/example.com/v1: no answer within 10 s"),
-      "the cluster could not be asked for this kind: get /apis/example.com/v1: no answer within 10 s",
+      "discovery of this kind failed: get /apis/example.com/v1: no answer within 10 s",
     ],
     [
       "the agent may not ask",
       refusal(403, "get /apis/example.com/v1: 403 Forbidden"),
-      "the agent may not ask the cluster for this kind: get /apis/example.com/v1: 403 Forbidden",
+      "the agent may not discover this kind: get /apis/example.com/v1: 403 Forbidden",
     ],
   ] as const) {
     test(`because ${why} is unknown, in those words, until it can`, async (t) => {

@@ -23,7 +23,7 @@ function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
     status: "deployed",
     owner,
     digest: "new",
-    isOurs: true,
+    isOwn: true,
     modifiedAtMs: nowMs - 1_000,
     ...fields,
   };
@@ -31,7 +31,7 @@ function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
 
 /** A record without an owner, as one has that was made by hand. */
 function madeByHand(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
-  const { owner: _, digest: __, ...rest } = record({ isOurs: false, ...fields });
+  const { owner: _, digest: __, ...rest } = record({ isOwn: false, ...fields });
   return rest;
 }
 
@@ -39,8 +39,8 @@ function next(observed: Partial<Observed>): Action {
   return nextAction(desired, {
     latest: undefined,
     owned: observed.latest === undefined ? [] : [observed.latest],
-    interrupted: undefined,
-    isHeld: () => false,
+    interruptedRun: undefined,
+    isAssigned: () => false,
     retryAtMs: undefined,
     nowMs,
     ...observed,
@@ -60,7 +60,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "a revision that somebody made by hand is put right",
-    { latest: record({ isOurs: false }) },
+    { latest: record({ isOwn: false }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
@@ -90,19 +90,22 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "a release that another held deployment has is refused",
-    { latest: record({ owner: other }), isHeld: ({ name, uid }) => name === "shop" && uid === "9" },
-    { kind: "refuse", holder: other },
+    {
+      latest: record({ owner: other }),
+      isAssigned: ({ name, uid }) => name === "shop" && uid === "9",
+    },
+    { kind: "conflict", holder: other },
   ],
   [
     "a release that the other deployment has uninstalled with its history kept is free",
-    { latest: record({ owner: other, status: "uninstalled" }), isHeld: () => true },
+    { latest: record({ owner: other, status: "uninstalled" }), isAssigned: () => true },
     { kind: "upgrade", revision: 5 },
   ],
   [
     "a lock of a run of ours that was cut off is taken off at once",
     {
       latest: record({ status: "pending-upgrade" }),
-      interrupted: { revision: 4, rollsBack: false },
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "unlock", record: record({ status: "pending-upgrade" }) },
   ],
@@ -110,58 +113,58 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     "a lock on another revision than the one that was cut off is not ours",
     {
       latest: record({ status: "pending-upgrade" }),
-      interrupted: { revision: 3, rollsBack: false },
+      interruptedRun: { revision: 3, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
     "a lock by hand is not ours, even on the revision that we were about to make",
     {
-      latest: record({ status: "pending-upgrade", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: false },
+      latest: record({ status: "pending-upgrade", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
     "a lock of the way back that Helm was on when we were cut off is taken off at once",
     {
-      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 5, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     {
       kind: "unlock",
-      record: record({ revision: 5, status: "pending-rollback", isOurs: false }),
+      record: record({ revision: 5, status: "pending-rollback", isOwn: false }),
     },
   ],
   [
     "a lock of the way back to a release that somebody made by hand is taken off too",
     {
       latest: madeByHand({ revision: 5, status: "pending-rollback" }),
-      interrupted: { revision: 4, rollsBack: true },
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "unlock", record: madeByHand({ revision: 5, status: "pending-rollback" }) },
   ],
   [
     "a rollback by hand after a run that does not go back by itself is waited for",
     {
-      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: false },
+      latest: record({ revision: 5, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
     "an upgrade by hand in place of the way back is waited for",
     {
-      latest: record({ revision: 5, status: "pending-upgrade", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 5, status: "pending-upgrade", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
     "a rollback that is not the next revision after ours is waited for",
     {
-      latest: record({ revision: 6, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 6, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],

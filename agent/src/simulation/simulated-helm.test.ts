@@ -3,12 +3,12 @@ import { suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { Deployed, DeployPass } from "../engine/deployer.ts";
-import { heldAs } from "../testing/held-as.ts";
+import type { DeployPass, DeployResult } from "../engine/deployer.ts";
+import { testAssignment } from "../testing/test-assignment.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 
-const held = await heldAs("web");
-const upgraded = await heldAs("web", { forceSyncGeneration: 1 });
+const assignment = await testAssignment("web");
+const upgraded = await testAssignment("web", { forceSyncGeneration: 1 });
 const never = new AbortController().signal;
 
 function setUp(options: { latencyMs?: number; failureRate?: number; random?: number } = {}) {
@@ -23,24 +23,24 @@ function setUp(options: { latencyMs?: number; failureRate?: number; random?: num
     superseded: never,
     aside: (wait) => wait(),
     retryAtMs: undefined,
-    hindranceOf: () => Promise.resolve(undefined),
+    unmetDependencies: () => Promise.resolve(undefined),
     ...more,
   });
   return { clock, helm, pass };
 }
 
-function revisionOf(deployed: Deployed | undefined): number | undefined {
+function revisionOf(deployed: DeployResult | undefined): number | undefined {
   return deployed?.kind === "in-sync" ? deployed.release.revision : undefined;
 }
 
 suite("a simulated Helm", () => {
   test("installs, knows what is installed, and upgrades to the next revision", async () => {
     const { helm, pass } = setUp();
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
 
-    assert.equal(revisionOf(await helm.deploy(held, pass())), 1);
-    assert.equal(revisionOf(await helm.deploy(held, pass())), 1, "nothing is to be done");
-    assert.equal(revisionOf(await helm.installed(held, never)), 1);
+    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1);
+    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1, "nothing is to be done");
+    assert.equal(revisionOf(await helm.installed(assignment, never)), 1);
     assert.equal(revisionOf(await helm.deploy(upgraded, pass())), 2);
 
     await helm.withdraw(upgraded, never);
@@ -55,7 +55,7 @@ suite("a simulated Helm", () => {
     test(`takes ${tookMs} ms of 100 where the die shows ${random}`, async () => {
       const { clock, helm, pass } = setUp({ latencyMs: 100, random });
 
-      const deploying = helm.deploy(held, pass());
+      const deploying = helm.deploy(assignment, pass());
 
       assert.equal(Math.round((await clock.timer()) * 10) / 10, tookMs);
       await clock.advance(tookMs + 1);
@@ -72,7 +72,7 @@ suite("a simulated Helm", () => {
     test(`${fails ? "fails" : "works"} at a rate of ${failureRate} where the die shows ${random}`, async () => {
       const { helm, pass } = setUp({ failureRate, random });
 
-      const code = await helm.deploy(held, pass()).then(
+      const code = await helm.deploy(assignment, pass()).then(
         () => undefined,
         (thrown: unknown) => AppError.from(thrown).code,
       );
@@ -81,33 +81,33 @@ suite("a simulated Helm", () => {
     });
   }
 
-  test("waits out the time after a failure, and for what a deployment depends on", async () => {
+  test("waits for the time of the retry, and for dependencies", async () => {
     const { clock, helm, pass } = setUp();
     const untilMs = clock.now() + 1_000;
-    const hindrance = { message: "waits for the database", names: ["database"] };
+    const unmet = { message: "waiting for the database", names: ["database"] };
 
-    assert.deepEqual(await helm.deploy(held, pass({ retryAtMs: untilMs })), {
+    assert.deepEqual(await helm.deploy(assignment, pass({ retryAtMs: untilMs })), {
       kind: "wait",
       untilMs,
       why: "failed",
     });
-    const hindranceOf = () => Promise.resolve(hindrance);
-    assert.deepEqual(await helm.deploy(held, pass({ hindranceOf })), {
-      kind: "hindered",
-      hindrance,
+    const unmetDependencies = () => Promise.resolve(unmet);
+    assert.deepEqual(await helm.deploy(assignment, pass({ unmetDependencies })), {
+      kind: "blocked",
+      unmet,
     });
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
   });
 
-  test("is given up when something newer is wanted", async () => {
+  test("is aborted when another content is desired", async () => {
     const { clock, helm, pass } = setUp({ latencyMs: 100 });
     const superseded = new AbortController();
 
-    const deploying = helm.deploy(held, pass({ superseded: superseded.signal }));
+    const deploying = helm.deploy(assignment, pass({ superseded: superseded.signal }));
     await clock.timer();
     superseded.abort();
 
     await assert.rejects(deploying);
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
   });
 });

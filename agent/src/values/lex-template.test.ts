@@ -40,28 +40,27 @@ suite("a template is taken apart into", () => {
   test("what is apart and what is not", () => {
     const [action] = lexTemplate("${ .a.b .c }");
 
-    assert.deepEqual(action?.kind === "action" && action.tokens.map(({ isApart }) => isApart), [
-      true,
-      false,
-      true,
-    ]);
+    assert.deepEqual(
+      action?.kind === "action" && action.tokens.map(({ hasSpaceBefore }) => hasSpaceBefore),
+      [true, false, true],
+    );
   });
 });
 
 const broken: readonly (readonly [template: string, why: RegExp])[] = [
-  ["${ .a", /a \$\{ in it has no \}/],
-  ['${ "a }', /a text in it that begins with " has no end/],
-  ["${ `a }", /a text in it that begins with ` has no end/],
-  ['${ "a\nb" }', /a text in it that begins with " has no end/],
-  ["${/* a }", /a comment in it has no end/],
-  ["${/* a */ .b }", /a comment in it is not all that stands in its \$\{ \}/],
-  ["${ a ! b }", /"!" has no meaning in a \$\{ \}/],
+  ["${ .a", /it has an unclosed \$\{/],
+  ['${ "a }', /it has an unterminated string that begins with "/],
+  ["${ `a }", /it has an unterminated string that begins with `/],
+  ['${ "a\nb" }', /it has an unterminated string that begins with "/],
+  ["${/* a }", /it has an unclosed comment/],
+  ["${/* a */ .b }", /it has a comment that does not end its \$\{ \}/],
+  ["${ a ! b }", /it has an unexpected character "!" in a \$\{ \}/],
 ];
 
 suite("a template cannot be taken apart:", () => {
   for (const [template, why] of broken) {
     test(JSON.stringify(template), () => {
-      assert.throws(() => lexTemplate(template), { name: "TemplateProblem", message: why });
+      assert.throws(() => lexTemplate(template), { name: "TemplateError", message: why });
     });
   }
 });

@@ -157,14 +157,14 @@ suite("rendered values", () => {
     );
   });
 
-  test("have no two keys that come to the same", async () => {
+  test("must not have two keys that render to the same key", async () => {
     const { render } = rendererWith(["a"]);
 
     await assert.rejects(
       render({ values: { x: { "${ .a }": 1, a: 2 } }, valuesAreTemplates: true }),
       {
         code: "VALUES_TEMPLATE_FAILED",
-        message: /fleet-default\/paris: two keys of values\.x come to the same;/,
+        message: /fleet-default\/paris: two keys of values\.x render to the same key;/,
       },
     );
   });
@@ -188,7 +188,7 @@ suite("rendered values", () => {
     await assert.rejects(waiting, { code: "CANCELLED" });
     await assert.rejects(rendererWith("endless", 1).render(one), {
       code: "HELM_FAILED",
-      message: /took longer than/,
+      message: /timed out after/,
     });
   });
 });

@@ -68,14 +68,14 @@ suite("what was rendered is read again", () => {
     ["a\nb", "key", /several lines/],
     ["#a", "key", /one key/],
     ["- a", "key", /one key/],
-    ["a: b", "value", /no YAML/],
-    ["*a", "value", /no YAML/],
-    ["@", "item", /no YAML/],
+    ["a: b", "value", /not YAML/],
+    ["*a", "value", /not YAML/],
+    ["@", "item", /not YAML/],
   ];
   for (const [rendered, place, why] of refused) {
     test(`unless it is ${JSON.stringify(rendered)} as ${place}`, () => {
       assert.throws(() => reread("${ 1 }", rendered, place), {
-        name: "TemplateProblem",
+        name: "TemplateError",
         message: why,
       });
     });

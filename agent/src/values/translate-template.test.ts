@@ -22,7 +22,7 @@ suite("a template for Helm", () => {
     assert.match(translated, /\(fail "flotilla:missing-key:7:\$x\.a\.b"\)/);
   });
 
-  test("looks for no key where a method is called", () => {
+  test("does not check keys if a method is called", () => {
     assert.equal(translateTemplate('${ $t.Format "2006" }', 0), '{{ $t.Format "2006" }}');
     assert.equal(translateTemplate('${ "2006" | $t.Format }', 0), '{{ "2006" | $t.Format }}');
   });
@@ -38,14 +38,14 @@ suite("a template for Helm", () => {
     ["${ (env).a }", /it calls env,/],
     ['${ template "other" . }', /it uses a template "other" that it does not define/],
     ["${ if .a }", /without \$\{ end \}.* does not span several/],
-    ["a${ end }", /\$\{ end \} without what it ends.* does not span several/],
-    ["${ ( }", /a \( in it has no \)/],
-    ["${ ) }", /a \) in it has no \(/],
+    ["a${ end }", /\$\{ end \} without a block.* does not span several/],
+    ["${ ( }", /it has an unclosed \(/],
+    ["${ ) }", /it has a \) without \(/],
   ];
   for (const [template, why] of refused) {
-    test(`cannot be made of ${template}`, () => {
+    test(`rejects ${template}`, () => {
       assert.throws(() => translateTemplate(template, 0), {
-        name: "TemplateProblem",
+        name: "TemplateError",
         message: why,
       });
     });

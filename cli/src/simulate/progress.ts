@@ -1,7 +1,7 @@
 /** What a person reads while a simulation runs. Pure. */
-import type { Counts } from "@flotilla/agent/simulation/tally.ts";
+import type { FleetCounts } from "@flotilla/agent/simulation/fleet-counts.ts";
 
-export interface Progress extends Counts {
+export interface Progress extends FleetCounts {
   readonly agents: number;
   /** The last warning of any agent. */
   readonly trouble: string;

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
+import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
+import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
+
+const namespace = "flotilla-agent";
+
+interface World {
+  readonly rest: MemoryRest;
+  readonly clients: ImpersonatedClients;
+  /** Everybody that was acted as, in order. */
+  readonly impersonated: readonly Impersonation[];
+  /** Resolves with the next account that comes or goes. */
+  changed(): Promise<void>;
+}
+
+async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<World> {
+  const rest = createMemoryRest();
+  for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
+  const impersonated: Impersonation[] = [];
+  const connection = {
+    ...rest,
+    as(who: Impersonation) {
+      impersonated.push(who);
+      return createMemoryRest();
+    },
+  };
+  const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });
+  const ending = new AbortController();
+  const running = clients.run(ending.signal);
+  t.after(async () => {
+    ending.abort();
+    await running;
+  });
+  await clients.synced;
+  const waiters: (() => void)[] = [];
+  clients.onChange(() => {
+    for (const told of waiters.splice(0)) told();
+  });
+  return {
+    rest,
+    clients,
+    impersonated,
+    changed: () => new Promise((resolve) => waiters.push(resolve)),
+  };
+}
+
+suite("who acts for a deployment", () => {
+  test("is the account that it names, with the groups of an account", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer", "fleet-default");
+
+    const client = await clients.clientFor("deployer");
+
+    assert.equal(client.subject, "service account flotilla-agent/deployer");
+    assert.equal(client.isAgent, false);
+    assert.deepEqual(client.helmArgs, [
+      "--kube-as-user=system:serviceaccount:flotilla-agent:deployer",
+      "--kube-as-group=system:serviceaccounts",
+      "--kube-as-group=system:serviceaccounts:flotilla-agent",
+      "--kube-as-group=system:authenticated",
+    ]);
+    assert.deepEqual(impersonated, [
+      {
+        user: "system:serviceaccount:flotilla-agent:deployer",
+        groups: [
+          "system:serviceaccounts",
+          "system:serviceaccounts:flotilla-agent",
+          "system:authenticated",
+        ],
+      },
+    ]);
+  });
+
+  test("is the same one however often it is asked", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer");
+
+    assert.equal(await clients.clientFor("deployer"), await clients.clientFor("deployer"));
+    assert.equal(impersonated.length, 1);
+  });
+
+  test("is fleet-default for one that names nobody, where that account exists", async (t) => {
+    const { clients } = await setUp(t, "fleet-default");
+
+    assert.equal(
+      (await clients.clientFor(undefined)).subject,
+      "service account flotilla-agent/fleet-default",
+    );
+  });
+
+  test("is the agent itself where it does not", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer");
+
+    const client = await clients.clientFor(undefined);
+
+    assert.equal(client.isAgent, true);
+    assert.deepEqual(client.helmArgs, []);
+    assert.deepEqual(impersonated, []);
+  });
+
+  for (const name of ["absent", "other:deployer", "../deployer"]) {
+    test(`is nobody for ${name}, which is said by name`, async (t) => {
+      const { clients } = await setUp(t, "deployer");
+
+      await assert.rejects(clients.clientFor(name), {
+        code: "SERVICE_ACCOUNT_MISSING",
+        message: new RegExp(`^service account flotilla-agent/${name} not found`),
+      });
+    });
+  }
+
+  test("changes when an account comes, and when it goes", async (t) => {
+    const { rest, clients, changed } = await setUp(t);
+    const ref = { namespace, name: "deployer" };
+
+    const made = changed();
+    rest.put(serviceAccounts, { metadata: ref });
+    await made;
+    assert.equal((await clients.clientFor("deployer")).isAgent, false);
+
+    const gone = changed();
+    await rest.delete(serviceAccounts, ref);
+    await gone;
+    await assert.rejects(clients.clientFor("deployer"), { code: "SERVICE_ACCOUNT_MISSING" });
+  });
+
+  test("is no news when an account is only changed", async (t) => {
+    const { rest, clients, changed } = await setUp(t, "deployer");
+    let told = 0;
+    clients.onChange(() => {
+      told += 1;
+    });
+    rest.put(serviceAccounts, { metadata: { namespace, name: "deployer", labels: { a: "b" } } });
+
+    rest.put(serviceAccounts, { metadata: { namespace, name: "later" } });
+    while (told === 0) await changed();
+
+    assert.equal((await clients.clientFor("later")).isAgent, false);
+    assert.equal(told, 1);
+  });
+});
