@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { type Assignment, assignmentSecret, parseAssignment } from "./assignment-secret.ts";
 
-const held: Assignment = {
+const plain: Assignment = {
   owner: { name: "web", uid: "u" },
   deploymentId: "sha256:1",
   content: Buffer.from([0, 255, 31, 139]),
@@ -16,17 +16,17 @@ suite("an assignment in its Secret", () => {
     [true, false],
     [false, true],
   ] as const) {
-    test(`comes back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
-      const assignment = { ...held, paused, withdrawing };
+    test(`is read back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
+      const assignment = { ...plain, paused, withdrawing };
 
       assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
     });
   }
 
-  test("has a name that Kubernetes takes, its own for every deployment however long", () => {
+  test("has a valid and unique name for every deployment, however long", () => {
     const names = ["a", "b"].map(
       (end) =>
-        assignmentSecret({ ...held, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
+        assignmentSecret({ ...plain, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
           .metadata.name,
     );
 
@@ -34,8 +34,8 @@ suite("an assignment in its Secret", () => {
     for (const name of names) assert.match(name, /^assignment-[-a-z0-9]{1,242}$/);
   });
 
-  test("is none when a part of it is missing", () => {
-    const secret = assignmentSecret(held);
+  test("is undefined if a part is missing", () => {
+    const secret = assignmentSecret(plain);
 
     assert.equal(parseAssignment({ ...secret, data: {} }), undefined);
     assert.equal(parseAssignment({ ...secret, metadata: { name: "s" } }), undefined);

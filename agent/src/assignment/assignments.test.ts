@@ -20,7 +20,7 @@ const assignment: AssignmentRequest = {
 
 const missing: Secret = { metadata: { name: "" } };
 
-/** Has the next writes refused. */
+/** Makes the next writes fail. */
 function failNext(rest: MemoryRest, times = 1): void {
   let left = times;
   rest.beforeWrite = (write) => {
@@ -39,8 +39,8 @@ function setUp(rest = createMemoryRest()) {
   return { rest, assignments, changes, stored };
 }
 
-suite("what a cluster was assigned", () => {
-  test("is stored, told, and there again after a restart", async () => {
+suite("an assignment", () => {
+  test("is stored, reported, and loaded after a restart", async () => {
     const { rest, assignments, changes } = setUp();
 
     await assignments.assign(assignment);
@@ -62,7 +62,7 @@ suite("what a cluster was assigned", () => {
     ]);
   });
 
-  test("is not written once more when it is delivered once more", async () => {
+  test("is not written again when it is delivered again", async () => {
     const { rest, assignments, changes } = setUp();
     await assignments.assign(assignment);
 
@@ -72,7 +72,7 @@ suite("what a cluster was assigned", () => {
     assert.deepEqual(changes, ["web"]);
   });
 
-  test("is known where it could not be stored, and stored when it is delivered once more", async () => {
+  test("is used even if it cannot be stored, and stored when it is delivered again", async () => {
     const { rest, assignments, stored } = setUp();
     failNext(rest);
 
@@ -84,22 +84,22 @@ suite("what a cluster was assigned", () => {
     assert.notEqual(await stored(), undefined);
   });
 
-  test("is not stored before the write of the last wish is through", async () => {
+  test("is stored when the write of the last request is done", async () => {
     const { rest, assignments, stored } = setUp();
-    const held = Promise.withResolvers<void>();
-    rest.beforeWrite = () => held.promise;
+    const gate = Promise.withResolvers<void>();
+    rest.beforeWrite = () => gate.promise;
     const first = assignments.assign(assignment);
     const second = assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
     const known = assignments.ensureStored("web");
-    held.resolve();
+    gate.resolve();
     await known;
 
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
     assert.deepEqual(await Promise.all([first, second]), [true, true]);
   });
 
-  test("is tried again by whoever needs it stored, who learns in words why it is not", async () => {
+  test("is stored again by ensureStored, which throws the error", async () => {
     const { rest, assignments, stored } = setUp();
     failNext(rest, 2);
     await assignments.assign(assignment);
@@ -114,19 +114,19 @@ suite("what a cluster was assigned", () => {
     await assignments.ensureStored("unknown");
   });
 
-  test("keeps its content when only the pause differs", async () => {
+  test("keeps its content if only `paused` differs", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
     const { content: _, ...bare } = assignment;
 
     await assignments.assign({ ...bare, paused: true });
 
-    const held = parseAssignment((await stored()) ?? missing);
-    assert.equal(held?.paused, true);
-    assert.equal(Buffer.from(held.content).toString(), "content");
+    const found = parseAssignment((await stored()) ?? missing);
+    assert.equal(found?.paused, true);
+    assert.equal(Buffer.from(found.content).toString(), "content");
   });
 
-  test("is refused without a content that is not held", async () => {
+  test("is rejected without content if that is not stored", async () => {
     const { rest, assignments } = setUp();
     const { content: _, ...bare } = assignment;
 
@@ -134,7 +134,7 @@ suite("what a cluster was assigned", () => {
     assert.deepEqual(rest.writes, []);
   });
 
-  test("is stored over what somebody else made of the Secret", async () => {
+  test("overwrites changes of the Secret by others", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     rest.put(secrets, { metadata: { ...ref, labels: { touched: "yes" } } });
@@ -144,7 +144,7 @@ suite("what a cluster was assigned", () => {
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
-  test("is stored anew when somebody deleted the Secret, or made one of that name first", async () => {
+  test("is stored if the Secret was deleted, or created by others", async () => {
     const { rest, assignments, stored } = setUp();
     rest.put(secrets, { metadata: ref });
     await assignments.assign(assignment);
@@ -155,7 +155,7 @@ suite("what a cluster was assigned", () => {
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
-  test("is written in order when changes come fast, and the last one stays", async () => {
+  test("is written in order, and the last one stays", async () => {
     const { assignments, stored } = setUp();
 
     await Promise.all(
@@ -165,7 +165,7 @@ suite("what a cluster was assigned", () => {
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
   });
 
-  test("is left alone where it cannot be read", async () => {
+  test("is ignored if it cannot be read", async () => {
     const { rest, assignments, stored } = setUp();
     const labels = { "flotilla.dev/assignment": "true" };
     rest.put(secrets, { metadata: { ...ref, labels }, data: {} });
@@ -178,7 +178,7 @@ suite("what a cluster was assigned", () => {
 });
 
 suite("a withdrawal", () => {
-  test("is stored, so that a restart goes on with it", async () => {
+  test("is stored, and continued after a restart", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
@@ -191,7 +191,7 @@ suite("a withdrawal", () => {
     assert.equal(later.get("web")?.withdrawing, true);
   });
 
-  test("of an earlier deployment of that name does nothing", async () => {
+  test("of an earlier deployment of the same name does nothing", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
@@ -202,7 +202,7 @@ suite("a withdrawal", () => {
     assert.equal(assignments.get("web")?.withdrawing, false);
   });
 
-  test("that could not be stored is one all the same, and can be carried out", async () => {
+  test("takes effect even if it cannot be stored", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     failNext(rest);
@@ -214,7 +214,7 @@ suite("a withdrawal", () => {
     assert.equal(await stored(), undefined);
   });
 
-  test("that was carried out leaves nothing", async () => {
+  test("leaves nothing when it is done", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);
@@ -225,7 +225,7 @@ suite("a withdrawal", () => {
     assert.equal(await stored(), undefined);
   });
 
-  test("removes nothing that was not withdrawn", async () => {
+  test("removes only a withdrawn deployment", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
 
@@ -235,7 +235,7 @@ suite("a withdrawal", () => {
     assert.notEqual(await stored(), undefined);
   });
 
-  test("does not take with it a newer deployment of that name that comes meanwhile", async () => {
+  test("does not remove a newer deployment of the same name", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);

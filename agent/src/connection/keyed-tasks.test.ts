@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 
 suite("tasks by key", () => {
-  test("run in order for each key, and beside each other for different keys", async () => {
+  test("run in order for one key, and concurrently for different keys", async () => {
     const said: string[] = [];
     const gates = new Map<string, () => void>();
     const gate = (name: string) => new Promise<void>((open) => void gates.set(name, open));
@@ -24,7 +24,7 @@ suite("tasks by key", () => {
     assert.deepEqual(said, ["b", "a 1", "a 2"]);
   });
 
-  test("tell when there are as many as may be, and a failure, after which the key goes on", async () => {
+  test("report the limit, and a failure, after which the key continues", async () => {
     const said: string[] = [];
     const tasks = createKeyedTasks({
       limit: 2,

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { Dependency } from "@flotilla/shared/content/content.ts";
 import { type ClusterDeployment, unmetDependencies } from "./unmet-dependencies.ts";
 
-function neighbour(
+function deployment(
   name: string,
   state: ClusterDeployment["state"] = "Ready",
   more: Partial<ClusterDeployment> = {},
@@ -21,86 +21,86 @@ const cases: readonly (readonly [
   names?: readonly string[],
 ])[] = [
   ["nothing", [], [], undefined],
-  ["one that is ready", [{ name: "db" }], [neighbour("db")], undefined],
+  ["one that is ready", [{ name: "db" }], [deployment("db")], undefined],
   [
     "one that is not ready",
     [{ name: "db" }],
-    [neighbour("db", "NotReady")],
+    [deployment("db", "NotReady")],
     "waiting for db, which is NotReady and must be Ready",
     ["db"],
   ],
   [
-    "one that is good enough",
+    "one in an accepted state",
     [{ name: "db", acceptedStates: ["Ready", "NotReady"] }],
-    [neighbour("db", "NotReady")],
+    [deployment("db", "NotReady")],
     undefined,
   ],
   [
-    "one that is not among the states that are good enough",
+    "one that is in no accepted state",
     [{ name: "db", acceptedStates: ["Modified", "OutOfSync"] }],
-    [neighbour("db")],
+    [deployment("db")],
     "waiting for db, which is Ready and must be Modified or OutOfSync",
     ["db"],
   ],
   [
     "an empty list of states, which means Ready",
     [{ name: "db", acceptedStates: [] }],
-    [neighbour("db")],
+    [deployment("db")],
     undefined,
   ],
   [
-    "one that is not there",
+    "one that does not exist",
     [{ name: "db" }],
-    [neighbour("web")],
+    [deployment("web")],
     "waiting for db, which this cluster does not have",
     ["db"],
   ],
   [
-    "all of those with a label",
+    "all with a label",
     [{ selector: tier }],
     [
-      neighbour("b", "WaitApplied", { labels: { tier: "base" } }),
-      neighbour("a", "ErrApplied", { labels: { tier: "base" } }),
-      neighbour("c", "Ready", { labels: { tier: "base" } }),
-      neighbour("d", "NotReady"),
+      deployment("b", "WaitApplied", { labels: { tier: "base" } }),
+      deployment("a", "ErrApplied", { labels: { tier: "base" } }),
+      deployment("c", "Ready", { labels: { tier: "base" } }),
+      deployment("d", "NotReady"),
     ],
     "waiting for a, which is ErrApplied and must be Ready, b, which is WaitApplied and must be Ready",
     ["a", "b"],
   ],
   [
-    "a label that nobody has",
+    "a label without matches",
     [{ selector: tier }],
-    [neighbour("a")],
+    [deployment("a")],
     'waiting for a Bundle that matches {"matchLabels":{"tier":"base"}}, which this cluster does not have',
     [],
   ],
   [
-    "a name and labels that are another's",
+    "a name with labels of another one",
     [{ name: "a", selector: tier }],
-    [neighbour("a"), neighbour("b", "Ready", { labels: { tier: "base" } })],
+    [deployment("a"), deployment("b", "Ready", { labels: { tier: "base" } })],
     'waiting for a, whose labels do not match {"matchLabels":{"tier":"base"}}',
     ["a"],
   ],
   [
-    "labels of its own",
+    "its own labels",
     [{ selector: tier }],
     [
-      neighbour("web", "WaitApplied", { labels: { tier: "base" } }),
-      neighbour("a", "Ready", { labels: { tier: "base" } }),
+      deployment("web", "WaitApplied", { labels: { tier: "base" } }),
+      deployment("a", "Ready", { labels: { tier: "base" } }),
     ],
     undefined,
   ],
   [
-    "several, each said once",
+    "several, each reported once",
     [{ name: "a" }, { selector: {} }],
-    [neighbour("a", "NotReady")],
+    [deployment("a", "NotReady")],
     "waiting for a, which is NotReady and must be Ready",
     ["a"],
   ],
   [
     "one that waits for it",
     [{ name: "a" }],
-    [neighbour("a", "WaitApplied", { waitsFor: ["web"] })],
+    [deployment("a", "WaitApplied", { waitsFor: ["web"] })],
     "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for web; remove one of them from a dependsOn",
     ["a"],
   ],
@@ -108,18 +108,18 @@ const cases: readonly (readonly [
     "one that waits for others that wait for it",
     [{ name: "a" }],
     [
-      neighbour("a", "WaitApplied", { waitsFor: ["x", "b"] }),
-      neighbour("b", "WaitApplied", { waitsFor: ["a", "web"] }),
+      deployment("a", "WaitApplied", { waitsFor: ["x", "b"] }),
+      deployment("b", "WaitApplied", { waitsFor: ["a", "web"] }),
     ],
     "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for b waits for web; remove one of them from a dependsOn",
     ["a"],
   ],
   [
-    "some that wait for each other, and not for it",
+    "a cycle that it is not part of",
     [{ name: "a" }],
     [
-      neighbour("a", "WaitApplied", { waitsFor: ["b"] }),
-      neighbour("b", "WaitApplied", { waitsFor: ["a"] }),
+      deployment("a", "WaitApplied", { waitsFor: ["b"] }),
+      deployment("b", "WaitApplied", { waitsFor: ["a"] }),
     ],
     "waiting for a, which is WaitApplied and must be Ready",
     ["a"],
@@ -135,7 +135,7 @@ suite("a deployment that depends on", () => {
     });
   }
 
-  test("many names some of them and counts the rest", () => {
+  test("many names lists some and counts the others", () => {
     const many = Array.from({ length: 13 }, (_, index) => ({ name: `n${index}` }));
 
     const { message = "", names = [] } = unmetDependencies("web", many, []) ?? {};

@@ -18,7 +18,7 @@ function plan(existing: DownstreamObject | undefined, source = object): Downstre
   );
 }
 
-/** As the API server keeps what was made. */
+/** As the API server stores it. */
 const made: DownstreamObject = {
   ...copyOf(plan(undefined)),
   metadata: { ...copyOf(plan(undefined)).metadata, uid: "u", resourceVersion: "1" },
@@ -29,8 +29,8 @@ function copyOf(step: DownstreamPlan): DownstreamObject {
   return step.kind === "none" ? { metadata: { name: "" } } : step.object;
 }
 
-suite("a copy of what the hub supplied", () => {
-  test("has its type, data, labels and annotations, and says for which deployment it was made", () => {
+suite("a downstream resource", () => {
+  test("has the type, data, labels and annotations, and the label of its deployment", () => {
     assert.deepEqual(plan(undefined, { ...object, annotations: { note: "n" } }), {
       kind: "create",
       object: {
@@ -67,18 +67,18 @@ suite("a copy of what the hub supplied", () => {
     SupplyObject,
     DownstreamPlan["kind"],
   ])[] = [
-    ["is left alone when it is as it should be", made, object, "none"],
+    ["does not change if it is up to date", made, object, "none"],
     ["is replaced when the data changed", made, { ...object, data: { a: "Mg==" } }, "replace"],
     ["is replaced when a label changed", made, { ...object, labels: { team: "b" } }, "replace"],
-    ["is made anew when the type changed", made, { ...object, type: "other" }, "recreate"],
+    ["is recreated when the type changed", made, { ...object, type: "other" }, "recreate"],
     [
-      "is made anew when it cannot be changed",
+      "is recreated when it is immutable",
       { ...made, immutable: true },
       { ...object, data: {} },
       "recreate",
     ],
     [
-      "keeps what somebody else has put on it",
+      "keeps labels and annotations of others",
       { ...made, metadata: { ...made.metadata, annotations: { theirs: "1" } } },
       object,
       "none",
@@ -90,7 +90,7 @@ suite("a copy of what the hub supplied", () => {
     });
   }
 
-  test("stays what cannot be changed when its labels are, which the API server insists on", () => {
+  test("stays immutable when its labels change, as the API server requires", () => {
     const step = plan({ ...made, immutable: true }, { ...object, labels: { team: "b" } });
 
     assert.equal(step.kind, "replace");
@@ -98,7 +98,7 @@ suite("a copy of what the hub supplied", () => {
     assert.equal(copyOf(plan({ ...made, immutable: true }, { data: {} })).immutable, undefined);
   });
 
-  test("is never laid over a newer one", () => {
+  test("is replaced with its resourceVersion", () => {
     assert.equal(
       copyOf(plan(made, { ...object, data: {} })).metadata.resourceVersion,
       made.metadata.resourceVersion,

@@ -48,8 +48,8 @@ const always = [
 
 suite("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
-    ["with nothing special", {}, []],
-    ["with a namespace to create, which is not left to Helm", { createNamespace: true }, []],
+    ["with defaults", {}, []],
+    ["with a namespace to create, which Helm does not create", { createNamespace: true }, []],
     ["with values", { values: { a: 1 } }, ["--values=-"]],
     [
       "with a timeout",
@@ -87,7 +87,7 @@ suite("the arguments of helm upgrade", () => {
     test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
   }
 
-  test("have Helm wait, and leave it at that, where somebody else undoes what fails", () => {
+  test("make Helm wait without a rollback if the agent rolls back", () => {
     const atomic = (timeoutSeconds: number): readonly string[] =>
       argsOf(
         { helm: { ...content.helm, atomic: true, timeoutSeconds } },
@@ -99,13 +99,13 @@ suite("the arguments of helm upgrade", () => {
     assert.deepEqual(argsOf({}, { isRolledBackByHelm: false }), always);
   });
 
-  test("label a release with what its values were rendered from", () => {
+  test("label a release with the origin of its values", () => {
     const labels = argsOf({}, { origin: "o" }).find((argument) => argument.startsWith("--labels="));
 
     assert.match(labels ?? "", /,flotilla\.dev\/values-origin=o$/);
   });
 
-  test("never hold a value, nor an address that may have a password in it", () => {
+  test("contain no value, and no address that may contain a password", () => {
     const args = argsOf({
       values: { password: "hunter2" },
       pin: { kind: "http", version: "1.0.0", url: "https://user:hunter2@charts/web-1.0.0.tgz" },
@@ -124,7 +124,7 @@ test("the arguments of helm uninstall", () => {
   assert.deepEqual(uninstallArgs(release, 30), [...always, "--wait", "--timeout=30s"]);
 });
 
-test("a complaint of helm uninstall says that there is nothing only when nothing was found", () => {
+test("an error of helm uninstall means a missing release only if none was found", () => {
   const found = "uninstall: Release not loaded: web: release: not found";
   const forbidden =
     "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";

@@ -6,7 +6,7 @@ const config = { apiVersion: "v1", kind: "ConfigMap", name: "web" };
 
 const cases: readonly (readonly [string, string, readonly object[]])[] = [
   ["nothing", "", []],
-  ["comments alone", "---\n# Source: web/templates/empty.yaml\n---\n", []],
+  ["only comments", "---\n# Source: web/templates/empty.yaml\n---\n", []],
   [
     "several documents",
     [
@@ -44,17 +44,17 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
     [config],
   ],
   [
-    "a kind that is only called so",
+    "a kind whose name ends in List",
     "apiVersion: example.com/v1\nkind: AllowList\nmetadata:\n  name: web\n",
     [{ apiVersion: "example.com/v1", kind: "AllowList", name: "web" }],
   ],
   [
-    "text that looks like a document's end",
+    "a string with a document separator",
     "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  text: |\n    ---\n    kind: Secret\n",
     [config],
   ],
   [
-    "an alias to what stands in another field",
+    "an alias to another field",
     "apiVersion: v1\nkind: ConfigMap\ndata: &labels\n  a: b\nmetadata:\n  name: web\n  labels: *labels\n",
     [config],
   ],
@@ -64,12 +64,12 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
     [config],
   ],
   [
-    "what cannot be read",
+    "a document that cannot be parsed",
     "kind: [\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n",
     [config],
   ],
   [
-    "an apiVersion that would ask the API server for something else",
+    "an apiVersion that would request another path",
     [
       "../api/v1/namespaces/a/secrets",
       "apps/v1/deployments",
@@ -86,7 +86,7 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
   ["an object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
 ];
 
-suite("which objects a manifest names, from", () => {
+suite("the objects of a manifest, from", () => {
   for (const [name, manifest, expected] of cases) {
     test(name, () => assert.deepEqual(ownedObjects(manifest), expected));
   }

@@ -23,7 +23,7 @@ async function folder(t: TestContext): Promise<string> {
   return dir;
 }
 
-/** The notes as an agent finds them that starts now. */
+/** The journal as the next agent reads it. */
 async function notesOf(dir: string): Promise<RunJournal> {
   const notes = createRunJournal(dir, silentLog());
   await notes.recover();
@@ -38,8 +38,8 @@ async function sleeper(t: TestContext): Promise<{ child: ChildProcess; pid: numb
   return { child, pid: child.pid };
 }
 
-suite("notes of the runs under way", () => {
-  test("are found by the next agent, until the run ended", async (t) => {
+suite("the journal of Helm runs", () => {
+  test("is read by the next agent, until the run has ended", async (t) => {
     const dir = await folder(t);
     const notes = await notesOf(dir);
     await notes.begin(note);
@@ -53,7 +53,7 @@ suite("notes of the runs under way", () => {
     assert.deepEqual(await readdir(dir), []);
   });
 
-  test("make their folder", async (t) => {
+  test("creates its directory", async (t) => {
     const notes = await notesOf(join(await folder(t), "deeper", "runs"));
 
     await notes.begin(note);
@@ -61,7 +61,7 @@ suite("notes of the runs under way", () => {
     assert.deepEqual(notes.get("web"), note);
   });
 
-  test("have the next agent end the process that still runs", async (t) => {
+  test("makes the next agent kill the process that still runs", async (t) => {
     const dir = await folder(t);
     const { child, pid } = await sleeper(t);
     const notes = await notesOf(dir);
@@ -75,7 +75,7 @@ suite("notes of the runs under way", () => {
     assert.equal(found.get("web")?.revision, 3);
   });
 
-  test("leave another process alone that has got the same id", async (t) => {
+  test("does not kill another process with the same id", async (t) => {
     const dir = await folder(t);
     const { child, pid } = await sleeper(t);
     const notes = await notesOf(dir);
@@ -89,7 +89,7 @@ suite("notes of the runs under way", () => {
     assert.equal(child.exitCode ?? child.signalCode, null);
   });
 
-  test("of a process that is gone are kept for its lock", async (t) => {
+  test("keeps the entry of an ended process for its lock", async (t) => {
     const dir = await folder(t);
     const { child, pid } = await sleeper(t);
     const notes = await notesOf(dir);
@@ -102,7 +102,7 @@ suite("notes of the runs under way", () => {
     assert.equal((await notesOf(dir)).get("web")?.revision, 3);
   });
 
-  test("that cannot be read are dropped, and the others are not", async (t) => {
+  test("drops unreadable entries, and no others", async (t) => {
     const dir = await folder(t);
     await (await notesOf(dir)).begin(note);
     await writeFile(join(dir, "broken.json"), "{");
@@ -115,8 +115,8 @@ suite("notes of the runs under way", () => {
   });
 });
 
-suite("a process by its start", () => {
-  test("is the same one as long as it lives", async (t) => {
+suite("a process identified by its start time", () => {
+  test("is the same one as long as it runs", async (t) => {
     const { pid } = await sleeper(t);
     const startedAt = (await startOfProcess(pid)) ?? "";
 

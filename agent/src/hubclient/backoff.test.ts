@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { backoffMs, reconnectBackoff } from "./backoff.ts";
 
-suite("the wait before the next try", () => {
+suite("the reconnect backoff", () => {
   for (const [failures, random, expected] of [
     [1, 0, 250],
     [1, 1, 500],
@@ -11,7 +11,7 @@ suite("the wait before the next try", () => {
     [7, 0, 15_000],
     [10_000, 1, 30_000],
   ] as const) {
-    test(`is ${expected} ms after ${failures} failures with the die at ${random}`, () => {
+    test(`is ${expected} ms after ${failures} failures with random ${random}`, () => {
       assert.equal(backoffMs(reconnectBackoff, failures, random), expected);
     });
   }

@@ -11,7 +11,7 @@ async function listen(port: number): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-test("a client that was closed after a try that failed begins nothing with a hub that comes later", async () => {
+test("a client that was closed after a failed attempt opens no TLS session with a hub that starts later", async () => {
   const earlier = await listen(0);
   earlier.server.close();
   await once(earlier.server, "close");
@@ -25,7 +25,7 @@ test("a client that was closed after a try that failed begins nothing with a hub
   client.close();
 
   const { server } = await listen(earlier.port);
-  // Its next try, which was planned already.
+  // The next attempt, which was scheduled already.
   const [socket]: Socket[] = await once(server, "connection");
   assert.ok(socket);
   let bytes = 0;

@@ -28,7 +28,7 @@ function secret(texts: Readonly<Record<string, string>>) {
 }
 
 suite("the agent's identity in its Secret", () => {
-  test("comes back as it was stored", () => {
+  test("is read back as it was stored", () => {
     const nextKey = { keyPem: "next", bootstrapDigest: "another" };
 
     for (const stored of [
@@ -39,7 +39,7 @@ suite("the agent's identity in its Secret", () => {
       assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
   });
 
-  test("is a key alone until it is whole", () => {
+  test("is only a key until it is complete", () => {
     const data = { ...toSecretData({ keyPem: "key", enrolled: identity }), clusterUID: "" };
 
     assert.deepEqual(fromSecret({ metadata: { name: "s" }, data }), { keyPem: "key" });
@@ -54,13 +54,13 @@ suite("the agent's identity in its Secret", () => {
     ["by a clock that is behind the hub's", "now", 0, { renewAt: 2_000, expiresAt: 3_000 }],
   ];
   for (const [what, issued, now, expected] of times) {
-    test(`is renewed at two thirds of its life ${what}`, () => {
+    test(`is renewed after two thirds of its lifetime ${what}`, () => {
       assert.deepEqual(certificateTimes(validity, issued, now), expected);
     });
   }
 });
 
-suite("what an agent is given to enrol with", () => {
+suite("a bootstrap Secret", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     ["no address", {}, /address is "", expected host:port/],
     ["an address with a scheme", { address: "https://hub" }, /expected host:port/],
@@ -72,7 +72,7 @@ suite("what an agent is given to enrol with", () => {
     ],
   ];
   for (const [what, texts, expected] of cases) {
-    test(`is refused with ${what}`, () => {
+    test(`is rejected with ${what}`, () => {
       assert.throws(() => parseBootstrap(secret(texts)), expected);
     });
   }

@@ -44,27 +44,27 @@ const otherHub = { ...first, authoritiesPem: "other ca" };
 suite("an agent", () => {
   const cases: readonly (readonly [string, EnrolmentInputs, EnrolmentPlan])[] = [
     [
-      "that has never enrolled and has nothing to do it with waits for it",
+      "without identity and bootstrap Secret waits",
       { enrolled: undefined, isCertificateValid: false, bootstrap: undefined },
       { kind: "missing" },
     ],
     [
-      "that has never enrolled does so with what it was given",
+      "without identity enrols with its bootstrap Secret",
       { enrolled: undefined, isCertificateValid: false, bootstrap: { ...first, clientId: "mine" } },
       enrolWith(first, "mine"),
     ],
     [
-      "that has enrolled stays who it is",
+      "with an identity keeps it",
       { enrolled, isCertificateValid: true, bootstrap: first },
       keep("hub:1"),
     ],
     [
-      "needs its bootstrap Secret no more",
+      "with an identity needs no bootstrap Secret",
       { enrolled, isCertificateValid: true, bootstrap: undefined },
       keep("hub:1"),
     ],
     [
-      "finds its hub at another address without enrolling, whatever labels and names it is given",
+      "connects to another address without enrolling, whatever labels and names it is given",
       {
         enrolled,
         isCertificateValid: true,
@@ -83,17 +83,17 @@ suite("an agent", () => {
       enrolWith(otherHub, "client"),
     ],
     [
-      "whose certificate has ended comes back with its key alone, to the same hub",
+      "with an expired certificate enrols with its key alone, with the same hub",
       { enrolled, isCertificateValid: false, bootstrap: undefined },
       byKey("hub:1"),
     ],
     [
-      "whose certificate has ended does not use its token a second time",
+      "with an expired certificate does not use its token again",
       { enrolled, isCertificateValid: false, bootstrap: { ...first, address: "hub:2" } },
       byKey("hub:2"),
     ],
     [
-      "whose certificate has ended uses a token that is new to it",
+      "with an expired certificate uses a new token",
       { enrolled, isCertificateValid: false, bootstrap: { ...other, clientId: "mine" } },
       enrolWith(other, "mine"),
     ],

@@ -8,16 +8,16 @@ import { createImpersonatedClients, type ImpersonatedClients } from "./impersona
 
 const namespace = "flotilla-agent";
 
-interface World {
+interface Fixture {
   readonly rest: MemoryRest;
   readonly clients: ImpersonatedClients;
-  /** Everybody that was acted as, in order. */
+  /** All impersonations, in order. */
   readonly impersonated: readonly Impersonation[];
-  /** Resolves with the next account that comes or goes. */
+  /** Resolves with the next account that is created or deleted. */
   changed(): Promise<void>;
 }
 
-async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<World> {
+async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fixture> {
   const rest = createMemoryRest();
   for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
   const impersonated: Impersonation[] = [];
@@ -38,7 +38,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Wo
   await clients.synced;
   const waiters: (() => void)[] = [];
   clients.onChange(() => {
-    for (const told of waiters.splice(0)) told();
+    for (const resolve of waiters.splice(0)) resolve();
   });
   return {
     rest,
@@ -48,8 +48,8 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Wo
   };
 }
 
-suite("who acts for a deployment", () => {
-  test("is the account that it names, with the groups of an account", async (t) => {
+suite("the impersonated client of a deployment", () => {
+  test("is the account that it names, with the groups of a service account", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer", "fleet-default");
 
     const client = await clients.clientFor("deployer");
@@ -74,14 +74,14 @@ suite("who acts for a deployment", () => {
     ]);
   });
 
-  test("is the same one however often it is asked", async (t) => {
+  test("is created once", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer");
 
     assert.equal(await clients.clientFor("deployer"), await clients.clientFor("deployer"));
     assert.equal(impersonated.length, 1);
   });
 
-  test("is fleet-default for one that names nobody, where that account exists", async (t) => {
+  test("is fleet-default for a deployment without account, if that account exists", async (t) => {
     const { clients } = await setUp(t, "fleet-default");
 
     assert.equal(
@@ -90,7 +90,7 @@ suite("who acts for a deployment", () => {
     );
   });
 
-  test("is the agent itself where it does not", async (t) => {
+  test("is the agent itself if fleet-default does not exist", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer");
 
     const client = await clients.clientFor(undefined);
@@ -101,7 +101,7 @@ suite("who acts for a deployment", () => {
   });
 
   for (const name of ["absent", "other:deployer", "../deployer"]) {
-    test(`is nobody for ${name}, which is said by name`, async (t) => {
+    test(`does not exist for ${name}, and the error names it`, async (t) => {
       const { clients } = await setUp(t, "deployer");
 
       await assert.rejects(clients.clientFor(name), {
@@ -111,7 +111,7 @@ suite("who acts for a deployment", () => {
     });
   }
 
-  test("changes when an account comes, and when it goes", async (t) => {
+  test("changes when an account is created or deleted", async (t) => {
     const { rest, clients, changed } = await setUp(t);
     const ref = { namespace, name: "deployer" };
 
@@ -126,18 +126,18 @@ suite("who acts for a deployment", () => {
     await assert.rejects(clients.clientFor("deployer"), { code: "SERVICE_ACCOUNT_MISSING" });
   });
 
-  test("is no news when an account is only changed", async (t) => {
+  test("does not change when an account is updated", async (t) => {
     const { rest, clients, changed } = await setUp(t, "deployer");
-    let told = 0;
+    let changes = 0;
     clients.onChange(() => {
-      told += 1;
+      changes += 1;
     });
     rest.put(serviceAccounts, { metadata: { namespace, name: "deployer", labels: { a: "b" } } });
 
     rest.put(serviceAccounts, { metadata: { namespace, name: "later" } });
-    while (told === 0) await changed();
+    while (changes === 0) await changed();
 
     assert.equal((await clients.clientFor("later")).isAgent, false);
-    assert.equal(told, 1);
+    assert.equal(changes, 1);
   });
 });

@@ -41,12 +41,12 @@ const access = (
   own: ClusterFacts | undefined = facts,
 ) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
 
-suite("how an agent accesses a chart's source", () => {
-  test("needs nothing where no Secret is named", () => {
+suite("access to a chart's source", () => {
+  test("needs no credentials without a Secret", () => {
     assert.deepEqual(access(content(atHome, {})), { origin: "https://charts.example.com" });
   });
 
-  test("shows the Secret's credentials to the repository, and to nobody that its index points to", () => {
+  test("has the credentials for the repository's host only", () => {
     const named = { secret: "source", repository };
     const known = encoded({ username: "me", password: "pw" });
 
@@ -83,7 +83,7 @@ suite("how an agent accesses a chart's source", () => {
     );
   });
 
-  test("is overridden by the HelmOp's own switch, and has the hub's authorities where it has none", () => {
+  test("is overridden by the HelmOp's own switch, and has the hub's authorities otherwise", () => {
     const known = encoded({ insecureSkipVerify: "true" });
     const named = { secret: "source", repository, insecureSkipVerify: false, caBundle: pem };
 
@@ -123,7 +123,7 @@ suite("how an agent accesses a chart's source", () => {
     });
   }
 
-  test("goes on with the last that the hub had", () => {
+  test("uses the last version that the hub had", () => {
     const { object } = encoded({ username: "me", password: "pw" });
     const known = object === undefined ? {} : { object };
 

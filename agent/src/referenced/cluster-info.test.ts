@@ -16,61 +16,61 @@ const paris: ClusterFacts = {
 const packed = await packFacts(paris);
 
 function setUp(rest = createMemoryRest()) {
-  const facts = createClusterInfoStore({ secrets: createSecretStorage(rest), log: silentLog() });
+  const info = createClusterInfoStore({ secrets: createSecretStorage(rest), log: silentLog() });
   let changes = 0;
-  facts.onChange(() => {
+  info.onChange(() => {
     changes += 1;
   });
-  return { rest, facts, changes: () => changes };
+  return { rest, info, changes: () => changes };
 }
 
-suite("what the hub says that a cluster is", () => {
-  test("is known, told, and there again after a restart", async () => {
-    const { rest, facts, changes } = setUp();
-    assert.deepEqual([facts.get(), facts.digest], [undefined, undefined]);
+suite("the cluster info", () => {
+  test("is used, reported, and loaded after a restart", async () => {
+    const { rest, info, changes } = setUp();
+    assert.deepEqual([info.get(), info.digest], [undefined, undefined]);
 
-    assert.equal(await facts.set(packed), true);
+    assert.equal(await info.set(packed), true);
 
-    assert.deepEqual(facts.get(), paris);
+    assert.deepEqual(info.get(), paris);
     assert.equal(changes(), 1);
-    const { facts: later } = setUp(rest);
+    const { info: later } = setUp(rest);
     await later.load();
     assert.deepEqual(later.get(), paris);
     assert.equal(later.digest, packed.digest);
   });
 
-  test("is neither written nor told once more when it is delivered once more", async () => {
-    const { rest, facts, changes } = setUp();
-    await facts.set(packed);
+  test("is neither written nor reported again when it is delivered again", async () => {
+    const { rest, info, changes } = setUp();
+    await info.set(packed);
 
-    await facts.set(packed);
+    await info.set(packed);
 
     assert.deepEqual(rest.writes, ["create cluster-info"]);
     assert.equal(changes(), 1);
   });
 
-  test("is known where it could not be stored, and asked for again", async () => {
-    const { rest, facts } = setUp();
+  test("is used even if it cannot be stored, and requested again", async () => {
+    const { rest, info } = setUp();
     rest.beforeWrite = () => {
       throw new Error("403");
     };
 
-    assert.equal(await facts.set(packed), false);
+    assert.equal(await info.set(packed), false);
 
-    assert.deepEqual(facts.get(), paris);
-    assert.equal(facts.digest, undefined);
+    assert.deepEqual(info.get(), paris);
+    assert.equal(info.digest, undefined);
     rest.beforeWrite = () => undefined;
-    assert.equal(await facts.set(packed), true);
-    assert.equal(facts.digest, packed.digest);
+    assert.equal(await info.set(packed), true);
+    assert.equal(info.digest, packed.digest);
   });
 
-  test("stays what it was when something else comes than its digest says", async () => {
-    const { facts } = setUp();
-    await facts.set(packed);
+  test("does not change for data that does not match its digest", async () => {
+    const { info } = setUp();
+    await info.set(packed);
     const other = await packFacts({ ...paris, name: "rome" });
 
-    await assert.rejects(facts.set({ ...other, digest: "sha256:0" }), { code: "SUPPLY_INVALID" });
+    await assert.rejects(info.set({ ...other, digest: "sha256:0" }), { code: "SUPPLY_INVALID" });
 
-    assert.deepEqual(facts.get(), paris);
+    assert.deepEqual(info.get(), paris);
   });
 });

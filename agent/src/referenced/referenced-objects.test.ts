@@ -19,45 +19,45 @@ async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = re
 }
 
 function setUp(rest = createMemoryRest()) {
-  const supplies = createReferencedObjects({
+  const referenced = createReferencedObjects({
     secrets: createSecretStorage(rest),
     log: silentLog(),
   });
   const changes: string[] = [];
-  supplies.onChange((changed) => changes.push(supplyKey(changed)));
-  return { rest, supplies, changes };
+  referenced.onChange((changed) => changes.push(supplyKey(changed)));
+  return { rest, referenced, changes };
 }
 
-suite("what the hub supplied", () => {
-  test("is known, told, and there again after a restart", async () => {
-    const { rest, supplies, changes } = setUp();
-    const supply = await sent(first);
-    assert.equal(supplies.get(ref), undefined);
+suite("a referenced object", () => {
+  test("is used, reported, and loaded after a restart", async () => {
+    const { rest, referenced, changes } = setUp();
+    const object = await sent(first);
+    assert.equal(referenced.get(ref), undefined);
 
-    assert.equal(await supplies.set(supply), true);
+    assert.equal(await referenced.set(object), true);
 
-    assert.deepEqual(supplies.get(ref), { object: first, digest: supply.packed.digest });
+    assert.deepEqual(referenced.get(ref), { object: first, digest: object.packed.digest });
     assert.deepEqual(changes, ["Secret/source"]);
-    const { supplies: later } = setUp(rest);
+    const { referenced: later } = setUp(rest);
     await later.load();
-    assert.deepEqual(later.get(ref), supplies.get(ref));
-    assert.deepEqual(later.inventory(), [{ ...ref, digest: supply.packed.digest }]);
+    assert.deepEqual(later.get(ref), referenced.get(ref));
+    assert.deepEqual(later.inventory(), [{ ...ref, digest: object.packed.digest }]);
   });
 
-  test("is not written once more when it is delivered once more", async () => {
-    const { rest, supplies, changes } = setUp();
-    await supplies.set(await sent(first));
+  test("is not written again when it is delivered again", async () => {
+    const { rest, referenced, changes } = setUp();
+    await referenced.set(await sent(first));
 
-    assert.equal(await supplies.set(await sent(first)), true);
+    assert.equal(await referenced.set(await sent(first)), true);
 
     assert.deepEqual(rest.writes, ["create referenced-secret-source"]);
     assert.deepEqual(changes, ["Secret/source"]);
   });
 
-  test("is replaced by what comes later, also after a restart", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
-    const { supplies: later, changes } = setUp(rest);
+  test("is replaced by a later version, also after a restart", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
+    const { referenced: later, changes } = setUp(rest);
     await later.load();
 
     await later.set(await sent(second));
@@ -70,69 +70,69 @@ suite("what the hub supplied", () => {
     ]);
   });
 
-  test("is told apart by kind and by name", async () => {
-    const { supplies } = setUp();
+  test("is identified by kind and name", async () => {
+    const { referenced } = setUp();
     const configMap = { kind: "ConfigMap", name: "source" } as const;
 
-    await supplies.set(await sent(first));
-    await supplies.set(await sent({ data: { a: "b" } }, configMap));
+    await referenced.set(await sent(first));
+    await referenced.set(await sent({ data: { a: "b" } }, configMap));
 
-    assert.deepEqual(supplies.get(ref)?.object, first);
-    assert.deepEqual(supplies.get(configMap)?.object, { data: { a: "b" } });
+    assert.deepEqual(referenced.get(ref)?.object, first);
+    assert.deepEqual(referenced.get(configMap)?.object, { data: { a: "b" } });
   });
 
-  test("is used where it could not be stored, and asked for again", async () => {
-    const { rest, supplies } = setUp();
+  test("is used even if it cannot be stored, and requested again", async () => {
+    const { rest, referenced } = setUp();
     rest.beforeWrite = () => {
       throw new Error("403");
     };
 
-    assert.equal(await supplies.set(await sent(first)), false);
-    assert.deepEqual(supplies.get(ref)?.object, first);
-    assert.deepEqual(supplies.inventory(), [ref]);
+    assert.equal(await referenced.set(await sent(first)), false);
+    assert.deepEqual(referenced.get(ref)?.object, first);
+    assert.deepEqual(referenced.inventory(), [ref]);
 
     rest.beforeWrite = () => undefined;
-    assert.equal(await supplies.set(await sent(first)), true);
-    assert.equal(supplies.inventory()[0]?.digest, supplies.get(ref)?.digest);
+    assert.equal(await referenced.set(await sent(first)), true);
+    assert.equal(referenced.inventory()[0]?.digest, referenced.get(ref)?.digest);
   });
 
-  test("is refused when it is not what its digest says, and what was held stays", async () => {
-    const { supplies } = setUp();
-    await supplies.set(await sent(first));
+  test("is rejected if it does not match its digest, and the earlier version stays", async () => {
+    const { referenced } = setUp();
+    await referenced.set(await sent(first));
     const { packed } = await sent(second);
 
-    await assert.rejects(supplies.set({ ...ref, packed: { ...packed, digest: "sha256:0" } }), {
+    await assert.rejects(referenced.set({ ...ref, packed: { ...packed, digest: "sha256:0" } }), {
       code: "SUPPLY_INVALID",
     });
 
-    assert.deepEqual(supplies.get(ref)?.object, first);
+    assert.deepEqual(referenced.get(ref)?.object, first);
   });
 
-  test("is kept, in the cluster too, where it comes anew while it is being deleted", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
+  test("is kept, in the cluster too, if it is sent again while it is being deleted", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
     const again = await sent(first);
 
-    const dropping = supplies.remove(ref);
-    const taking = supplies.set(again);
+    const removing = referenced.remove(ref);
+    const setting = referenced.set(again);
 
-    assert.deepEqual(await Promise.all([dropping, taking]), [undefined, true]);
-    assert.deepEqual(supplies.get(ref)?.object, first);
-    const { supplies: later } = setUp(rest);
+    assert.deepEqual(await Promise.all([removing, setting]), [undefined, true]);
+    assert.deepEqual(referenced.get(ref)?.object, first);
+    const { referenced: later } = setUp(rest);
     await later.load();
     assert.deepEqual(later.get(ref)?.object, first);
   });
 
-  test("is sent again where what is stored of it cannot be read", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
+  test("is requested again if the stored one cannot be read", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
     const secret = await rest.get(secrets, {
       namespace: "flotilla-agent",
       name: "referenced-secret-source",
     });
     assert.ok(secret !== undefined);
     rest.put(secrets, { ...secret, data: { content: "bm9uc2Vuc2U=" } });
-    const { supplies: later } = setUp(rest);
+    const { referenced: later } = setUp(rest);
 
     await later.load();
     assert.deepEqual(later.inventory(), []);
@@ -142,76 +142,76 @@ suite("what the hub supplied", () => {
   });
 });
 
-suite("what the hub does not have", () => {
-  test("is known as such, also after a restart", async () => {
-    const { rest, supplies, changes } = setUp();
+suite("an object that the hub does not have", () => {
+  test("is recorded as missing, also after a restart", async () => {
+    const { rest, referenced, changes } = setUp();
 
-    assert.equal(await supplies.set(gone), true);
+    assert.equal(await referenced.set(gone), true);
 
-    assert.deepEqual(supplies.get(ref), {});
+    assert.deepEqual(referenced.get(ref), {});
     assert.deepEqual(changes, ["Secret/source"]);
-    const { supplies: later } = setUp(rest);
+    const { referenced: later } = setUp(rest);
     await later.load();
     assert.deepEqual(later.get(ref), {});
     assert.deepEqual(later.inventory(), [ref]);
   });
 
-  test("but had before stays as it was, without a digest, also after a restart", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
+  test("but had before keeps its last version, without a digest, also after a restart", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
 
-    await supplies.set(gone);
+    await referenced.set(gone);
 
-    assert.deepEqual(supplies.get(ref), { object: first });
-    const { supplies: later } = setUp(rest);
+    assert.deepEqual(referenced.get(ref), { object: first });
+    const { referenced: later } = setUp(rest);
     await later.load();
     assert.deepEqual(later.get(ref), { object: first });
     assert.deepEqual(later.inventory(), [ref]);
   });
 
-  test("is taken when it is there again, be it the same as before", async () => {
-    const { supplies, changes } = setUp();
-    await supplies.set(await sent(first));
-    await supplies.set(gone);
+  test("is used when it exists again, even if it has not changed", async () => {
+    const { referenced, changes } = setUp();
+    await referenced.set(await sent(first));
+    await referenced.set(gone);
 
-    await supplies.set(await sent(first));
+    await referenced.set(await sent(first));
 
-    assert.notEqual(supplies.get(ref)?.digest, undefined);
+    assert.notEqual(referenced.get(ref)?.digest, undefined);
     assert.deepEqual(changes, ["Secret/source", "Secret/source", "Secret/source"]);
   });
 });
 
-suite("a withdrawn supply", () => {
-  test("leaves the cluster", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
+suite("a withdrawn object", () => {
+  test("is deleted from the cluster", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
 
-    await supplies.remove(ref);
+    await referenced.remove(ref);
 
-    assert.equal(supplies.get(ref), undefined);
-    assert.deepEqual(supplies.inventory(), []);
-    const { supplies: later } = setUp(rest);
+    assert.equal(referenced.get(ref), undefined);
+    assert.deepEqual(referenced.inventory(), []);
+    const { referenced: later } = setUp(rest);
     await later.load();
     assert.equal(later.get(ref), undefined);
   });
 
-  test("that was never heard of costs nothing", async () => {
-    const { rest, supplies } = setUp();
+  test("that is unknown causes no request", async () => {
+    const { rest, referenced } = setUp();
 
-    await supplies.remove(ref);
+    await referenced.remove(ref);
 
     assert.deepEqual(rest.writes, []);
   });
 
-  test("is still held where it could not be deleted, so that it is withdrawn again", async () => {
-    const { rest, supplies } = setUp();
-    await supplies.set(await sent(first));
+  test("stays in the inventory if it cannot be deleted, so that the hub withdraws it again", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(await sent(first));
     rest.beforeWrite = () => {
       throw new Error("403");
     };
 
-    await supplies.remove(ref);
+    await referenced.remove(ref);
 
-    assert.equal(supplies.inventory().length, 1);
+    assert.equal(referenced.inventory().length, 1);
   });
 });

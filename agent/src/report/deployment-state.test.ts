@@ -4,7 +4,7 @@ import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import { toDeploymentState } from "./deployment-state.ts";
 
-const held: Assignment = {
+const assignment: Assignment = {
   owner: { name: "web", uid: "u" },
   deploymentId: "sha256:new",
   content: new Uint8Array(),
@@ -45,20 +45,23 @@ const nothing = {
   message: "",
 };
 
-suite("what is reported", () => {
-  test("of what waits is why, for the content that is wanted, and how what is installed is", () => {
-    assert.deepEqual(toDeploymentState(held, { kind: "pending", message: "paused" }, readiness), {
-      ...nothing,
-      ...readiness,
-      deploymentId: "sha256:new",
-      phase: "pending",
-      message: "paused",
-    });
+suite("the reported state", () => {
+  test("of a pending deployment has the reason, the desired content, and the readiness of what is installed", () => {
+    assert.deepEqual(
+      toDeploymentState(assignment, { kind: "pending", message: "paused" }, readiness),
+      {
+        ...nothing,
+        ...readiness,
+        deploymentId: "sha256:new",
+        phase: "pending",
+        message: "paused",
+      },
+    );
   });
 
-  test("of a failure is not ready, however well what was installed before is", () => {
+  test("of a failure is not ready, whatever the readiness of what was installed before", () => {
     const state = toDeploymentState(
-      held,
+      assignment,
       { kind: "failed", deploymentId: "sha256:new", message: "no", code: "HELM_FAILED" },
       { ...readiness, ready: true, notReady: [] },
     );
@@ -67,12 +70,12 @@ suite("what is reported", () => {
     assert.deepEqual(state.resources, readiness.resources);
   });
 
-  test("of a failure speaks of the content that failed and of the next try", () => {
+  test("of a failure has the failed content and the time of the next try", () => {
     const retryAt = "2026-01-01T00:00:00Z";
 
     assert.deepEqual(
       toDeploymentState(
-        held,
+        assignment,
         { kind: "failed", deploymentId: "sha256:old", message: "no", code: "HELM_FAILED", retryAt },
         undefined,
       ),
@@ -87,16 +90,19 @@ suite("what is reported", () => {
     );
   });
 
-  test("of a removal is what holds it up", () => {
-    assert.deepEqual(toDeploymentState(held, { kind: "withdrawing", message: "no" }, readiness), {
-      ...nothing,
-      deploymentId: "sha256:new",
-      phase: "withdrawing",
-      message: "no",
-    });
+  test("of a withdrawal has its last error", () => {
+    assert.deepEqual(
+      toDeploymentState(assignment, { kind: "withdrawing", message: "no" }, readiness),
+      {
+        ...nothing,
+        deploymentId: "sha256:new",
+        phase: "withdrawing",
+        message: "no",
+      },
+    );
   });
 
-  test("of what is deployed is how its objects are", () => {
+  test("of an installed release has the readiness of its objects", () => {
     const outcome = {
       kind: "deployed",
       deploymentId: "sha256:old",
@@ -104,7 +110,7 @@ suite("what is reported", () => {
       chartDigest: "sha256:c",
     } as const;
 
-    assert.deepEqual(toDeploymentState(held, outcome, readiness), {
+    assert.deepEqual(toDeploymentState(assignment, outcome, readiness), {
       ...nothing,
       ...readiness,
       deploymentId: "sha256:old",
@@ -114,9 +120,9 @@ suite("what is reported", () => {
     });
   });
 
-  test("of what is deployed is not ready while nobody has looked at its objects", () => {
+  test("of an installed release is not ready before its objects were read", () => {
     const state = toDeploymentState(
-      held,
+      assignment,
       { kind: "deployed", deploymentId: "sha256:new", release },
       undefined,
     );

@@ -19,7 +19,7 @@ function state(name: string, message = ""): DeploymentState {
   };
 }
 
-/** Holds back what is put until the test lets it out. */
+/** A send queue that the test flushes. */
 function heldStream() {
   const waiting = new Map<string, MakeMessage<AgentMessage>>();
   return {
@@ -40,8 +40,8 @@ function heldStream() {
   };
 }
 
-suite("what an agent has to say", () => {
-  test("is the latest state of each deployment, numbered as it is sent", async () => {
+suite("the reports of an agent", () => {
+  test("have the latest state of each deployment, numbered when it is sent", async () => {
     const outbox = createOutbox();
     const stream = heldStream();
     outbox.attach(stream, []);
@@ -53,7 +53,7 @@ suite("what an agent has to say", () => {
     assert.deepEqual(await stream.letOut(), ["1 a 2", "2 b 1"]);
   });
 
-  test("waits for a stream, and is said again on the next until it is acknowledged", async () => {
+  test("wait for a stream, and are sent again on the next one until they are acknowledged", async () => {
     const outbox = createOutbox();
     outbox.report(state("a", "1"));
     outbox.report(state("b", "1"));
@@ -71,7 +71,7 @@ suite("what an agent has to say", () => {
     assert.equal(outbox.unacknowledged, 0);
   });
 
-  test("is every current state on a new stream", async () => {
+  test("have every present state on a new stream", async () => {
     const outbox = createOutbox();
     outbox.report(state("a", "old"));
     const stream = heldStream();
@@ -81,7 +81,7 @@ suite("what an agent has to say", () => {
     assert.deepEqual(await stream.letOut(), ["1 a current", "2 b current"]);
   });
 
-  test("is not settled by the acknowledgement of an earlier state", async () => {
+  test("are not acknowledged by the number of an earlier state", async () => {
     const outbox = createOutbox();
     const stream = heldStream();
     outbox.attach(stream, []);
@@ -95,7 +95,7 @@ suite("what an agent has to say", () => {
     assert.deepEqual(await stream.letOut(), ["2 a 2"]);
   });
 
-  test("is that something is gone, and no state of it any more", async () => {
+  test("of a withdrawn deployment replace its state", async () => {
     const outbox = createOutbox();
     outbox.report(state("a", "on its way out"));
     outbox.withdrawn({ name: "a", uid: "uid-a" });

@@ -52,7 +52,7 @@ suite("a simulated Helm", () => {
     [0.5, 100],
     [0.999, 149.9],
   ] as const) {
-    test(`takes ${tookMs} ms of 100 where the die shows ${random}`, async () => {
+    test(`takes ${tookMs} ms of 100 with random ${random}`, async () => {
       const { clock, helm, pass } = setUp({ latencyMs: 100, random });
 
       const deploying = helm.deploy(assignment, pass());

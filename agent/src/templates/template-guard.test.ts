@@ -45,7 +45,7 @@ async function chartOf(bytes: Buffer) {
 suite("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
-  test("one that reads the cluster as the agent is refused by the template's name", async () => {
+  test("a chart that reads the cluster as the agent is rejected, with the template's name", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 
@@ -68,7 +68,7 @@ suite("before Helm renders a chart", () => {
     "app/charts/./sub/templates/a.yaml",
     "/templates/a.yaml",
   ]) {
-    test(`a template at ${path} is found, as Helm does`, async () => {
+    test(`a template at ${path} is found, as by Helm`, async () => {
       const chart = await chartOf(await archive({ [path]: reads }));
 
       await assert.rejects(createTemplateGuard()({ content, chart, client: itself }), {
@@ -116,7 +116,7 @@ suite("before Helm renders a chart", () => {
     );
   });
 
-  test("values count where the chart renders them", async () => {
+  test("values count if the chart renders them", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const own = await chartOf(
       await archive({ "app/values.yaml": `text: ${reads}`, "app/templates/a.yaml": renders }),
@@ -136,7 +136,7 @@ suite("before Helm renders a chart", () => {
     await check({ content, chart: given, client: itself, values: { text: "plain" } });
   });
 
-  test("values count as the texts that they are, and not as they are written", async () => {
+  test("values count as parsed, not as written", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const text = '{{ print "a" (lookup "v1" "Secret" "other" "s") }}';
     const quoted = await chartOf(
@@ -163,7 +163,7 @@ suite("before Helm renders a chart", () => {
     );
   });
 
-  test("files of the chart count where it renders them", async () => {
+  test("files of the chart count if it renders them", async () => {
     const file = { "app/files/a.tpl": reads };
     const rendered = await chartOf(
       await archive({ ...file, "app/templates/a.yaml": '{{ tpl (.Files.Get "files/a.tpl") . }}' }),
@@ -183,7 +183,7 @@ suite("before Helm renders a chart", () => {
     await check({ content, chart: shown, client: itself });
   });
 
-  test("what cannot be read is no chart, and is read anew the next time", async () => {
+  test("an unreadable archive is not a chart, and is read again the next time", async () => {
     const chart = await chartOf(Buffer.from("nonsense"));
     const check = createTemplateGuard();
 

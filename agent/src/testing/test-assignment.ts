@@ -1,15 +1,15 @@
-/** An assignment as the agent holds it, for tests of what looks at all of them. */
+/** Assignments for tests. */
 import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 
-/** That of the BundleDeployment `name`; `wanted` is what its content says besides a plain one. */
+/** `content`: differs from the plain one; `fields`: of the assignment. */
 export async function testAssignment(
   name: string,
-  wanted: Partial<DeploymentContent> = {},
-  held: Partial<Assignment> = {},
+  content: Partial<DeploymentContent> = {},
+  fields: Partial<Assignment> = {},
 ): Promise<Assignment> {
-  const { deploymentId, bytes } = await packContent({ ...plainContent, ...wanted });
+  const { deploymentId, bytes } = await packContent({ ...plainContent, ...content });
   const owner = { name, uid: `uid-${name}` };
-  return { owner, deploymentId, content: bytes, paused: false, withdrawing: false, ...held };
+  return { owner, deploymentId, content: bytes, paused: false, withdrawing: false, ...fields };
 }

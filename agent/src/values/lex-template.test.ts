@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
 import { lexTemplate } from "./lex-template.ts";
 
-/** Literals as texts, actions as lists of what is in them. */
+/** Literals as strings, actions as lists of their tokens. */
 function taken(template: string): unknown {
   return lexTemplate(template).map((piece) =>
     piece.kind === "literal" ? piece.text : piece.tokens.map(({ source }) => source),
@@ -11,14 +11,10 @@ function taken(template: string): unknown {
 }
 
 const cases: readonly (readonly [what: string, template: string, pieces: unknown])[] = [
-  ["nothing at all", "", []],
+  ["nothing", "", []],
   ["text alone", "a {{ b }} } $", ["a {{ b }} } $"]],
-  ["chains in their parts", "a${.b.c}d", ["a", [".b", ".c"], "d"]],
-  [
-    "texts with brackets in them",
-    '${"}" `}` \'}\' "\\"}"}}',
-    [['"}"', "`}`", "'}'", '"\\"}"'], "}"],
-  ],
+  ["field chains in parts", "a${.b.c}d", ["a", [".b", ".c"], "d"]],
+  ["strings with braces", '${"}" `}` \'}\' "\\"}"}}', [['"}"', "`}`", "'}'", '"\\"}"'], "}"]],
   ["numbers", "${-3 +4 .5 1e+2 0x1f}", [["-3", "+4", ".5", "1e+2", "0x1f"]]],
   ["variables and signs", "${$x := ($.a|f $)}", [["$x", ":=", "(", "$", ".a", "|", "f", "$", ")"]]],
   ["a pair", "${range $i,$e:=.l}", [["range", "$i", ",", "$e", ":=", ".l"]]],
@@ -30,14 +26,14 @@ const cases: readonly (readonly [what: string, template: string, pieces: unknown
   ["names of all languages", "${ .größe }", [[".größe"]]],
 ];
 
-suite("a template is taken apart into", () => {
+suite("the lexer splits a template into", () => {
   for (const [what, template, pieces] of cases) {
     test(what, () => {
       assert.deepEqual(taken(template), pieces);
     });
   }
 
-  test("what is apart and what is not", () => {
+  test("white space before a token is recorded", () => {
     const [action] = lexTemplate("${ .a.b .c }");
 
     assert.deepEqual(
@@ -57,7 +53,7 @@ const broken: readonly (readonly [template: string, why: RegExp])[] = [
   ["${ a ! b }", /it has an unexpected character "!" in a \$\{ \}/],
 ];
 
-suite("a template cannot be taken apart:", () => {
+suite("the lexer rejects a template:", () => {
   for (const [template, why] of broken) {
     test(JSON.stringify(template), () => {
       assert.throws(() => lexTemplate(template), { name: "TemplateError", message: why });
@@ -65,7 +61,7 @@ suite("a template cannot be taken apart:", () => {
   }
 });
 
-test("a template made to take long is taken apart in a moment", () => {
+test("the lexer is fast for an adversarial template", () => {
   const spaces = " ".repeat(100_000);
 
   const used = cpuMs(() => {

@@ -11,20 +11,20 @@ const words = secretStrings([
 
 const cases: readonly (readonly [what: string, text: string, shown: string])[] = [
   ["a text", 'Invalid value: "hunter2": too short', 'Invalid value: "***": too short'],
-  ["a text wherever it stands", "hunter2 and xhunter2x", "*** and x***x"],
-  ["a text in quotes", String.raw`value "a\"quoted\\token" is wrong`, 'value "***" is wrong'],
-  ["a text in base64", "data: aHVudGVyMg== is", "data: *** is"],
+  ["a string anywhere", "hunter2 and xhunter2x", "*** and x***x"],
+  ["a quoted string", String.raw`value "a\"quoted\\token" is wrong`, 'value "***" is wrong'],
+  ["a string in base64", "data: aHVudGVyMg== is", "data: *** is"],
   ["a long number", "pin 31337001", "pin ***"],
-  ["a number that JavaScript would spoil", "got 12345678901234567890", "got ***"],
-  ["a line of a text", 'line 2: "MIIBVgIBADANBgkq"', 'line 2: "***"'],
+  ["a number beyond JavaScript's precision", "got 12345678901234567890", "got ***"],
+  ["a line of a string", 'line 2: "MIIBVgIBADANBgkq"', 'line 2: "***"'],
 ];
 for (const [what, text, shown] of cases) {
-  test(`a sentence does not show ${what} from a Secret`, () => {
+  test(`a message does not contain ${what} of a Secret`, () => {
     assert.equal(redact(text, words), shown);
   });
 }
 
-test("a sentence stays as it is where nothing of a Secret is in it", () => {
+test("a message without values of a Secret is not changed", () => {
   const text = "Service web: port 5432 is true, null or taken";
   assert.equal(redact(text, words), text);
 });

@@ -26,7 +26,7 @@ const paris: ClusterFacts = {
 const more = { kind: "ConfigMap", name: "more", key: "values.yaml" } as const;
 const { signal } = new AbortController();
 
-/** What an agent knows of a cluster, and how often it has rendered; `renderings` of an earlier agent go on being counted. */
+/** An input collector; `renderings` counts also those of an earlier agent. */
 function setUp(rest = createMemoryRest()) {
   let facts: ClusterFacts | undefined = paris;
   const renderings: string[] = [];
@@ -52,35 +52,35 @@ function setUp(rest = createMemoryRest()) {
     rest,
     inputs,
     renderings,
-    tell: (told: ClusterFacts | undefined) => {
-      facts = told;
+    setCluster: (next: ClusterFacts | undefined) => {
+      facts = next;
     },
-    gather: (wanted: DeploymentContent = content) =>
-      inputs.collect(wanted, { deployment: "app", client, signal }),
+    collect: (desired: DeploymentContent = content) =>
+      inputs.collect(desired, { deployment: "app", client, signal }),
   };
 }
 
-/** As the labels of a release say that was installed. */
-async function installed({ gather }: ReturnType<typeof setUp>, wanted = content) {
-  const gathered = await gather(wanted);
-  const { digest } = await gathered.final();
-  return { digest, ...(gathered.origin !== undefined && { origin: gathered.origin }) };
+/** The labels of an installed release. */
+async function installed({ collect }: ReturnType<typeof setUp>, desired = content) {
+  const collected = await collect(desired);
+  const { digest } = await collected.final();
+  return { digest, ...(collected.origin !== undefined && { origin: collected.origin }) };
 }
 
 suite("a release whose values were rendered", () => {
-  test("is known to be as wanted by an agent that never rendered them", async () => {
+  test("is in sync for an agent that has not rendered them", async () => {
     const release = await installed(setUp());
     const restarted = setUp();
 
-    assert.equal(await (await restarted.gather()).digest(release), release.digest);
+    assert.equal(await (await restarted.collect()).digest(release), release.digest);
     assert.deepEqual(restarted.renderings, []);
   });
 
-  test("is rendered once for as long as nothing changes, also where none is installed", async () => {
+  test("is rendered once as long as nothing changes, also if it is not installed", async () => {
     const agent = setUp();
 
-    const first = await (await agent.gather()).digest(undefined);
-    const { values, digest } = await (await agent.gather()).final();
+    const first = await (await agent.collect()).digest(undefined);
+    const { values, digest } = await (await agent.collect()).final();
 
     assert.equal(digest, first);
     assert.deepEqual([values?.["password"]], agent.renderings);
@@ -102,40 +102,40 @@ suite("a release whose values were rendered", () => {
     ],
     ["for another label of the cluster", content, { ...paris, labels: { a: "b" } }, true],
     [
-      "not for what does not reach Helm's templates",
+      "not for what the templates cannot use",
       { ...content, helm: { ...content.helm, maxHistory: 9 }, keepResources: true },
       paris,
       false,
     ],
   ];
   for (const [what, changed, cluster, isRendered] of changes) {
-    test(`is rendered anew ${what}`, async () => {
+    test(`is rendered again ${what}`, async () => {
       const release = await installed(setUp());
       const agent = setUp();
-      agent.tell(cluster);
+      agent.setCluster(cluster);
 
-      const digest = await (await agent.gather(changed)).digest(release);
+      const digest = await (await agent.collect(changed)).digest(release);
 
       assert.equal(agent.renderings.length === 1, isRendered);
       assert.equal(digest !== release.digest, isRendered);
     });
   }
 
-  test("is rendered anew when what is merged over it changes", async () => {
+  test("is rendered again when a source that overrides it changes", async () => {
     const agent = setUp();
-    const wanted = { ...content, valuesFrom: [more] };
+    const desired = { ...content, valuesFrom: [more] };
     const put = (text: string) =>
       agent.rest.put(configMaps, {
         metadata: { namespace: "shop", name: "more" },
         data: { [more.key]: text },
       });
     put("a: 1");
-    const release = await installed(agent, wanted);
+    const release = await installed(agent, desired);
 
     put("a: 1 # the same");
-    assert.equal(await (await agent.gather(wanted)).digest(release), release.digest);
+    assert.equal(await (await agent.collect(desired)).digest(release), release.digest);
     put("a: 2");
-    const { values } = await (await agent.gather(wanted)).final();
+    const { values } = await (await agent.collect(desired)).final();
 
     assert.deepEqual(values, { password: agent.renderings[1], a: 2 });
     await agent.inputs.end();
@@ -144,38 +144,38 @@ suite("a release whose values were rendered", () => {
 
 suite("an object with values", () => {
   for (const [what, status, code] of [
-    ["that may not be read counts as missing", 403, "VALUES_SOURCE_MISSING"],
-    ["that could not be read says nothing of whether it is there", 503, "KUBE_SERVER"],
+    ["that may not be read is missing", 403, "VALUES_SOURCE_MISSING"],
+    ["that cannot be read is not missing", 503, "KUBE_SERVER"],
   ] as const) {
     test(what, async () => {
       const agent = setUp();
-      const refused = new KubeStatusError("get it: no", { status, reason: "" });
+      const error = new KubeStatusError("get it: no", { status, reason: "" });
       agent.rest.beforeRead = () => {
-        throw refused;
+        throw error;
       };
 
-      await assert.rejects(agent.gather({ ...plain, valuesFrom: [more] }), { code });
+      await assert.rejects(agent.collect({ ...plain, valuesFrom: [more] }), { code });
       await agent.inputs.end();
     });
   }
 });
 
 suite("values without templates", () => {
-  test("are rendered by nobody, need nothing of the cluster, and have no origin", async () => {
+  test("are not rendered, need no cluster info, and have no origin", async () => {
     const agent = setUp();
-    agent.tell(undefined);
+    agent.setCluster(undefined);
 
-    const gathered = await agent.gather(plain);
+    const collected = await agent.collect(plain);
 
-    assert.equal(gathered.origin, undefined);
-    assert.deepEqual((await gathered.final()).values, plain.values);
+    assert.equal(collected.origin, undefined);
+    assert.deepEqual((await collected.final()).values, plain.values);
     assert.deepEqual(agent.renderings, []);
   });
 
-  test("with templates wait for what the hub says of the cluster", async () => {
+  test("with templates wait for the cluster info", async () => {
     const agent = setUp();
-    agent.tell(undefined);
+    agent.setCluster(undefined);
 
-    await assert.rejects(agent.gather(), { code: "REFERENCED_OBJECT_PENDING" });
+    await assert.rejects(agent.collect(), { code: "REFERENCED_OBJECT_PENDING" });
   });
 });

@@ -3,18 +3,18 @@ import { suite, test } from "node:test";
 import { missingKeyIn, translateTemplate } from "./translate-template.ts";
 
 suite("a template for Helm", () => {
-  test("has what stands outside of actions as texts of Go's", () => {
+  test("has text outside of actions as Go string literals", () => {
     assert.equal(translateTemplate('{{ .x }}"\\\n\ud800', 0), '{{ "{{ .x }}\\"\\\\\\n\ufffd" }}');
   });
 
-  test("has actions with the delimiters of Helm, and nothing of comments", () => {
+  test("has actions with Helm's delimiters, and no comments", () => {
     assert.equal(
       translateTemplate("${ if true }a${/* } */}${ end }", 0),
       '{{ if true }}{{ "a" }}{{ end }}',
     );
   });
 
-  test("looks for every key of a chain before it asks for it", () => {
+  test("checks every key of a field chain", () => {
     const translated = translateTemplate("${ $x.a.b }", 7);
 
     assert.match(translated, /hasKey \$x "a".*hasKey \$x\.a "b".* \$x\.a\.b\)/);
@@ -27,7 +27,7 @@ suite("a template for Helm", () => {
     assert.equal(translateTemplate('${ "2006" | $t.Format }', 0), '{{ "2006" | $t.Format }}');
   });
 
-  const refused: readonly (readonly [template: string, why: RegExp])[] = [
+  const invalid: readonly (readonly [template: string, why: RegExp])[] = [
     ['${ env "HOME" }', /it calls env,/],
     ['${ expandenv "$HOME" }', /it calls expandenv,/],
     ['${ include "a" . }', /it calls include,/],
@@ -42,7 +42,7 @@ suite("a template for Helm", () => {
     ["${ ( }", /it has an unclosed \(/],
     ["${ ) }", /it has a \) without \(/],
   ];
-  for (const [template, why] of refused) {
+  for (const [template, why] of invalid) {
     test(`rejects ${template}`, () => {
       assert.throws(() => translateTemplate(template, 0), {
         name: "TemplateError",
@@ -61,19 +61,19 @@ suite("a template for Helm", () => {
     "${ if .a }${ else if .b }${ else }${ end }",
   ];
   for (const template of allowed) {
-    test(`can be made of ${template}`, () => {
+    test(`accepts ${template}`, () => {
       assert.doesNotThrow(() => translateTemplate(template, 0));
     });
   }
 
-  test("does not grow without bounds", () => {
+  test("has a limited size", () => {
     const nested = `\${ ${"(".repeat(20)}dict${").a".repeat(20)} }`;
 
     assert.throws(() => translateTemplate(nested, 0), { message: /nested too deeply/ });
   });
 });
 
-test("a missing key is known by the whole of what Helm says, and not by what a template holds", () => {
+test("a missing key is recognised in Helm's error, not in the text of a template", () => {
   const said = (line: string) => missingKeyIn(`walk.go:1: found\n${line}\n\nUse --debug flag\n`);
 
   assert.deepEqual(

@@ -9,7 +9,7 @@ const secret: ValuesSource = { ...configMap, kind: "Secret" };
 const where = "ConfigMap shop/defaults";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-suite("values of a ConfigMap or a Secret", () => {
+suite("values of a ConfigMap or Secret", () => {
   const cases: readonly (readonly [string, ValuesSource, SourceObject, Values])[] = [
     [
       "are the text of a key",
@@ -34,7 +34,7 @@ suite("values of a ConfigMap or a Secret", () => {
     });
   }
 
-  const refused: readonly (readonly [string, SourceObject, string, RegExp])[] = [
+  const invalid: readonly (readonly [string, SourceObject, string, RegExp])[] = [
     [
       "a key that is not there",
       { data: { other: "a: 1" } },
@@ -66,8 +66,8 @@ suite("values of a ConfigMap or a Secret", () => {
       /has a scalar, expected a map$/,
     ],
   ];
-  for (const [what, object, code, message] of refused) {
-    test(`${what} is refused`, () => {
+  for (const [what, object, code, message] of invalid) {
+    test(`${what} is rejected`, () => {
       const source = what.startsWith("a key that every")
         ? { ...configMap, key: "toString" }
         : configMap;
