@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const storage = createAssignmentStorage({ rest, log: silentLog() });
   const names = async (): Promise<readonly string[]> =>
     (await rest.list(secrets)).items.map(({ metadata }) => metadata.name).sort();
@@ -41,7 +41,7 @@ suite("a stored assignment", () => {
 
       assert.equal((await names()).length, count);
       assert.deepEqual(await setUp(rest).storage.load(), [assignment]);
-      assert.equal(rest.writes.at(-1), "create assignment-web", "the first one means all");
+      assert.equal(rest.writes.at(-1), "create secrets flotilla-agent/assignment-web", "the first one means all");
     });
   }
 
@@ -53,7 +53,7 @@ suite("a stored assignment", () => {
 
     await storage.store({ ...assignment, paused: true });
 
-    assert.deepEqual(rest.writes.slice(before), ["replace assignment-web"]);
+    assert.deepEqual(rest.writes.slice(before), ["replace secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(await setUp(rest).storage.load(), [{ ...assignment, paused: true }]);
   });
 

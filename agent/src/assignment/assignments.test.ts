@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer, type MemoryApiServer } from "../testing/memory-rest.ts";
 import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
@@ -21,7 +21,7 @@ const assignment: AssignmentRequest = {
 const missing: Secret = { metadata: { name: "" } };
 
 /** Makes the next writes fail. */
-function failNext(rest: MemoryRest, times = 1): void {
+function failNext(rest: MemoryApiServer, times = 1): void {
   let left = times;
   rest.beforeWrite = (write) => {
     left -= 1;
@@ -30,7 +30,7 @@ function failNext(rest: MemoryRest, times = 1): void {
   };
 }
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const log = silentLog();
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const changes: string[] = [];
@@ -68,7 +68,7 @@ suite("an assignment", () => {
 
     await assignments.assign(assignment);
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(changes, ["web"]);
   });
 
@@ -106,7 +106,7 @@ suite("an assignment", () => {
 
     await assert.rejects(assignments.ensureStored("web"), {
       code: "ASSIGNMENT_NOT_STORED",
-      message: "store the assignment in this cluster: create assignment-web: 403",
+      message: "store the assignment in this cluster: create secrets flotilla-agent/assignment-web: 403",
     });
     await assignments.ensureStored("web");
 
@@ -185,7 +185,7 @@ suite("a withdrawal", () => {
     assert.equal(await assignments.withdraw(deployment), "stored");
     assert.equal(await assignments.withdraw(deployment), "stored");
 
-    assert.deepEqual(rest.writes, ["create assignment-web", "replace assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web", "replace secrets flotilla-agent/assignment-web"]);
     const { assignments: later } = setUp(rest);
     await later.load();
     assert.equal(later.get("web")?.withdrawing, true);
@@ -198,7 +198,7 @@ suite("a withdrawal", () => {
     assert.equal(await assignments.withdraw({ name: "web", uid: "0" }), "unknown");
     assert.equal(await assignments.withdraw({ name: "unknown", uid: "1" }), "unknown");
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.equal(assignments.get("web")?.withdrawing, false);
   });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { Intake } from "../assignment/intake.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
@@ -45,7 +45,7 @@ const intake: Intake = {
 
 /** Connections to a hub that is unavailable, which share one permit for the handshake. */
 function setUp(names: readonly string[]) {
-  const permit = createSlots(1);
+  const permit = createSemaphore(1);
   const clock = createFakeClock();
   const ending = new AbortController();
   const tried: string[] = [];
@@ -86,7 +86,7 @@ suite("a connection that shares the limit of handshakes", () => {
 
   test("waits for a permit, and does not connect when it is aborted meanwhile", async () => {
     const { permit, tried, ending, run } = setUp(["a"]);
-    await permit.take();
+    await permit.acquire();
     const ended = run();
     await settle();
 
@@ -95,6 +95,6 @@ suite("a connection that shares the limit of handshakes", () => {
 
     await ended;
     assert.deepEqual(tried, []);
-    await permit.take();
+    await permit.acquire();
   });
 });

@@ -1,9 +1,9 @@
 /** Keeps the agent connected to its hub: connects, and reconnects with backoff whenever the stream ends. */
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
 import type { Intake } from "../assignment/intake.ts";
@@ -28,7 +28,7 @@ export interface HubConnectionDeps {
    * Limits the connections that have not received Welcome, for many agents in one process: if all connected at once, none
    * would be ready before the last.
    */
-  readonly handshakes?: Pick<Slots, "take" | "release">;
+  readonly handshakes?: Pick<Semaphore, "acquire" | "release">;
 }
 
 export interface HubConnection {
@@ -189,7 +189,7 @@ function createPermit(semaphore: HubConnectionDeps["handshakes"]) {
   let isAcquired = false;
   return {
     async acquire(): Promise<void> {
-      await semaphore?.take();
+      await semaphore?.acquire();
       isAcquired = true;
     },
     release(): void {

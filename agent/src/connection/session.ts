@@ -5,7 +5,7 @@ import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";

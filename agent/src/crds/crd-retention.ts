@@ -7,9 +7,9 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { apiVersionOf } from "@flotilla/shared/kube/object.ts";
-import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { apiVersionOf } from "@flotilla/shared/kube/objects/object.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import {

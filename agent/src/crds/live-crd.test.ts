@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { crdFieldManager, policyChange, transferOwnership } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";

@@ -5,7 +5,7 @@
  * `helm.sh/resource-policy: keep`. The agent applies it with a field manager of its own, so that it can remove it again, and
  * only if nobody else has set it.
  */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 import type { ReleaseKey } from "../helm/release-record.ts";
 import { keepPolicy, policyAnnotation } from "./crd-documents.ts";

@@ -1,6 +1,6 @@
 /** The desired form of a downstream resource, and what is to be done to reach it. Pure. */
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import type { SupplyObject, SupplyRef } from "@flotilla/shared/supply/supply.ts";
 
 /** The deployment that owns a downstream resource; Fleet's own label. */

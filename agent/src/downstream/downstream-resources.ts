@@ -3,14 +3,14 @@
  * name of the deployment that owns it. If several deployments refer to the same one, they share it, and it is deleted with
  * the last of them. An object that the agent did not create is never changed.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { agentErrors } from "../errors/agent-errors.ts";

@@ -6,7 +6,7 @@ import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
 import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/crd-retention.ts";
 import type { UnmetDependencies } from "../dependencies/unmet-dependencies.ts";

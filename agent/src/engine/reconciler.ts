@@ -1,12 +1,8 @@
 /** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the next try. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
-import {
-  done,
-  type Outcome as ReconcileOutcome,
-  requeueAfter,
-} from "@flotilla/shared/kube/outcome.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result as ReconcileOutcome, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
@@ -60,7 +56,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const passes = new Map<string, Pass>();
 
   return {
-    async reconcile(name, { signal, aside }) {
+    async reconcile(name, { signal, withoutWorker }) {
       const assignment = assignments.get(name);
       if (assignment === undefined) return done();
       const own = statuses.ensure(name);

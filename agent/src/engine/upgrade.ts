@@ -1,10 +1,10 @@
 /** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Assignments } from "../assignment/assignments.ts";
@@ -54,7 +54,7 @@ export interface DeployUntil {
   /** Aborts when another content is desired: the agent does not wait for Helm. */
   readonly superseded: AbortSignal;
   /** Runs I/O without occupying a worker. */
-  readonly aside: ReconcileContext["aside"];
+  readonly aside: ReconcileContext["withoutWorker"];
 }
 
 /** A revision to be created. */

@@ -2,10 +2,10 @@
  * Helm's storage, kept up to date by a watch, so that a `helm upgrade` or `helm rollback` by hand is noticed at once. Only
  * labels are cached; a release's manifest is read when it is needed.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createExpectedRecords } from "./expected-records.ts";
 import {

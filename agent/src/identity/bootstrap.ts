@@ -1,7 +1,7 @@
 /** The bootstrap Secret, which has what an agent enrols with. Pure. */
 import { createHash, X509Certificate } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { z } from "zod";
 import { agentErrors, bootstrapSecretName } from "../errors/agent-errors.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { suite, test } from "node:test";
 import type { EnrollRequest } from "@flotilla/proto/messages.ts";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import type { HubClient } from "../hubclient/hub-client.ts";

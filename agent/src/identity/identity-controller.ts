@@ -3,7 +3,7 @@
  * Secret changes. The previous identity stays in use until then. Here are the effects; the rules are in identity-step.ts.
  */
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { Timer } from "@flotilla/shared/clock/clock.ts";
+import type { Timer } from "@flotilla/shared/time/clock.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";

@@ -1,6 +1,6 @@
 /** Performs the effects of the identity's state machine that take time; each one ends in an event. */
 
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError, messageOf, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { wrongHub } from "../errors/agent-errors.ts";

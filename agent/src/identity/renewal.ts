@@ -1,6 +1,6 @@
 /** Renews the agent's certificate after two thirds of its lifetime. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type BackoffBounds, backoffMs } from "../hubclient/backoff.ts";

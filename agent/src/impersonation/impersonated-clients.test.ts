@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
-import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
+import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer, type MemoryApiServer } from "../testing/memory-rest.ts";
 import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
 
 const namespace = "flotilla-agent";
 
 interface Fixture {
-  readonly rest: MemoryRest;
+  readonly rest: MemoryApiServer;
   readonly clients: ImpersonatedClients;
   /** All impersonations, in order. */
   readonly impersonated: readonly Impersonation[];
@@ -18,14 +18,14 @@ interface Fixture {
 }
 
 async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fixture> {
-  const rest = createMemoryRest();
+  const rest = createMemoryApiServer();
   for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
   const impersonated: Impersonation[] = [];
   const connection = {
     ...rest,
     as(who: Impersonation) {
       impersonated.push(who);
-      return createMemoryRest();
+      return createMemoryApiServer();
     },
   };
   const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });

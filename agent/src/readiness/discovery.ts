@@ -1,9 +1,9 @@
 /** Finds the REST mapping of a kind in this cluster. */
-import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isForbidden, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isForbidden, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 import { z } from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
@@ -24,7 +24,7 @@ const listSchema = z.object({
 export function createDiscovery(rest: KubeRest): Discovery {
   const known = new Map<string, Resource<KubeObject>>();
   /** By apiVersion; the result is the error message, if any. */
-  const requests = createSharedTasks<string | undefined>();
+  const requests = createSingleFlight<string | undefined>();
 
   async function discover(apiVersion: string, signal: AbortSignal): Promise<string | undefined> {
     try {

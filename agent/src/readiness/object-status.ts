@@ -1,5 +1,5 @@
 /** The status of one object, by the rules of kstatus, which Flux and Helm use too. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { jobStatus, podStatus } from "./rules/pods-and-jobs.ts";
 import { conditionOf, type ObjectStatus, type RuleInput, toRuleInput } from "./rules/rule-input.ts";
 import { crdStatus, pvcStatus, serviceStatus } from "./rules/services-volumes-crds.ts";

@@ -1,6 +1,6 @@
 /** The readiness of a release, from the observations of its objects. Pure. */
 import type { ResourceState, ResourceTally, UnreadyResource } from "@flotilla/proto/messages.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
 

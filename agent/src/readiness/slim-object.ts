@@ -1,5 +1,5 @@
 /** Reduces a cached object to what the readiness rules read. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { fieldsOf } from "./rules/rule-input.ts";
 
 const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";
@@ -40,7 +40,7 @@ const thingsAnswer = JSON.stringify({
 });
 
 function setUp(t: TestContext) {
-  const rest = createMemoryRest();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
   const looks = new Set<() => void>();

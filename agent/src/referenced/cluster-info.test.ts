@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { createSecretStorage } from "../storage/secret-storage.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createClusterInfoStore } from "./cluster-info.ts";
 
 const paris: ClusterFacts = {
@@ -15,7 +15,7 @@ const paris: ClusterFacts = {
 };
 const packed = await packFacts(paris);
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const info = createClusterInfoStore({ secrets: createSecretStorage(rest), log: silentLog() });
   let changes = 0;
   info.onChange(() => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { createSecretStorage } from "../storage/secret-storage.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
@@ -18,7 +18,7 @@ async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = re
   return { ...of, packed: { digest, content: bytes } };
 }
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const referenced = createReferencedObjects({
     secrets: createSecretStorage(rest),
     log: silentLog(),

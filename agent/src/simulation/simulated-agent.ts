@@ -3,8 +3,8 @@
  * simulated.
  */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import { createAssignments } from "../assignment/assignments.ts";
@@ -28,7 +28,7 @@ import { createSimulatedHelm, type SimulatedHelmOptions } from "./simulated-helm
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
   /** Limits concurrent handshakes. */
-  readonly handshakes: Pick<Slots, "take" | "release">;
+  readonly handshakes: Pick<Semaphore, "acquire" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 /** Many simulated agents in one process, each with its own connection. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { createHubConnector } from "../hubclient/hub-client.ts";
@@ -48,7 +48,7 @@ export function createSimulatedFleet(
     agentVersion,
     helm,
     connectHub: createHubConnector(),
-    handshakes: createSlots(maxConcurrentHandshakes),
+    handshakes: createSemaphore(maxConcurrentHandshakes),
     metrics: new Registry(),
   };
   const listeners: (() => void)[] = [];

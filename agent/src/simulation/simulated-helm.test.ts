@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { DeployPass, DeployResult } from "../engine/deployer.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
 import { actionsOf } from "./template-actions.ts";
 
 const cases: readonly (readonly [what: string, template: string, actions: unknown])[] = [

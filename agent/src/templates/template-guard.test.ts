@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
 import { pack } from "tar-stream";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
@@ -16,7 +16,7 @@ after(() => rm(dir, { recursive: true, force: true }));
 const itself: ImpersonatedClient = {
   subject: "the agent itself",
   isAgent: true,
-  rest: createMemoryRest(),
+  rest: createMemoryApiServer(),
   helmArgs: [],
 };
 const account: ImpersonatedClient = { ...itself, subject: "service account a/b", isAgent: false };

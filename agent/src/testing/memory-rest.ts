@@ -1,15 +1,15 @@
 /** An API server in memory: objects with resource versions, lists and watches, as far as the agent asks for them. */
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type {
   DeleteOptions,
   KubeRest,
   ListOptions,
   WatchEvent,
   WatchOptions,
-} from "@flotilla/shared/kube/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/client/rest.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 
-export interface MemoryRest extends KubeRest {
+export interface MemoryApiServer extends KubeRest {
   /** `create NAME` and so on, of every write that was asked for. */
   readonly writes: readonly string[];
   /** Puts an object there as somebody else would; gives it as it is stored. */
@@ -28,7 +28,7 @@ interface Told {
   readonly event: WatchEvent<KubeObject>;
 }
 
-export function createMemoryRest(): MemoryRest {
+export function createMemoryApiServer(): MemoryApiServer {
   const kinds = new Map<string, Map<string, KubeObject>>();
   const history: Told[] = [];
   const watchers = new Set<() => void>();
@@ -69,7 +69,7 @@ export function createMemoryRest(): MemoryRest {
     await rest.beforeWrite(write);
   }
 
-  const rest: MemoryRest = {
+  const rest: MemoryApiServer = {
     server: "memory",
     writes,
     answers,
@@ -145,7 +145,7 @@ export function createMemoryRest(): MemoryRest {
         ? Promise.reject(status(404, "NotFound"))
         : Promise.resolve(answer);
     },
-    nextAnswer: (signal) =>
+    nextResponse: (signal) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
       }),

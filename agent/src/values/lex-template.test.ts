@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
 import { lexTemplate } from "./lex-template.ts";
 
 /** Literals as strings, actions as lists of their tokens. */

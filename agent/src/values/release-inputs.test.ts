@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
+import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createInputCollector } from "./release-inputs.ts";
 
 const content: DeploymentContent = {
@@ -27,7 +27,7 @@ const more = { kind: "ConfigMap", name: "more", key: "values.yaml" } as const;
 const { signal } = new AbortController();
 
 /** An input collector; `renderings` counts also those of an earlier agent. */
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   let facts: ClusterFacts | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputCollector({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
 import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
 import { reread, styleOf, type TextPlace, type TextStyle } from "./reread.ts";
 

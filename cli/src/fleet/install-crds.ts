@@ -4,8 +4,8 @@ import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
 const fieldManager = "flotilla";
 const establishTimeoutMs = 30_000;

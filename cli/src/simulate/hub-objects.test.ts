@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createMemoryRest, type MemoryRest } from "@flotilla/agent/testing/memory-rest.ts";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
   checkName,
   createHelmOps,
@@ -21,14 +21,14 @@ const { caPem } = await issueTestCertificate();
 const wanted = { agents: 2, bundles: 1 };
 
 /** A hub that answers every registration token with its Secret. */
-function aHub({ signal }: TestContext): MemoryRest {
-  const hub = createMemoryRest();
+function aHub({ signal }: TestContext): MemoryApiServer {
+  const hub = createMemoryApiServer();
   hub.put(namespaces, { metadata: { name: namespace } });
   void answerTokens(hub, signal);
   return hub;
 }
 
-async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void> {
+async function answerTokens(hub: MemoryApiServer, signal: AbortSignal): Promise<void> {
   const news = hub.watch(clusterRegistrationTokens, {
     signal,
     resourceVersion: "0",
@@ -42,7 +42,7 @@ async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void>
   }
 }
 
-function putRegistration(hub: MemoryRest, name: string): void {
+function putRegistration(hub: MemoryApiServer, name: string): void {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   hub.put(secrets, {
     metadata: { namespace, name },
@@ -51,13 +51,13 @@ function putRegistration(hub: MemoryRest, name: string): void {
   });
 }
 
-function aSimulation(hub: MemoryRest, id = "run"): Simulation {
+function aSimulation(hub: MemoryApiServer, id = "run"): Simulation {
   const made = { tokens: [], helmOps: [] };
   return { hub, namespace, name: "many", id, made, tell: () => undefined };
 }
 
 /** A whole run: what it makes, and what its agents make. */
-async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
+async function begun(hub: MemoryApiServer, id?: string): Promise<Simulation> {
   const simulation = aSimulation(hub, id);
   await checkName(simulation, wanted);
   const registration = await registrationOf(simulation, undefined);
@@ -75,7 +75,7 @@ async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
 }
 
 /** Of all kinds that simulations make. */
-async function namesOn(hub: MemoryRest): Promise<readonly string[]> {
+async function namesOn(hub: MemoryApiServer): Promise<readonly string[]> {
   const pages = [
     await hub.list(clusterRegistrationTokens),
     await hub.list(helmOps),

@@ -10,8 +10,8 @@ import {
   customResourceDefinitions,
   namespaces,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { boundTo, roleBindings } from "../tenants/world.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import type { BadChange } from "./bad-changes.ts";
 import type { Change } from "./workbench.ts";
 import type { World } from "./world.ts";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { indexText } from "./odd-repositories.ts";
 import type { World } from "./world.ts";
 

@@ -11,8 +11,8 @@ import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
 import { runningProcesses } from "@flotilla/local/state/clean-fleet.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import { type Commands, commandsIn } from "./command.ts";
 

@@ -9,8 +9,8 @@ import { unknownFieldRemarks } from "@flotilla/hub/helm-op/unknown-fields.ts";
 import { refusalOf } from "@flotilla/hub/helm-op/validate.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { parseAllDocuments } from "yaml";
 import type { Program } from "../api/program.ts";
 

@@ -26,7 +26,7 @@ import {
   type Secret,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseAllDocuments } from "yaml";
 import { startGuardedCharts } from "../credentials/guarded-charts.ts";
 import { boundTo, clusterRoleBindings } from "../tenants/world.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import {
   type CustomResourceDefinition,
   configMaps,
@@ -15,11 +15,11 @@ import {
   namespaces,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 
 const plane = await startTestControlPlane({ after }, { workloads: false });
 const admin = await loadKubeconfig({ path: plane.kubeconfig });

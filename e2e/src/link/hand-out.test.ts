@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { before, suite, test } from "node:test";
 import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";

@@ -7,15 +7,15 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
   namespaces,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
 export const workspace = "fleet-default";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { startLinkProxy } from "../testing/link-proxy.ts";
 import { clusterOf, makeToken } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";

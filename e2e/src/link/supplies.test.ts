@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { unpackSupply } from "@flotilla/shared/supply/supply.ts";
 import { deploymentsOf, digest } from "./deployments.ts";

@@ -15,10 +15,10 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
+import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { Registry } from "prom-client";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 

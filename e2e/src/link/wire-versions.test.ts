@@ -10,7 +10,7 @@ import {
   clusterNamespaceName,
   rotationRequestAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { credentials } from "@grpc/grpc-js";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, encoded, makeToken } from "./enrolled.ts";

@@ -12,7 +12,7 @@ import {
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

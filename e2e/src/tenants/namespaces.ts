@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { objectThat } from "../testing/expect.ts";
 import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./world.ts";
 

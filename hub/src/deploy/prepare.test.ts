@@ -7,7 +7,7 @@ import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { createPatterns } from "../policy/patterns.ts";

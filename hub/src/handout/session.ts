@@ -17,10 +17,10 @@ import {
 import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
@@ -74,7 +74,7 @@ export interface SessionOptions {
   /** The end of the stream that this one replaces; its presence must be written first. */
   readonly previous: Promise<void>;
   /** A place among the arrivals that are being written. */
-  readonly arrivals: Slots;
+  readonly arrivals: Semaphore;
 }
 
 export interface Session {
@@ -221,7 +221,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     version = checkHello(hello, deps.hubId);
     metrics.arriving.inc();
     await options.previous;
-    await options.arrivals.take();
+    await options.arrivals.acquire();
     try {
       // Whoever has gone while it waited costs nothing: it is back with another stream, or will be.
       if (hasEnded()) return;

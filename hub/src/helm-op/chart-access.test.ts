@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { ChartSource } from "@flotilla/shared/charts/source.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";

@@ -6,7 +6,7 @@ import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { isEnding } from "@flotilla/shared/kube/controller.ts";
+import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin, type Hold } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";

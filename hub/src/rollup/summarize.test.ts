@@ -5,7 +5,7 @@ import type {
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";

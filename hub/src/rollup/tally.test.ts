@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { stateOf, unheardState } from "./deployment-state.ts";

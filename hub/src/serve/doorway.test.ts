@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createDoorway } from "./doorway.ts";
 
 function setUp() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 suite("a rate limit", () => {

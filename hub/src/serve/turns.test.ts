@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createTurns } from "./turns.ts";
 
 /** Each piece of work takes 4 ms of the 10 that there are in a turn. */

@@ -2,12 +2,12 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Registry } from "prom-client";
 import type { ContentReader } from "../content/content-store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { factsOf, isFactsChange } from "./facts-of.ts";

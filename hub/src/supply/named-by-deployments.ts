@@ -1,9 +1,9 @@
 /** Has followed what the BundleDeployments of all clusters name. */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
 import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
 import {
   answersStatus,

@@ -1,6 +1,6 @@
 /** A HelmOp: a chart, a version or a constraint, and the clusters that it goes to. What people write. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { bundleSpecFields } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
 import { chartSourceRules, releaseNameRule } from "./crd/rules.ts";

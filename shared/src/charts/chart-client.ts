@@ -1,5 +1,5 @@
 /** The client of chart repositories, put together. It owns its connections, its memory and its thread. */
-import { type Clock, systemClock } from "../clock/clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { type Log, silentLog } from "../log/log.ts";
 import { createOpenChart, type OpenChart } from "./chart-download.ts";
 import { createConnectionPools, type ProxySettings } from "./connection-pools.ts";

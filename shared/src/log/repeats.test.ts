@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock } from "../clock/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/fake-clock.ts";
 import { createRepeats } from "./repeats.ts";
 
 test("a message is news once, and again after ten minutes", () => {

@@ -1,5 +1,5 @@
 /** Which of the messages of something that is tried again and again are worth a line of a log. */
-import type { Clock } from "../clock/clock.ts";
+import type { Clock } from "../time/clock.ts";
 
 /** Often enough for a log that is rotated every day, or of which somebody sees the last hour. */
 const repeatEveryMs = 10 * 60_000;

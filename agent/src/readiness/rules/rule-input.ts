@@ -1,6 +1,6 @@
 /** Input and result of the readiness rules. Pure. */
-import type { Condition } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { Condition } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 
 export type ObjectStatus =
