@@ -1,15 +1,15 @@
 /** The agent: installs in its cluster what the hub assigns, and reports its state to the hub. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
-import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
 import { runProgram } from "@flotilla/shared/program/run-program.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createHubConnection } from "./connection/hub-connection.ts";

@@ -3,10 +3,10 @@ import { hostname } from "node:os";
 import { parseArgs } from "node:util";
 import type { ProxySettings } from "@flotilla/shared/charts/connection-pools.ts";
 import { proxySettings } from "@flotilla/shared/charts/proxy-settings.ts";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 
 export interface HubConfig {
   /** Absent: in-cluster. */

@@ -3,8 +3,8 @@ import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
@@ -41,7 +41,11 @@ suite("a stored assignment", () => {
 
       assert.equal((await names()).length, count);
       assert.deepEqual(await setUp(rest).storage.load(), [assignment]);
-      assert.equal(rest.writes.at(-1), "create secrets flotilla-agent/assignment-web", "the first one means all");
+      assert.equal(
+        rest.writes.at(-1),
+        "create secrets flotilla-agent/assignment-web",
+        "the first one means all",
+      );
     });
   }
 

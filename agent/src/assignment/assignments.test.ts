@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryApiServer, type MemoryApiServer } from "../testing/memory-rest.ts";
 import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
@@ -106,7 +109,8 @@ suite("an assignment", () => {
 
     await assert.rejects(assignments.ensureStored("web"), {
       code: "ASSIGNMENT_NOT_STORED",
-      message: "store the assignment in this cluster: create secrets flotilla-agent/assignment-web: 403",
+      message:
+        "store the assignment in this cluster: create secrets flotilla-agent/assignment-web: 403",
     });
     await assignments.ensureStored("web");
 
@@ -185,7 +189,10 @@ suite("a withdrawal", () => {
     assert.equal(await assignments.withdraw(deployment), "stored");
     assert.equal(await assignments.withdraw(deployment), "stored");
 
-    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web", "replace secrets flotilla-agent/assignment-web"]);
+    assert.deepEqual(rest.writes, [
+      "create secrets flotilla-agent/assignment-web",
+      "replace secrets flotilla-agent/assignment-web",
+    ]);
     const { assignments: later } = setUp(rest);
     await later.load();
     assert.equal(later.get("web")?.withdrawing, true);

@@ -3,11 +3,11 @@
  * restart. Absence removes nothing; only a completed withdrawal does.
  */
 import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
 import { contentErrors } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
-import { createTurns } from "../storage/keyed-mutex.ts";
 import type { Assignment } from "./assignment-secret.ts";
 import type { AssignmentStorage } from "./assignment-storage.ts";
 import type { AssignmentRequest } from "./intake.ts";
@@ -40,7 +40,7 @@ export interface AssignmentsDeps {
 export function createAssignments({ storage, log }: AssignmentsDeps): Assignments {
   const assigned = new Map<string, Assignment>();
   /** One write at a time for each name; each one writes the assignment of the time when it begins. */
-  const writes = createTurns();
+  const writes = createKeyedMutex();
   /** Names whose present assignment is not stored: its write is in progress, or has failed. */
   const unstored = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
@@ -51,7 +51,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
 
   function store(name: string): Promise<void> {
     unstored.add(name);
-    return writes.take(name, () => write(name));
+    return writes.run(name, () => write(name));
   }
 
   async function write(name: string): Promise<void> {
@@ -135,7 +135,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       const current = assigned.get(deployment.name);
       if (current === undefined || current.owner.uid !== deployment.uid || !current.withdrawing)
         return;
-      await writes.take(deployment.name, async () => {
+      await writes.run(deployment.name, async () => {
         if (assigned.get(deployment.name) !== current) return;
         await storage.remove(deployment.name);
         // If it was assigned again meanwhile, that is stored after this.

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { Intake } from "../assignment/intake.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityController } from "../identity/identity-controller.ts";

@@ -1,13 +1,13 @@
 /** Keeps the agent connected to its hub: connects, and reconnects with backoff whenever the stream ends. */
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { createBackoff } from "@flotilla/shared/concurrency/backoff.ts";
 import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import type { Intake } from "../assignment/intake.ts";
-import { backoffMs, reconnectBackoff } from "../hubclient/backoff.ts";
 import type { ConnectHub } from "../hubclient/hub-client.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityController } from "../identity/identity-controller.ts";
@@ -45,6 +45,9 @@ export interface HubConnection {
   run(intake: Intake, signal: AbortSignal): Promise<void>;
 }
 
+/** With jitter: 0.3 to 0.5 s after the first failure, at most 30 s. */
+const backoffLimits = { firstMs: 400, longestMs: 24_000 };
+
 /** A connection that lasted this long shows that the hub works: the backoff starts again. */
 const healthyMs = 10_000;
 
@@ -67,19 +70,19 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
   }
 
   async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
-    let failures = 0;
+    const backoff = createBackoff({ ...backoffLimits, random });
     const repeats = createRepeats(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
       const end = await connectOnce(intake, signal, outdated);
       // There is another identity, or another replica of the hub takes over.
       if (end.isLocal || (end.isGoingAway && end.connectedMs > 0)) {
-        failures = 0;
+        backoff.reset();
         if (end.isGoingAway) log.info({ why: end.message }, "hub ended the stream, reconnecting");
         continue;
       }
-      failures = end.connectedMs >= healthyMs ? 1 : failures + 1;
-      const retryMs = backoffMs(reconnectBackoff, failures, random());
+      if (end.connectedMs >= healthyMs) backoff.reset();
+      const retryMs = Math.round(backoff.next());
       if (end.connectedMs > 0) repeats.reset();
       const level = repeats.isNews(end.message) ? "warn" : "debug";
       lastError = end.message;
@@ -88,7 +91,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
         "not connected to the hub, retrying; installed releases are still reconciled",
       );
       await delay(clock, retryMs, outdated);
-      if (outdated.aborted) failures = 0;
+      if (outdated.aborted) backoff.reset();
     }
   }
 

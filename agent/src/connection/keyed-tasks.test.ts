@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setImmediate as settle } from "node:timers/promises";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 
 suite("tasks by key", () => {
@@ -17,6 +18,7 @@ suite("tasks by key", () => {
     tasks.add("a", () => gate("a").then(() => void said.push("a 1")));
     tasks.add("a", () => Promise.resolve(void said.push("a 2")));
     tasks.add("b", () => Promise.resolve(void said.push("b")));
+    await settle();
     assert.deepEqual(said, ["b"]);
     gates.get("a")?.();
     await tasks.idle();

@@ -1,4 +1,5 @@
 /** Tasks that are queued by key: in order for one key, concurrent for different keys, with backpressure. */
+import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
 
 export interface KeyedTasksOptions {
   /** Tasks in progress or queued; `onFull` is called when there are as many, `onRoom` when there are fewer again. */
@@ -16,25 +17,26 @@ export interface KeyedTasks {
 
 export function createKeyedTasks(options: KeyedTasksOptions): KeyedTasks {
   const { limit, onFull, onRoom, onFailed } = options;
-  const last = new Map<string, Promise<void>>();
+  const mutex = createKeyedMutex();
   let count = 0;
+
+  async function run(task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (thrown) {
+      onFailed(thrown);
+    } finally {
+      count -= 1;
+      if (count === limit - 1) onRoom();
+    }
+  }
 
   return {
     add(key, task) {
       count += 1;
       if (count === limit) onFull();
-      const before = last.get(key);
-      const work = (before === undefined ? task() : before.then(task))
-        .catch(onFailed)
-        .finally(() => {
-          count -= 1;
-          if (last.get(key) === work) last.delete(key);
-          if (count === limit - 1) onRoom();
-        });
-      last.set(key, work);
+      void mutex.run(key, () => run(task));
     },
-    async idle() {
-      while (last.size > 0) await Promise.all(last.values());
-    },
+    idle: mutex.idle,
   };
 }

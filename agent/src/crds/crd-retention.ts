@@ -3,13 +3,14 @@
  * it uninstalls, and by the live object when it upgrades; the policy is written to both. Level-triggered; releases without
  * definitions cost no request.
  */
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { apiVersionOf } from "@flotilla/shared/kube/objects/object.ts";
-import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import {
@@ -182,11 +183,11 @@ async function applyEach(
   policy: CrdPolicy,
   explanation: Explanation,
 ): Promise<void> {
-  const queue = crds.values();
-  const workers = Array.from({ length: Math.min(concurrency, crds.length) }, async () => {
-    for (const { name } of queue) await applyOne(name, changeOf, policy, explanation);
-  });
-  const failed = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
+  const semaphore = createSemaphore(concurrency);
+  const tasks = crds.map(({ name }) =>
+    semaphore.run(() => applyOne(name, changeOf, policy, explanation)),
+  );
+  const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;
 }
 

@@ -3,16 +3,26 @@
  * name of the deployment that owns it. If several deployments refer to the same one, they share it, and it is deleted with
  * the last of them. An object that the agent did not create is never changed.
  */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  type Resource,
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
 import {
@@ -64,7 +74,9 @@ interface Cache {
   readonly informer: Informer<DownstreamObject>;
 }
 
-const byOwner = "owner";
+const byOwner = defineIndex<KubeObject>("owner", ({ metadata }) => [
+  metadata.labels?.[downstreamLabel] ?? "",
+]);
 
 export function createDownstreamResources(deps: DownstreamResourcesDeps): DownstreamResources {
   const { referrers } = deps;
@@ -188,7 +200,6 @@ function createCache(
     clock,
     log: log.child({ cache: `downstream ${resource.plural}` }),
     transform: dropBulk,
-    indexers: { [byOwner]: ({ metadata }) => [metadata.labels?.[downstreamLabel] ?? ""] },
   });
   informer.onChange(({ before, after }) => {
     const changed = after ?? before;

@@ -2,11 +2,12 @@
  * The agent's controller: one key for each deployment, with as many workers as Helm processes may run. It reconciles
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { Assignments } from "../assignment/assignments.ts";
 import { createReferrers, memoizeByContent } from "../assignment/content-index.ts";

@@ -1,6 +1,8 @@
 /** The progress of a deployment, and what a failure means for the next reconcile. Pure. */
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { DeploymentResult } from "../report/deployment-state.ts";
 
@@ -44,21 +46,14 @@ export function hasFailedBy(
   );
 }
 
-/** The first delay; it doubles with each failure. */
-const firstRetryMs = 5_000;
-const longestRetryMs = 5 * 60_000;
+const retryBackoff = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
 /** `failures`: in a row. */
 export function retryDelayMs(failures: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1));
+  return backoffDelayMs(retryBackoff, failures);
 }
 
 /** The error and the time of the next try. */
 export function retryMessage(thrown: unknown, retryAtMs: number): string {
   return `${AppError.from(thrown).message}; retrying at ${formatTime(retryAtMs)}`;
-}
-
-/** RFC 3339 in whole seconds. */
-export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

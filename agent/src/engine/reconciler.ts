@@ -1,9 +1,11 @@
 /** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the next try. */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done, type Result as ReconcileOutcome, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import type { Referrers } from "../assignment/content-index.ts";
@@ -13,17 +15,11 @@ import { deletedOnHubWarning } from "../referenced/require-object.ts";
 import type { WithdrawnObjects } from "../referenced/withdrawn-objects.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Deployer, DeployPass } from "./deployer.ts";
-import {
-  formatTime,
-  type Progress,
-  resultUntilChange,
-  retryDelayMs,
-  retryMessage,
-} from "./progress.ts";
+import { type Progress, resultUntilChange, retryDelayMs, retryMessage } from "./progress.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface Reconciler {
-  reconcile(name: string, context: ReconcileContext): Promise<ReconcileOutcome>;
+  reconcile(name: string, context: ReconcileContext): Promise<Result>;
   /** The inputs of a deployment have changed: its last failure does not delay it, nor does the one in progress. */
   inputsChanged(name: string): void;
   /** Ends the reconcile in progress if it is for another content than the present one. */
@@ -71,7 +67,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         return await deploy(deps, assignment, own, {
           signal,
           superseded: superseded.signal,
-          aside,
+          withoutWorker,
           retryAtMs: failure?.retryAtMs,
           unmetDependencies: (content) => dependencies.unmet(name, content),
         });
@@ -108,7 +104,7 @@ function fail(
   { owner: { name }, deploymentId }: Assignment,
   own: Progress,
   failure: { readonly thrown: unknown; readonly failures: number; readonly delayMs: number },
-): ReconcileOutcome {
+): Result {
   const { thrown, failures, delayMs } = failure;
   dependencies.setWaitsFor(name, undefined);
   const untilChange = resultUntilChange(thrown, deploymentId);
@@ -132,7 +128,7 @@ async function deploy(
   assignment: Assignment,
   own: Progress,
   pass: DeployPass,
-): Promise<ReconcileOutcome> {
+): Promise<Result> {
   const { assignments, deployer, statuses, dependencies, clock } = deps;
   const { name } = assignment.owner;
   const deployed = await deployer.deploy(assignment, pass);
@@ -166,7 +162,7 @@ async function observe(
   assignment: Assignment,
   own: Progress,
   signal: AbortSignal,
-): Promise<ReconcileOutcome> {
+): Promise<Result> {
   const { assignments, deployer, statuses } = deps;
   await assignments.ensureStored(assignment.owner.name);
   if (own.result.kind !== "deployed") {
@@ -184,7 +180,7 @@ async function uninstall(
   assignment: Assignment,
   own: Progress,
   signal: AbortSignal,
-): Promise<ReconcileOutcome> {
+): Promise<Result> {
   const { assignments, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
   const { owner, deploymentId } = assignment;
   const { name } = owner;

@@ -1,11 +1,11 @@
 /** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import type { CrdRetention } from "../crds/crd-retention.ts";
@@ -54,7 +54,7 @@ export interface DeployUntil {
   /** Aborts when another content is desired: the agent does not wait for Helm. */
   readonly superseded: AbortSignal;
   /** Runs I/O without occupying a worker. */
-  readonly aside: ReconcileContext["withoutWorker"];
+  readonly withoutWorker: ReconcileContext["withoutWorker"];
 }
 
 /** A revision to be created. */
@@ -92,12 +92,12 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
 async function prepare(
   deps: UpgradeDeps,
   { desired, content, revision, client, inputs }: RevisionInputs,
-  { signal, superseded, aside }: DeployUntil,
+  { signal, superseded, withoutWorker }: DeployUntil,
 ): Promise<Prepared> {
   const { charts, assignments, releases, journal } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
-  const chart = await aside(() =>
+  const chart = await withoutWorker(() =>
     charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
   );
   const { digest, values } = await inputs.final();

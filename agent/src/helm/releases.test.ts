@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
 

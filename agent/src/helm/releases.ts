@@ -2,11 +2,13 @@
  * Helm's storage, kept up to date by a watch, so that a `helm upgrade` or `helm rollback` by hand is noticed at once. Only
  * labels are cached; a release's manifest is read when it is needed.
  */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createExpectedRecords } from "./expected-records.ts";
 import {
   helmOwnerSelector,
@@ -41,8 +43,11 @@ export interface ReleasesDeps {
   readonly log: Log;
 }
 
-const byRelease = "release";
-const byDeployment = "deployment";
+const byRelease = defineIndex<Secret>("release", (secret) => {
+  const record = recordOf(secret);
+  return record === undefined ? [] : [`${record.namespace}/${record.name}`];
+});
+const byDeployment = defineIndex<Secret>("deployment", ownersOf);
 
 export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
   const listeners: ((deployment: string) => void)[] = [];
@@ -159,13 +164,6 @@ function createReleaseInformer(rest: KubeRest, log: Log): Informer<Secret> {
         ...(labels !== undefined && { labels }),
       },
     }),
-    indexers: {
-      [byRelease]: (secret) => {
-        const record = recordOf(secret);
-        return record === undefined ? [] : [`${record.namespace}/${record.name}`];
-      },
-      [byDeployment]: ownersOf,
-    },
   });
 }
 

@@ -3,11 +3,11 @@
  * Secret changes. The previous identity stays in use until then. Here are the effects; the rules are in identity-step.ts.
  */
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { Timer } from "@flotilla/shared/time/clock.ts";
+import { backoffDelayMs, withJitter } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createRepeats } from "@flotilla/shared/log/repeats.ts";
-import { type BackoffBounds, backoffMs } from "../hubclient/backoff.ts";
+import type { Timer } from "@flotilla/shared/time/clock.ts";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type IdentityEffectsDeps, logChange, perform, timesAt } from "./identity-effects.ts";
 import {
@@ -50,7 +50,8 @@ export interface IdentityController {
   onChange(listener: () => void): void;
 }
 
-const backoff: BackoffBounds = { firstMs: 1_000, longestMs: 60_000 };
+/** With jitter at most one minute. */
+const backoffLimits = { firstMs: 800, longestMs: 48_000 };
 /** A longer timer overflows. */
 const longestWaitMs = 24 * 3_600_000;
 
@@ -117,7 +118,7 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
   function retry({ error, failures, what }: Extract<IdentityEffect, { kind: "retry" }>): void {
     if (running?.aborted === true) return;
     const { code, message } = error;
-    const retryMs = backoffMs(backoff, failures, random());
+    const retryMs = Math.round(withJitter(backoffDelayMs(backoffLimits, failures), random()));
     const level = repeats.isNews(message) ? "warn" : "debug";
     log[level]({ code, err: message, retryMs }, retryMessages[what]);
     wakeAfter(retryMs);

@@ -1,8 +1,8 @@
 /** Performs the effects of the identity's state machine that take time; each one ends in an event. */
 
-import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError, messageOf, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { wrongHub } from "../errors/agent-errors.ts";
 import type { ConnectHub } from "../hubclient/hub-client.ts";
 import {

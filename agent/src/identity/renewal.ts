@@ -1,9 +1,10 @@
 /** Renews the agent's certificate after two thirds of its lifetime. */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
+
+import { createBackoff } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type BackoffBounds, backoffMs } from "../hubclient/backoff.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import type { HubClient } from "../hubclient/hub-client.ts";
 import { type AgentIdentity, validityOf } from "./agent-identity.ts";
 import { createCertificateRequest } from "./agent-key.ts";
@@ -16,7 +17,7 @@ export interface RenewalDeps {
   readonly random?: () => number;
 }
 
-const backoff: BackoffBounds = { firstMs: 5_000, longestMs: 10 * 60_000 };
+const backoffLimits = { firstMs: 5_000, longestMs: 8 * 60_000 };
 
 /**
  * Waits for the time of the renewal and renews the certificate of `current` over an open connection. Resolves then, or when
@@ -30,7 +31,8 @@ export async function renewBeforeExpiry(
 ): Promise<void> {
   const { identity, clock, log, random = Math.random } = deps;
   await delay(clock, identity.renewAt - clock.now(), signal);
-  for (let failures = 1; !signal.aborted; failures += 1) {
+  const backoff = createBackoff({ ...backoffLimits, random });
+  while (!signal.aborted) {
     try {
       const request = await createCertificateRequest(current.keyPem);
       const renewed = await identity.storeRenewed(current, await client.renew(request));
@@ -38,7 +40,7 @@ export async function renewBeforeExpiry(
       return;
     } catch (thrown) {
       if (isAborted(signal)) return;
-      const retryMs = backoffMs(backoff, failures, random());
+      const retryMs = Math.round(backoff.next());
       log.warn(
         { err: messageOf(thrown), notAfter: notAfterOf(current), retryMs },
         "certificate renewal failed, retrying",

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createMemoryApiServer, type MemoryApiServer } from "../testing/memory-rest.ts";
 import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
 
 const namespace = "flotilla-agent";

@@ -3,11 +3,14 @@
  * namespace. So a tenant's HelmOp can read and do what that account may, and nothing else, whatever its chart contains.
  */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ServiceAccount, serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type ServiceAccount,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";

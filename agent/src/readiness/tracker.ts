@@ -3,11 +3,12 @@
  * the object.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
 import { createDiscovery } from "./discovery.ts";
 import { hasStatus } from "./object-status.ts";
@@ -32,9 +33,8 @@ export interface ReadinessDeps {
   readonly log: Log;
 }
 
-/** Discovery of a missing kind is repeated after this long, doubling up to `longestDiscoveryMs`. */
-const firstDiscoveryMs = 1_000;
-const longestDiscoveryMs = 60_000;
+/** Between discoveries of a missing kind. */
+const discoveryBackoff = { firstMs: 1_000, longestMs: 60_000 };
 
 /** An object of a release whose kind was discovered. */
 interface Followed extends WatchedObject {
@@ -108,8 +108,8 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     if (dropped.signal.aborted) return;
     tracked.isResolved = true;
     if (obstacles.size > 0) {
-      const delayMs = Math.min(longestDiscoveryMs, firstDiscoveryMs * 2 ** tracked.discoveries);
       tracked.discoveries += 1;
+      const delayMs = backoffDelayMs(discoveryBackoff, tracked.discoveries);
       tracked.timer = clock.setTimeout(
         () => supervise(name, tracked, resolve(name, tracked)),
         delayMs,

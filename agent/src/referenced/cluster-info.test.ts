@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { createSecretStorage } from "../storage/secret-storage.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createClusterInfoStore } from "./cluster-info.ts";
 
 const paris: ClusterFacts = {
@@ -45,7 +45,7 @@ suite("the cluster info", () => {
 
     await info.set(packed);
 
-    assert.deepEqual(rest.writes, ["create cluster-info"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/cluster-info"]);
     assert.equal(changes(), 1);
   });
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { createSecretStorage } from "../storage/secret-storage.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
@@ -50,7 +50,7 @@ suite("a referenced object", () => {
 
     assert.equal(await referenced.set(await sent(first)), true);
 
-    assert.deepEqual(rest.writes, ["create referenced-secret-source"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/referenced-secret-source"]);
     assert.deepEqual(changes, ["Secret/source"]);
   });
 
@@ -65,8 +65,8 @@ suite("a referenced object", () => {
     assert.deepEqual(later.get(ref)?.object, second);
     assert.deepEqual(changes, ["Secret/source"]);
     assert.deepEqual(rest.writes, [
-      "create referenced-secret-source",
-      "replace referenced-secret-source",
+      "create secrets flotilla-agent/referenced-secret-source",
+      "replace secrets flotilla-agent/referenced-secret-source",
     ]);
   });
 

@@ -3,6 +3,7 @@
  * without its hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
  */
 import type { HeldSupply, Supply, SupplyRef } from "@flotilla/proto/messages.ts";
+import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
@@ -11,7 +12,6 @@ import {
   supplyKey,
   unpackSupply,
 } from "@flotilla/shared/supply/supply.ts";
-import { createTurns } from "../storage/keyed-mutex.ts";
 import type { SecretStorage } from "../storage/secret-storage.ts";
 import {
   parseReferencedSecret,
@@ -61,7 +61,7 @@ export function createReferencedObjects({
 }: ReferencedObjectsDeps): ReferencedObjects {
   const entries = new Map<string, Entry>();
   /** By object: one that is sent again while it is being deleted must not be deleted with it. */
-  const mutex = createTurns();
+  const mutex = createKeyedMutex();
   const listeners: ((ref: SupplyRef) => void)[] = [];
 
   function notify(ref: SupplyRef): void {
@@ -164,8 +164,8 @@ export function createReferencedObjects({
         // Without a digest the hub sends it again.
         ...(known.digest !== undefined && isStored && { digest: known.digest }),
       })),
-    set: (object) => mutex.take(supplyKey(object), () => set(object)),
-    remove: (ref) => mutex.take(supplyKey(ref), () => remove(ref)),
+    set: (object) => mutex.run(supplyKey(object), () => set(object)),
+    remove: (ref) => mutex.run(supplyKey(ref), () => remove(ref)),
     onChange(listener) {
       listeners.push(listener);
     },

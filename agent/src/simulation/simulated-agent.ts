@@ -3,9 +3,9 @@
  * simulated.
  */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { createAssignments } from "../assignment/assignments.ts";
 import { createHubConnection, type HubConnection } from "../connection/hub-connection.ts";

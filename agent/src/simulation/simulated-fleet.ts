@@ -1,7 +1,8 @@
 /** Many simulated agents in one process, each with its own connection. */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 import { createHubConnector } from "../hubclient/hub-client.ts";
 import type { Bootstrap } from "../identity/bootstrap.ts";

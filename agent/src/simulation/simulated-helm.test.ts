@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { DeployPass, DeployResult } from "../engine/deployer.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
@@ -21,7 +21,7 @@ function setUp(options: { latencyMs?: number; failureRate?: number; random?: num
   const pass = (more: Partial<DeployPass> = {}): DeployPass => ({
     signal: never,
     superseded: never,
-    aside: (wait) => wait(),
+    withoutWorker: (wait) => wait(),
     retryAtMs: undefined,
     unmetDependencies: () => Promise.resolve(undefined),
     ...more,

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { pack } from "tar-stream";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));

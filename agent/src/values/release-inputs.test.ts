@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import { createMemoryApiServer } from "../testing/memory-rest.ts";
 import { createInputCollector } from "./release-inputs.ts";
 
 const content: DeploymentContent = {

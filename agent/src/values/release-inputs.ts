@@ -2,19 +2,20 @@
  * What Helm gets besides the chart: the values for this cluster, and the downstream resources of the release. They come from
  * the deployment's content, the cluster info, referenced objects and objects of the cluster itself.
  */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+
 import {
   type DeploymentContent,
   releaseDigest,
   type ValuesSource,
 } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import type { DownstreamResource } from "../downstream/downstream-object.ts";
 import { agentErrors } from "../errors/agent-errors.ts";

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import {
   checkName,
   createHelmOps,

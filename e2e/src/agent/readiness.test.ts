@@ -5,12 +5,16 @@ import type { OwnedObject } from "@flotilla/agent/helm/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { configMaps, deployments, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import {
+  configMaps,
+  deployments,
+  namespaces,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 
 const namespace = "apps";
 const patienceMs = 60_000;

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
-import { helmErrorOf, createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
+import { createRunHelm, helmErrorOf } from "@flotilla/agent/helm/run-helm.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";

@@ -13,9 +13,9 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 

@@ -8,6 +8,13 @@ import { after, describe, it } from "node:test";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type CustomResourceDefinition,
   configMaps,
@@ -16,10 +23,7 @@ import {
   secrets,
   serviceAccounts,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 
 const plane = await startTestControlPlane({ after }, { workloads: false });
 const admin = await loadKubeconfig({ path: plane.kubeconfig });

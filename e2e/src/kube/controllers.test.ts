@@ -2,8 +2,16 @@
 import assert from "node:assert/strict";
 import { after, describe, it, type TestContext } from "node:test";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -11,16 +19,7 @@ import {
   leases,
   namespaces,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { isLaterVersion } from "@flotilla/shared/kube/objects/object.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { isLaterVersion, keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 
@@ -240,7 +239,7 @@ describe("a controller", () => {
 });
 
 describe("leaders", () => {
-  const times = { leaseDurationMs: 3_000, renewEveryMs: 1_000, renewDeadlineMs: 2_000 };
+  const times = { leaseDurationMs: 3_000, renewIntervalMs: 1_000, renewDeadlineMs: 2_000 };
 
   function challenge(t: TestContext, namespace: string, identity: string) {
     const own = connectKube(config);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 
 const namespace = "default";

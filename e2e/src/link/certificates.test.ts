@@ -4,9 +4,9 @@ import { after, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { events, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { events, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -215,7 +215,7 @@ suite("the hub's authority is rotated", () => {
     const told = await rest.list(events, { namespace: authorityRef.namespace });
     assert.deepEqual(
       told.items
-        .map(({ reason }) => reason)
+        .map(({ reason = "" }) => reason)
         .filter((reason) => reason.startsWith("Authority"))
         .toSorted(),
       ["AuthorityIntroduced", "AuthorityRetired", "AuthoritySwitched"],

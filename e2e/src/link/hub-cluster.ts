@@ -8,14 +8,14 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
   namespaces,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
 export const workspace = "fleet-default";
 

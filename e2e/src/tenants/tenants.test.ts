@@ -6,7 +6,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { configMaps, events, namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  configMaps,
+  events,
+  namespaces,
+  secrets,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { accountsComeAndGo } from "./accounts.ts";
 import { dependenciesAreWaitedFor } from "./dependencies.ts";

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { digestA, digestB } from "../testing/objects.ts";
 import { contentSecretName } from "./content-secret.ts";
 import { createContentStore } from "./content-store.ts";

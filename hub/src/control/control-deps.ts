@@ -1,9 +1,9 @@
 /** What the leader's work is done with. */
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { ContentStore } from "../content/content-store.ts";
 import type { PinSeals } from "../helm-op/pin-seals.ts";

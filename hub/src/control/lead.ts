@@ -1,8 +1,8 @@
 /** What one replica at a time does: it leads for as long as its Lease is its own. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
 import { fenceWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createWorkQueue } from "@flotilla/shared/kube/controller/work-queue.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { lookTogether } from "./look-together.ts";
 
 function setUp({ clusters = 5_000 } = {}) {

@@ -47,7 +47,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
       reconcile,
       timeoutMs: lookTimeoutMs,
       logFields: (key) => userFields(lookUp?.(key)),
-      log: log.child({ controller: name }),
+      log,
       metrics: deps.metrics,
       clock,
     });

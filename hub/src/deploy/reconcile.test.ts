@@ -7,21 +7,23 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { kubeErrors } from "@flotilla/shared/kube/client/errors.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { kubeErrors } from "@flotilla/shared/kube/client/errors.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { planBundle } from "../helm-op/plan-bundle.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
-import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { byBundle, byNamespace, deployReconciler } from "./reconcile.ts";
+import { deployReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -37,14 +39,11 @@ const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deploya
 /** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryApiServer();
-  const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
-    clusters: createStore<Cluster>({ indexers: inNamespace }),
-    groups: createStore<ClusterGroup>({ indexers: inNamespace }),
+    deployments: createStore<BundleDeployment>(),
+    clusters: createStore<Cluster>(),
+    groups: createStore<ClusterGroup>(),
   };
   const targets = [{ clusterSelector: {} }];
   const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);

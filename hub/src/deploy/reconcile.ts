@@ -6,11 +6,22 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { isEnding, type Reconcile, type ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
-import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  done,
+  isEnding,
+  type Reconcile,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
@@ -29,16 +40,14 @@ import {
   tellHeld,
 } from "./tell-bundle.ts";
 
-/** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
-export const byBundle = "bundle";
-export const byNamespace = "namespace";
+/** BundleDeployments by the key of their Bundle. */
+export const byBundle = defineIndex<BundleDeployment>("bundle", (deployment) => [
+  bundleKeyOf(deployment),
+]);
 
 export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
-  /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
-  /** Indexed `byNamespace`. */
   readonly clusters: Store<Cluster>;
-  /** Indexed `byNamespace`. */
   readonly groups: Store<ClusterGroup>;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;

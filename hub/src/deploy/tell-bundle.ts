@@ -1,11 +1,11 @@
 /** Tells what became of a Bundle that is not handed out: its outcome, from which its status is made, and events. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { reportViolation } from "../policy/report-violation.ts";
 import type { BundleTargeting, Outcomes } from "../status/intent.ts";
 

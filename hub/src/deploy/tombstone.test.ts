@@ -4,10 +4,14 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { conflict, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import {
+  conflict,
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
 import { hasNobodyToConfirm, release, tombstoneReconciler } from "./tombstone.ts";

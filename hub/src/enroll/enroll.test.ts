@@ -7,10 +7,11 @@ import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
@@ -19,10 +20,8 @@ import { makeTokenValue } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
 import { createRefusals } from "../serve/refusals.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrollment } from "./enroll.ts";
-import { clusterIndexers, tokenIndexers } from "./indexes.ts";
 
 const tokenUid = "uid-token";
 const token = makeTokenValue(tokenUid);
@@ -45,7 +44,7 @@ async function start() {
     metadata: { namespace: workspace, name: "token" },
     data: { token: Buffer.from(token).toString("base64") },
   });
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(
     rest.put(clusterRegistrationTokens, {
       apiVersion,
@@ -55,7 +54,7 @@ async function start() {
       status: { secretName: "token" },
     }),
   );
-  const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const clusters = createStore<Cluster>();
   const authority = await openAuthority(stored, () => clock.now());
   const enrollment = createEnrollment({
     rest,

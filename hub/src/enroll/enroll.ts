@@ -9,11 +9,11 @@ import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { status } from "@grpc/grpc-js";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";
@@ -32,7 +32,6 @@ import { type PlaceClusterDeps, type PlacedCluster, placeCluster } from "./place
 import type { TokenTerms } from "./token-terms.ts";
 
 export interface EnrollDeps extends PlaceClusterDeps {
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { createRefusals } from "../serve/refusals.ts";
 import { aDeployment } from "../testing/objects.ts";

@@ -17,12 +17,12 @@ import {
 import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { LiveAuthority } from "../identity/live-authority.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { aCluster } from "../testing/objects.ts";
 import { createTwoAgents } from "./two-agents.ts";
 

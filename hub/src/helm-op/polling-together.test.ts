@@ -4,8 +4,8 @@ import { after, test } from "node:test";
 import { indexText } from "@flotilla/shared/charts/testing/index-text.ts";
 import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts";
 import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createHelmOpLoop } from "../testing/helm-op-loop.ts";
 import { aHelmOp } from "../testing/objects.ts";
 

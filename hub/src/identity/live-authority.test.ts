@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createLiveAuthority } from "./live-authority.ts";
 
 const deps = {

@@ -1,12 +1,13 @@
 /** Moves a rotation of the hub's authority on, one write at a time. The leader's. */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { readRecord, withRecord } from "./authority-record.ts";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
 import { takeReplicaLease } from "./keep-replica-lease.ts";
-import { lostAgentsReconciler, replicaIndexers } from "./lost-agents.ts";
+import { lostAgentsReconciler } from "./lost-agents.ts";
 import { createReplicas } from "./replicas.ts";
 
 const namespace = "flotilla-system";
@@ -21,7 +21,7 @@ async function setUp() {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
   const replicaLeases = createWatchedStore<Lease>();
-  const members = createWatchedStore<Cluster>({ indexers: replicaIndexers });
+  const members = createWatchedStore<Cluster>();
   const replicas = createReplicas({ leases: replicaLeases, replica: "hub-0", clock });
   const stop = new AbortController();
 

@@ -3,34 +3,30 @@
  * collects the Leases of the dead. The leader's: while a replica is there nobody else speaks for its agents.
  */
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
 import { lastSeen, toTime } from "./last-seen.ts";
 import type { Replicas } from "./replicas.ts";
 import { writeCluster } from "./write-cluster.ts";
 
-/** Of the informer of Clusters: those recorded as connected, by their replica. */
-export const byReplica = "replica";
-export const replicaIndexers: Indexers<Cluster> = {
-  [byReplica]: ({ status }) =>
-    status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
-};
+/** Clusters recorded as connected, by their replica. */
+export const byReplica = defineIndex<Cluster>("replica", ({ status }) =>
+  status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
+);
 
 export interface LostAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With `replicaIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
   /** The name of this replica, which speaks for its agents itself. */

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createPresence } from "./presence.ts";
 

@@ -7,13 +7,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Cluster, type ClusterAgent, maxOrphans } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { ClusterRef } from "../handout/report-sink.ts";
 import { presenceErrors } from "./errors.ts";
 import { judgePresence, type PresenceVerdict } from "./judge-presence.ts";

@@ -6,13 +6,13 @@
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
-import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
+  acquiredLease,
   type LeaseClaim,
   newLease,
   releasedLease,
-  acquiredLease,
 } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface ReplicaLeaseTimes {

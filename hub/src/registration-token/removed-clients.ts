@@ -8,9 +8,9 @@ import {
   maxRemovedClients,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { tokenUidIndex } from "../enroll/indexes.ts";
 
 export interface RemovedClient {
@@ -22,7 +22,6 @@ export interface RemovedClient {
 
 export interface RemovedClientsDeps {
   readonly rest: KubeRest;
-  /** Indexed by `tokenUidIndex`. */
   readonly tokens: Store<ClusterRegistrationToken>;
 }
 

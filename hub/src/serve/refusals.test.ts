@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { createRefusals } from "./refusals.ts";
 

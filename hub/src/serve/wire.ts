@@ -2,13 +2,13 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { ContentReader } from "../content/content-store.ts";
 import { createEnrollment } from "../enroll/enroll.ts";
@@ -31,11 +31,8 @@ export interface WireDeps {
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */
   readonly namespace: string;
-  /** With `clusterIndexers` (enroll/indexes.ts). */
   readonly clusters: Informer<Cluster>;
-  /** With `deploymentIndexers` (handout/handout.ts). */
   readonly deployments: Informer<BundleDeployment>;
-  /** With `tokenIndexers` (enroll/indexes.ts). */
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly contents: ContentReader;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  conflict,
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { conflict, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createStatusWriter } from "./status-writer.ts";
 
 interface Status {

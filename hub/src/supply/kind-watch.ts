@@ -3,15 +3,14 @@
  * known that they are there, and nothing else is kept.
  */
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { packSupply } from "@flotilla/shared/supply/supply.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import {
   type Kept,
   supplyObjectOf,

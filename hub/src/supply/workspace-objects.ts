@@ -3,10 +3,10 @@
  * and only those are kept whole. Every replica has them, because every replica serves agents.
  */
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 

@@ -5,14 +5,13 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { byContent } from "../content/collect.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { reactToChanges } from "../control/react-to-changes.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { createGroupTallies } from "../rollup/group-tally.ts";
@@ -21,21 +20,19 @@ import { toMember } from "../status/cluster-group-status.ts";
 import { isOfflineIn } from "../status/cluster-status.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createReactingLeader() {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
-  const indexers = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
   const caches = {
-    helmOps: createWatchedStore<HelmOp>({ indexers }),
-    bundles: createWatchedStore<Bundle>({ indexers }),
-    deployments: createWatchedStore<BundleDeployment>({ indexers }),
-    clusters: createWatchedStore<Cluster>({ indexers }),
-    groups: createWatchedStore<ClusterGroup>({ indexers }),
-    policies: createWatchedStore<Policy>({ indexers }),
-    contents: createWatchedStore<Secret>({ indexers: { [byContent]: () => [] } }),
+    helmOps: createWatchedStore<HelmOp>(),
+    bundles: createWatchedStore<Bundle>(),
+    deployments: createWatchedStore<BundleDeployment>(),
+    clusters: createWatchedStore<Cluster>(),
+    groups: createWatchedStore<ClusterGroup>(),
+    policies: createWatchedStore<Policy>(),
+    contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),
   };
   const outcomes = createOutcomes();

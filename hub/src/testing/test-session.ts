@@ -3,16 +3,16 @@ import { Duplex } from "node:stream";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { createHandoutMetrics } from "../handout/metrics.ts";
 import type { ReportPlace } from "../handout/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../handout/session.ts";
 import type { Incoming } from "../serve/incoming.ts";
 import { createRefusals } from "../serve/refusals.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";

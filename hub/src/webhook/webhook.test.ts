@@ -7,13 +7,16 @@ import { type TestContext, test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
-import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createWebhook } from "./webhook.ts";
 import { webhookRoute } from "./webhook-route.ts";

@@ -2,6 +2,8 @@
  * Repositories of OCI registries: their tags and the charts behind them. Who asks at the same time shares the
  * requests; a tag that still points to the same manifest costs one HEAD request, which registries do not count.
  */
+
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import type { Clock } from "../time/clock.ts";
 import { accessKey, type RepositoryAccess } from "./access.ts";
 import { type ChartManifest, type ManifestQuery, readManifest, tagDigest } from "./oci-manifest.ts";
@@ -9,7 +11,6 @@ import type { OciRegistry } from "./oci-registry.ts";
 import { listTags } from "./oci-tags.ts";
 import { createRecent } from "./recent.ts";
 import { createRecentFailures } from "./recent-failures.ts";
-import { createSingleFlight } from "../concurrency/single-flight.ts";
 
 export interface TagsQuery {
   readonly repository: string;

@@ -1,47 +1,47 @@
-/** Callers who want the same thing at the same time share one attempt. It is given up when the last of them has left. */
+/** Single flight: callers that need the same result at the same time share one run. */
 
 export interface SingleFlight<T> {
-  /** Joins the attempt of this key, or begins one. */
+  /** Joins the run of this key, or starts one. The run is aborted when the signals of all its callers have aborted. */
   run(key: string, task: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-interface Attempt<T> {
+interface Flight<T> {
   readonly result: Promise<T>;
-  readonly giveUp: AbortController;
-  waiting: number;
+  readonly abort: AbortController;
+  callers: number;
 }
 
 export function createSingleFlight<T>(): SingleFlight<T> {
-  const attempts = new Map<string, Attempt<T>>();
+  const flights = new Map<string, Flight<T>>();
 
-  function begin(key: string, task: (signal: AbortSignal) => Promise<T>): Attempt<T> {
-    const giveUp = new AbortController();
-    const result = task(giveUp.signal).finally(() => {
-      if (attempts.get(key)?.giveUp === giveUp) attempts.delete(key);
+  function start(key: string, task: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const abort = new AbortController();
+    const result = task(abort.signal).finally(() => {
+      if (flights.get(key)?.abort === abort) flights.delete(key);
     });
-    // Everybody may have left before it fails; then nobody is there to be told.
+    // All callers may have left before it fails.
     result.catch(() => undefined);
-    const attempt = { result, giveUp, waiting: 0 };
-    attempts.set(key, attempt);
-    return attempt;
+    const flight = { result, abort, callers: 0 };
+    flights.set(key, flight);
+    return flight;
   }
 
   return {
     async run(key, task, signal) {
       signal?.throwIfAborted();
-      const attempt = attempts.get(key) ?? begin(key, task);
-      attempt.waiting++;
+      const flight = flights.get(key) ?? start(key, task);
+      flight.callers++;
       const left = Promise.withResolvers<never>();
       const leave = (): void => left.reject(asError(signal?.reason));
       signal?.addEventListener("abort", leave, { once: true });
       try {
-        return await Promise.race([attempt.result, left.promise]);
+        return await Promise.race([flight.result, left.promise]);
       } finally {
         signal?.removeEventListener("abort", leave);
-        attempt.waiting--;
-        if (attempt.waiting === 0) {
-          if (attempts.get(key) === attempt) attempts.delete(key);
-          attempt.giveUp.abort();
+        flight.callers--;
+        if (flight.callers === 0) {
+          if (flights.get(key) === flight) flights.delete(key);
+          flight.abort.abort();
         }
       }
     },

@@ -39,3 +39,20 @@ function startTimer(run: () => void, delayMs: number): Timer {
   timer = { cancel: () => clearTimeout(handle) };
   return { cancel: () => timer.cancel() };
 }
+
+/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
+export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const finish = (): void => {
+      timer.cancel();
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = clock.setTimeout(finish, delayMs);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}

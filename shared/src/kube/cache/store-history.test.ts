@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { ConfigMap } from "../objects/core-resources.ts";
-import { type Change, createStore, type Store } from "./store.ts";
 import { object, versionOf } from "../testing/versioned.ts";
+import { defineIndex } from "./object-index.ts";
+import { type Change, createStore, type Store } from "./store.ts";
 
 /** A server that a store follows with a delay, that is written to by us and by others, and restored from backups. */
 type Step =
@@ -18,6 +19,8 @@ type Delivery =
   | { readonly type: "list"; readonly objects: readonly ConfigMap[]; readonly version: string };
 
 type Reader = (store: Store<ConfigMap>, key: string) => void;
+
+const byName = defineIndex<ConfigMap>("name", ({ metadata }) => [metadata.name]);
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
@@ -53,7 +56,7 @@ describe("a store that lags behind its server", () => {
     { maxLength: 40 },
   );
 
-  it("shows our own writes and what came after them, and ends where the server is", () => {
+  it("gives our own writes and what follows them, and ends with the state of the server", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         runSteps(taken);
@@ -62,7 +65,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("tells each object's changes as one unbroken chain", () => {
+  it("delivers the changes of each object as one unbroken chain", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const last = new Map<string, ConfigMap>();
@@ -77,7 +80,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("has whoever looks at what is written and at what is told see the end", () => {
+  it("shows the final state to a reader that reads after each write and each change", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const seen = new Map<string, string | undefined>();
@@ -98,10 +101,7 @@ function runSteps(
   steps: readonly Step[],
   look: Reader = () => undefined,
 ): readonly Change<ConfigMap>[] {
-  const store = createStore<ConfigMap>({
-    freeze: true,
-    indexers: { name: (one) => [one.metadata.name] },
-  });
+  const store = createStore<ConfigMap>({ freeze: true });
   let server = new Map<string, ConfigMap>();
   let version = 1;
   let backup = { objects: new Map(server), version };
@@ -259,7 +259,7 @@ function runSteps(
     }
     for (const shown of store.list()) {
       assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} came back`);
-      assert.deepEqual(store.byIndex("name", shown.metadata.name), [shown]);
+      assert.deepEqual(store.byIndex(byName, shown.metadata.name), [shown]);
     }
   }
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { AppError, commonErrors } from "../../errors/app-error.ts";
-import type { StreamControl, StreamSink } from "./dispatch.ts";
 import type { KubeObject } from "../objects/object.ts";
+import type { StreamControl, StreamSink } from "./dispatch.ts";
 import type { WatchEvent } from "./rest.ts";
 import { watchStream } from "./watch-stream.ts";
 
@@ -51,7 +51,7 @@ async function namesOf(wire: Wire): Promise<readonly string[]> {
 }
 
 describe("a watch stream", () => {
-  it("gives the same events however the bytes are cut", async () => {
+  it("gives the same events wherever the bytes are cut", async () => {
     const names = fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(
@@ -73,7 +73,7 @@ describe("a watch stream", () => {
     );
   });
 
-  it("hands out what came before a failure, then the failure", async () => {
+  it("gives what was received before a failure, then the failure", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -117,7 +117,7 @@ describe("a watch stream", () => {
     {
       name: "an unknown type",
       text: '{"type":"NEW","object":{"metadata":{}}}',
-      wanted: /a line of a type that is not known/,
+      wanted: /a line of an unknown type/,
     },
     {
       name: "an event without an object",
@@ -136,7 +136,7 @@ describe("a watch stream", () => {
     });
   }
 
-  it("reads no further while nobody takes its events", async () => {
+  it("pauses while its events are not read", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -149,7 +149,7 @@ describe("a watch stream", () => {
     assert.deepEqual(wire.calls, ["pause", "resume"]);
   });
 
-  it("breaks the connection off when the loop is left", async () => {
+  it("aborts the connection when the loop is left", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -162,7 +162,7 @@ describe("a watch stream", () => {
     assert.equal((await wire.events.next()).done, true);
   });
 
-  it("ends without an error when it is told to", async () => {
+  it("ends without an error when its signal aborts", async () => {
     const abort = new AbortController();
     const wire = open(abort.signal);
     const next = wire.events.next();

@@ -69,3 +69,17 @@ export function refOf(key: ObjectKey): ObjectRef {
 export function apiVersionOf(resource: Resource<KubeObject>): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
+
+const comparableVersion = /^[1-9][0-9]*$/;
+
+/**
+ * Whether resourceVersion `one` came after `other`, of one kind on one API server. They are positive integers of any length
+ * that only grow (KEP-5504, Kubernetes 1.35; earlier API servers count in the same way). Every version is after `undefined`;
+ * what is no integer is neither before nor after.
+ */
+export function isLaterVersion(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || !comparableVersion.test(one)) return false;
+  if (other === undefined) return true;
+  if (!comparableVersion.test(other)) return false;
+  return one.length === other.length ? one > other : one.length > other.length;
+}
