@@ -1,7 +1,7 @@
 /** Whatever comes over the wire: it is a message, or refused with the one error that is meant for that. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { isPrintable } from "./clean-text.ts";
 import {
   agentMessageFromWire,

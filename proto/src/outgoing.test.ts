@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { createOutgoing } from "./outgoing.ts";
 
 /** A stream whose reader takes one message whenever the test says so. */
@@ -28,7 +28,7 @@ function slowStream() {
 
 const fail = (thrown: unknown): void => assert.fail(String(thrown));
 
-suite("messages that wait to be sent", () => {
+describe("messages that wait to be sent", () => {
   test("are one for each key, the latest, in the order in which the keys came", async () => {
     const stream = slowStream();
     const outgoing = createOutgoing<string>({ send: stream.send, onBroken: fail });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { type Agreement, agreeOnVersion, isSpokenIn, type VersionRange } from "./versions.ts";
 
-suite("two sides speak", () => {
+describe("two sides speak", () => {
   const cases: readonly (readonly [string, VersionRange, VersionRange, Agreement])[] = [
     [
       "the newest version when both know it",

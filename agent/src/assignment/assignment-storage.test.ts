@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
@@ -26,7 +26,7 @@ function assignmentOf(sizeBytes: number, fields: Partial<Assignment> = {}): Assi
   };
 }
 
-suite("a stored assignment", () => {
+describe("a stored assignment", () => {
   for (const [sizeBytes, count] of [
     [0, 1],
     [partBytes, 1],

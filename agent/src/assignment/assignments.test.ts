@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
@@ -7,6 +6,7 @@ import {
   type MemoryApiServer,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
@@ -42,7 +42,7 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, assignments, changes, stored };
 }
 
-suite("an assignment", () => {
+describe("an assignment", () => {
   test("is stored, reported, and loaded after a restart", async () => {
     const { rest, assignments, changes } = setUp();
 
@@ -181,7 +181,7 @@ suite("an assignment", () => {
   });
 });
 
-suite("a withdrawal", () => {
+describe("a withdrawal", () => {
   test("is stored, and continued after a restart", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { describeSessionEnd } from "./connection-error.ts";
 
-suite("the error of an agent that is not connected", () => {
+describe("the error of an agent that is not connected", () => {
   const cases: readonly (readonly [string, Parameters<typeof describeSessionEnd>[1], RegExp])[] = [
     [
       "says that the hub does not answer, without a hint to enrol",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import type { Intake } from "../assignment/intake.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityController } from "../identity/identity-controller.ts";
@@ -70,7 +70,7 @@ function setUp(names: readonly string[]) {
   return { permit, clock, tried, ending, run };
 }
 
-suite("a connection that shares the limit of handshakes", () => {
+describe("a connection that shares the limit of handshakes", () => {
   test("releases its permit when it could not connect", async () => {
     const { clock, tried, ending, run } = setUp(["a", "b"]);
     const ended = run();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
+import { describe, test } from "vitest";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 
-suite("tasks by key", () => {
+describe("tasks by key", () => {
   test("run in order for one key, and concurrently for different keys", async () => {
     const said: string[] = [];
     const gates = new Map<string, () => void>();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { crdsOf, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
 
 const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
@@ -9,7 +9,7 @@ const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
 const named = "metadata:\n  name: cars.example.com";
 const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: CustomResourceDefinition\n";
 
-suite("the CustomResourceDefinitions of a manifest", () => {
+describe("the CustomResourceDefinitions of a manifest", () => {
   const cases: readonly (readonly [
     what: string,
     manifest: string,
@@ -72,7 +72,7 @@ suite("the CustomResourceDefinitions of a manifest", () => {
   }
 });
 
-suite("a manifest with which Helm keeps them", () => {
+describe("a manifest with which Helm keeps them", () => {
   const own = "# by Flotilla, unless deleteCRDResources";
   const cases: readonly (readonly [what: string, before: string, after: string])[] = [
     [
@@ -185,7 +185,7 @@ const metadataLines = fc
     return [`metadata:${comment}`, ...blank, ...indented(depth, parts)].join("\n");
   });
 
-suite("a definition in any style", () => {
+describe("a definition in any style", () => {
   test("gets only the annotation, once, and loses it byte by byte if it was added as a line", () => {
     fc.assert(
       fc.property(metadataLines, fc.boolean(), (metadata, isLast) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { describe, test } from "vitest";
 import { crdFieldManager, policyChange, transferOwnership } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";
@@ -42,7 +42,7 @@ const given = {
   "meta.helm.sh/release-namespace": "shop",
 };
 
-suite("the annotations of a definition in the cluster", () => {
+describe("the annotations of a definition in the cluster", () => {
   const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, own: unknown])[] = [
     ["include the policy if it is kept", {}, true, keep],
     ["do not change if the policy is applied", { policy: "keep", ours: [policy] }, true, undefined],

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import { describe, test } from "vitest";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createDependencyTracker } from "./dependency-tracker.ts";
@@ -40,7 +40,7 @@ function setUp(...assignments: readonly Assignment[]) {
   };
 }
 
-suite("a deployment that waits", () => {
+describe("a deployment that waits", () => {
   test("is enqueued when the state of another one changes, and only then", async () => {
     const { enqueued, is, pass } = setUp(await testAssignment("db"), await testAssignment("web"));
     is("db", "NotReady");

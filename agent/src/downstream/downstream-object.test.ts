@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import {
   type DownstreamObject,
   type DownstreamPlan,
@@ -29,7 +29,7 @@ function copyOf(step: DownstreamPlan): DownstreamObject {
   return step.kind === "none" ? { metadata: { name: "" } } : step.object;
 }
 
-suite("a downstream resource", () => {
+describe("a downstream resource", () => {
   test("has the type, data, labels and annotations, and the label of its deployment", () => {
     assert.deepEqual(plan(undefined, { ...object, annotations: { note: "n" } }), {
       kind: "create",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createDownstreamReferrers } from "./downstream-referrers.ts";
 
@@ -17,7 +17,7 @@ const list = await Promise.all([
 ]);
 const referrers = createDownstreamReferrers({ list: () => list });
 
-suite("the referrers of a downstream resource", () => {
+describe("the referrers of a downstream resource", () => {
   const cases: readonly (readonly [string, SupplyRef, string, readonly string[]])[] = [
     [
       "are all deployments that name it and are not withdrawn, paused ones too",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describe, test } from "vitest";
 import { agentErrors } from "../errors/agent-errors.ts";
 import {
   accountFailures,
@@ -10,7 +10,7 @@ import {
   retryMessage,
 } from "./progress.ts";
 
-suite("after a failure", () => {
+describe("after a failure", () => {
   test("a deployment that waits for the hub is pending, not failed", () => {
     const awaited = new AppError(agentErrors.REFERENCED_OBJECT_PENDING, "waiting for the Secret a");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { describe, test } from "vitest";
 import {
   chartDigestLabel,
   decodeRecord,
@@ -43,7 +43,7 @@ const ours = {
   [releaseLabels.revision]: "3",
 };
 
-suite("the labels of a release Secret", () => {
+describe("the labels of a release Secret", () => {
   test("identify a release of the agent", () => {
     assert.deepEqual(recordOf(stored("{}", ours)), {
       namespace: "apps",
@@ -86,7 +86,7 @@ suite("the labels of a release Secret", () => {
   });
 });
 
-suite("a release Secret that is marked as failed", () => {
+describe("a release Secret that is marked as failed", () => {
   const json =
     '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
 
@@ -128,7 +128,7 @@ test("a release Secret with another manifest differs in that only, to the last d
   assert.deepEqual({ ...rewritten, data: {} }, { ...stored(json, ours), data: {} });
 });
 
-suite("a release that Helm printed", () => {
+describe("a release that Helm printed", () => {
   test("is parsed", () => {
     const json = JSON.stringify({
       name: "web",
@@ -164,7 +164,7 @@ suite("a release that Helm printed", () => {
   }
 });
 
-suite("the digest of a chart in a label", () => {
+describe("the digest of a chart in a label", () => {
   for (const digest of [
     `sha256:${"00".repeat(32)}`,
     `sha256:${"ff".repeat(32)}`,

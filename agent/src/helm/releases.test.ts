@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, type TestContext, test } from "vitest";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
 
@@ -40,7 +40,7 @@ async function setUp(t: TestContext) {
   releases.onChange((name) => changes.push(name));
   const ending = new AbortController();
   const running = releases.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -61,7 +61,7 @@ async function setUp(t: TestContext) {
   return { rest, clock, releases, changes, put, remove, latest };
 }
 
-suite("Helm's storage", () => {
+describe("Helm's storage", () => {
   test("has the newest revision by number", async (t) => {
     const { releases, changes, put, latest } = await setUp(t);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import {
   type AgentIdentity,
   certificateTimes,
@@ -27,7 +27,7 @@ function secret(texts: Readonly<Record<string, string>>) {
   return { metadata: { name: "secret" }, data: Object.fromEntries(data) as Record<string, string> };
 }
 
-suite("the agent's identity in its Secret", () => {
+describe("the agent's identity in its Secret", () => {
   test("is read back as it was stored", () => {
     const nextKey = { keyPem: "next", bootstrapDigest: "another" };
 
@@ -60,7 +60,7 @@ suite("the agent's identity in its Secret", () => {
   }
 });
 
-suite("a bootstrap Secret", () => {
+describe("a bootstrap Secret", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     ["no address", {}, /address is "", expected host:port/],
     ["an address with a scheme", { address: "https://hub" }, /expected host:port/],

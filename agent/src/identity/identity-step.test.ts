@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describe, test } from "vitest";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type Bootstrap, bootstrapDigest } from "./bootstrap.ts";
@@ -64,7 +64,7 @@ function play(start: IdentityState, events: readonly IdentityEvent[]) {
   return { state, effects: last.map(({ kind }) => kind), all };
 }
 
-suite("the identity of an agent", () => {
+describe("the identity of an agent", () => {
   const cases: readonly {
     readonly name: string;
     readonly start?: IdentityState;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type Bootstrap, bootstrapDigest } from "./bootstrap.ts";
 import { type EnrolmentInputs, type EnrolmentPlan, planEnrolment } from "./plan-enrolment.ts";
@@ -41,7 +41,7 @@ const byKey = (address: string): EnrolmentPlan => ({
 const other = { ...first, token: "other" };
 const otherHub = { ...first, authoritiesPem: "other ca" };
 
-suite("an agent", () => {
+describe("an agent", () => {
   const cases: readonly (readonly [string, EnrolmentInputs, EnrolmentPlan])[] = [
     [
       "without identity and bootstrap Secret waits",

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
@@ -7,6 +6,7 @@ import {
   type MemoryApiServer,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
 
 const namespace = "flotilla-agent";
@@ -34,7 +34,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
   const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });
   const ending = new AbortController();
   const running = clients.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -51,7 +51,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
   };
 }
 
-suite("the impersonated client of a deployment", () => {
+describe("the impersonated client of a deployment", () => {
   test("is the account that it names, with the groups of a service account", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer", "fleet-default");
 

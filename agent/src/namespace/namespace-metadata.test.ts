@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { type MetadataPatch, metadataPatch, type NamespaceMetadata } from "./namespace-metadata.ts";
 
 const own = {
@@ -78,7 +78,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("the labels and annotations of a namespace", () => {
+describe("the labels and annotations of a namespace", () => {
   for (const [what, current, desired, patch] of cases) {
     test(what, () => {
       assert.deepEqual(metadataPatch(current, desired), patch);

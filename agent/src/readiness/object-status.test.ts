@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { describe, test } from "vitest";
 import { hasStatus, statusOf } from "./object-status.ts";
 import { slimObject } from "./slim-object.ts";
 
@@ -320,7 +320,7 @@ const cases: readonly Case[] = [
   ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
 ];
 
-suite("the status of an object:", () => {
+describe("the status of an object:", () => {
   for (const [what, kind, spec, status, expected] of cases) {
     test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
   }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, type TestContext, test } from "vitest";
 import type { OwnedObject } from "../helm/manifest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { Readiness } from "./readiness.ts";
@@ -51,7 +51,7 @@ function setUp(t: TestContext) {
   });
   const ending = new AbortController();
   const running = tracker.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -71,7 +71,7 @@ function setUp(t: TestContext) {
   return { rest, clock, tracker, reported, readiness };
 }
 
-suite("the objects of a release", () => {
+describe("the objects of a release", () => {
   test("are ready when each of them is, and change with them", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
@@ -215,7 +215,7 @@ suite("the objects of a release", () => {
   });
 });
 
-suite("the cached object of a workload", () => {
+describe("the cached object of a workload", () => {
   test("does not count if it is older than the object in the API", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     const { list } = rest;
@@ -291,7 +291,7 @@ suite("the cached object of a workload", () => {
   });
 });
 
-suite("a kind that cannot be listed", () => {
+describe("a kind that cannot be listed", () => {
   for (const [why, thrown, message] of [
     [
       "the API server does not say",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { homeAuthorization, isHome } from "@flotilla/shared/charts/access.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { describe, test } from "vitest";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownObject } from "./referenced-objects.ts";
 
@@ -41,7 +41,7 @@ const access = (
   own: ClusterFacts | undefined = facts,
 ) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
 
-suite("access to a chart's source", () => {
+describe("access to a chart's source", () => {
   test("needs no credentials without a Secret", () => {
     assert.deepEqual(access(content(atHome, {})), { origin: "https://charts.example.com" });
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { describe, test } from "vitest";
 import { createSecretStorage } from "../storage/secret-storage.ts";
 import { createClusterInfoStore } from "./cluster-info.ts";
 
@@ -24,7 +24,7 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, info, changes: () => changes };
 }
 
-suite("the cluster info", () => {
+describe("the cluster info", () => {
   test("is used, reported, and loaded after a restart", async () => {
     const { rest, info, changes } = setUp();
     assert.deepEqual([info.get(), info.digest], [undefined, undefined]);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import { createSecretStorage } from "../storage/secret-storage.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
@@ -28,7 +28,7 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, referenced, changes };
 }
 
-suite("a referenced object", () => {
+describe("a referenced object", () => {
   test("is used, reported, and loaded after a restart", async () => {
     const { rest, referenced, changes } = setUp();
     const object = await sent(first);
@@ -142,7 +142,7 @@ suite("a referenced object", () => {
   });
 });
 
-suite("an object that the hub does not have", () => {
+describe("an object that the hub does not have", () => {
   test("is recorded as missing, also after a restart", async () => {
     const { rest, referenced, changes } = setUp();
 
@@ -181,7 +181,7 @@ suite("an object that the hub does not have", () => {
   });
 });
 
-suite("a withdrawn object", () => {
+describe("a withdrawn object", () => {
   test("is deleted from the cluster", async () => {
     const { rest, referenced } = setUp();
     await referenced.set(await sent(first));

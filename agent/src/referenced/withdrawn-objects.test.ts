@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import { createReferrers } from "../assignment/content-index.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { deletedOnHubWarning } from "./require-object.ts";
@@ -11,7 +11,7 @@ import { createWithdrawnObjects } from "./withdrawn-objects.ts";
 const source = { kind: "Secret", name: "source" } as const;
 const settings = { kind: "ConfigMap", name: "settings" } as const;
 
-suite("the referrers of an object", () => {
+describe("the referrers of an object", () => {
   test("are the deployments that use it as credentials or as downstream resource", async () => {
     const damaged = { ...(await testAssignment("damaged")), content: Buffer.from("nonsense") };
     const assignments = [
@@ -29,7 +29,7 @@ suite("the referrers of an object", () => {
   });
 });
 
-suite("an object that the hub withdrew", () => {
+describe("an object that the hub withdrew", () => {
   async function setUp() {
     const assignments = [await testAssignment("orphan", { access: { secret: "source" } })];
     const removed: string[] = [];
@@ -89,7 +89,7 @@ suite("an object that the hub withdrew", () => {
   });
 });
 
-suite("an object that the hub does not have any more", () => {
+describe("an object that the hub does not have any more", () => {
   test("is named in a warning, and others are not", () => {
     const known = new Map([
       ["Secret/source", {}],

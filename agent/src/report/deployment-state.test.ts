@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import { toDeploymentState } from "./deployment-state.ts";
@@ -45,7 +45,7 @@ const nothing = {
   message: "",
 };
 
-suite("the reported state", () => {
+describe("the reported state", () => {
   test("of a pending deployment has the reason, the desired content, and the readiness of what is installed", () => {
     assert.deepEqual(
       toDeploymentState(assignment, { kind: "pending", message: "paused" }, readiness),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { AgentMessage, DeploymentState } from "@flotilla/proto/messages.ts";
 import type { MakeMessage } from "@flotilla/proto/outgoing.ts";
+import { describe, test } from "vitest";
 import { createOutbox } from "./outbox.ts";
 
 function state(name: string, message = ""): DeploymentState {
@@ -40,7 +40,7 @@ function heldStream() {
   };
 }
 
-suite("the reports of an agent", () => {
+describe("the reports of an agent", () => {
   test("have the latest state of each deployment, numbered when it is sent", async () => {
     const outbox = createOutbox();
     const stream = heldStream();

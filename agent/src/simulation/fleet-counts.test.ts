@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { type DeploymentResult, toDeploymentState } from "../report/deployment-state.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createFleetCounter } from "./fleet-counts.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import type { DeployPass, DeployResult } from "../engine/deployer.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
@@ -33,7 +33,7 @@ function revisionOf(deployed: DeployResult | undefined): number | undefined {
   return deployed?.kind === "in-sync" ? deployed.release.revision : undefined;
 }
 
-suite("a simulated Helm", () => {
+describe("a simulated Helm", () => {
   test("installs, knows what is installed, and upgrades to the next revision", async () => {
     const { helm, pass } = setUp();
     assert.equal(await helm.installed(assignment, never), undefined);

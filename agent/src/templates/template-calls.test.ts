@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { callsInValues, templateCalls } from "./template-calls.ts";
 
 type Files = Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] 
   ],
 ];
 
-suite("the templates of a chart", () => {
+describe("the templates of a chart", () => {
   for (const [what, files, calls] of cases) {
     test(what, () => {
       const found = templateCalls(Object.entries(files).map(([path, text]) => ({ path, text })));

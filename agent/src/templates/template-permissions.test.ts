@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { OutsideCalls } from "./template-calls.ts";
 import { validateOutsideCalls } from "./template-guard.ts";
 
@@ -54,7 +54,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("templates that read", () => {
+describe("templates that read", () => {
   for (const [what, calls, allowance, isAgent, expected] of cases) {
     test(`${what} ${expected === undefined ? "are rendered" : "are denied"}`, () => {
       const error = validateOutsideCalls(calls, allowance, isAgent);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
+import { describe, test } from "vitest";
 import { lexTemplate } from "./lex-template.ts";
 
 /** Literals as strings, actions as lists of their tokens. */
@@ -26,7 +26,7 @@ const cases: readonly (readonly [what: string, template: string, pieces: unknown
   ["names of all languages", "${ .größe }", [[".größe"]]],
 ];
 
-suite("the lexer splits a template into", () => {
+describe("the lexer splits a template into", () => {
   for (const [what, template, pieces] of cases) {
     test(what, () => {
       assert.deepEqual(taken(template), pieces);
@@ -53,7 +53,7 @@ const broken: readonly (readonly [template: string, why: RegExp])[] = [
   ["${ a ! b }", /it has an unexpected character "!" in a \$\{ \}/],
 ];
 
-suite("the lexer rejects a template:", () => {
+describe("the lexer rejects a template:", () => {
   for (const [template, why] of broken) {
     test(JSON.stringify(template), () => {
       assert.throws(() => lexTemplate(template), { name: "TemplateError", message: why });

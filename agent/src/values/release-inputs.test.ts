@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
@@ -8,6 +7,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { describe, test } from "vitest";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
 import { createInputCollector } from "./release-inputs.ts";
 
@@ -67,7 +67,7 @@ async function installed({ collect }: ReturnType<typeof setUp>, desired = conten
   return { digest, ...(collected.origin !== undefined && { origin: collected.origin }) };
 }
 
-suite("a release whose values were rendered", () => {
+describe("a release whose values were rendered", () => {
   test("is in sync for an agent that has not rendered them", async () => {
     const release = await installed(setUp());
     const restarted = setUp();
@@ -142,7 +142,7 @@ suite("a release whose values were rendered", () => {
   });
 });
 
-suite("an object with values", () => {
+describe("an object with values", () => {
   for (const [what, status, code] of [
     ["that may not be read is missing", 403, "VALUES_SOURCE_MISSING"],
     ["that cannot be read is not missing", 503, "KUBE_SERVER"],
@@ -160,7 +160,7 @@ suite("an object with values", () => {
   }
 });
 
-suite("values without templates", () => {
+describe("values without templates", () => {
   test("are not rendered, need no cluster info, and have no origin", async () => {
     const agent = setUp();
     agent.setCluster(undefined);

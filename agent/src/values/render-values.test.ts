@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, suite, test } from "node:test";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { afterAll, describe, test } from "vitest";
 import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
-after(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const facts: ClusterFacts = {
   namespace: "fleet-default",
@@ -59,7 +59,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
 
-suite("values need rendering", () => {
+describe("values need rendering", () => {
   const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
     ["without values", { valuesAreTemplates: true }, false],
     ["without templates", { values: { a: "{{ b }}" }, valuesAreTemplates: true }, false],
@@ -81,7 +81,7 @@ suite("values need rendering", () => {
   }
 });
 
-suite("rendered values", () => {
+describe("rendered values", () => {
   test("are undefined without values", async () => {
     const { render } = rendererWith([]);
 

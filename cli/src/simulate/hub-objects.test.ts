@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
@@ -10,6 +9,7 @@ import {
   createMemoryApiServer,
   type MemoryApiServer,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { type TestContext, test } from "vitest";
 import {
   checkName,
   createHelmOps,

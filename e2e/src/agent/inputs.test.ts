@@ -1,6 +1,5 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import {
   type ConfigMap,
@@ -11,6 +10,7 @@ import {
 } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { packSupply, type SupplyObject, type SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -19,7 +19,7 @@ import { deploymentOf, type Wanted } from "./deployment-of.ts";
 
 const cluster = await startAgentCluster();
 let agent = await startAgentParts(cluster.spec);
-after(() => agent.stop());
+afterAll(() => agent.stop());
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
 const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as const;
@@ -32,7 +32,7 @@ async function told(labels: Readonly<Record<string, string>>): Promise<void> {
   await agent.intake.setClusterInfo(await packFacts({ ...facts, labels }));
 }
 
-before(() => told({}));
+beforeAll(() => told({}));
 
 async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
   await agent.intake.assign(

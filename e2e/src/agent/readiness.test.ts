@@ -1,6 +1,5 @@
 /** How the agent follows the objects of a release, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import type { OwnedObject } from "@flotilla/agent/helm/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
@@ -15,18 +14,19 @@ import {
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { afterAll, test } from "vitest";
 
 const namespace = "apps";
 const patienceMs = 60_000;
 
-const wholeFile = { after: (end: () => unknown) => after(() => end()) };
+const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
 const plane = await startTestControlPlane(wholeFile, { workloads: true });
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
 const ending = new AbortController();
 const running = tracker.run(ending.signal);
-after(async () => {
+afterAll(async () => {
   ending.abort();
   await running;
   await rest.close();
@@ -126,7 +126,7 @@ test("a kind that the agent may not list is named with the server's own words, u
   const own = createReadinessTracker({ rest: restricted, clock, log: silentLog() });
   const stop = new AbortController();
   const runs = own.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await runs;
     await restricted.close();

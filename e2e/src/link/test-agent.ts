@@ -1,5 +1,4 @@
 /** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
-import { after } from "node:test";
 import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment/intake.ts";
 import {
   createHubConnection,
@@ -19,6 +18,7 @@ import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
+import { afterAll } from "vitest";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface TestAgent extends Watched {
@@ -127,7 +127,7 @@ export function startAgent(
     ending.abort();
     await running;
   }
-  after(stop);
+  afterAll(stop);
   return {
     log: logged,
     namespace,

@@ -1,5 +1,4 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-import { after } from "node:test";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
 import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
@@ -18,6 +17,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
+import { afterAll } from "vitest";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
@@ -130,7 +130,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await Promise.all(running);
     await events.flush();
   }
-  after(stop);
+  afterAll(stop);
   async function refused(reason: string): Promise<number> {
     const metric = await metrics.getSingleMetric("flotilla_hub_refused_total")?.get();
     return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;

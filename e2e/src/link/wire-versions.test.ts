@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { after, suite, test } from "node:test";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
 import { hubServerName } from "@flotilla/proto/server-name.ts";
@@ -12,6 +11,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { credentials } from "@grpc/grpc-js";
+import { describe, onTestFinished, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, encoded, makeToken } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
@@ -45,12 +45,12 @@ function kindOf(message: ReadHubMessage) {
   return hubKindsV1.find((kind) => message[kind] !== null && message[kind] !== undefined);
 }
 
-suite("an agent of version 1", () => {
+describe("an agent of version 1", () => {
   test("enrols with a hub of version 2, is served in full, and is sent nothing that it does not know", async () => {
     const hub = await startHub(rest);
     const rotating = new AbortController();
     const rotation = hub.wire.runRotation(rest, rotating.signal);
-    after(async () => {
+    onTestFinished(async () => {
       rotating.abort();
       await rotation;
     });
@@ -151,11 +151,11 @@ suite("an agent of version 1", () => {
   });
 });
 
-suite("an agent of version 2", () => {
+describe("an agent of version 2", () => {
   test("is served in full by a hub of version 1, and renews there", async (context) => {
     const authority = await openAuthority(await createAuthority(Date.now()), Date.now);
     const hub = await startV1Hub(authority, 4_000);
-    context.after(hub.close);
+    context.onTestFinished(hub.close);
     const data = encoded({
       address: `127.0.0.1:${hub.port}`,
       "ca.crt": authority.authoritiesPem,

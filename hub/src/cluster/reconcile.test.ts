@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
@@ -22,6 +21,7 @@ import {
   createMemoryApiServer,
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, it } from "vitest";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { describe, test } from "vitest";
 import { digestA } from "../testing/objects.ts";
 import {
   contentDigestOf,

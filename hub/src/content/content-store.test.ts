@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
@@ -8,6 +7,7 @@ import {
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { digestA, digestB } from "../testing/objects.ts";
 import { contentSecretName } from "./content-secret.ts";
 import { createContentStore } from "./content-store.ts";

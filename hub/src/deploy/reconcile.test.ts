@@ -1,6 +1,5 @@
 /** The loop of Bundles over an API server in memory. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -17,6 +16,7 @@ import {
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { test } from "vitest";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";

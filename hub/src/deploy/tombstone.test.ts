@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
@@ -12,6 +11,7 @@ import {
   createMemoryApiServer,
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
 import { hasNobodyToConfirm, release, tombstoneReconciler } from "./tombstone.ts";

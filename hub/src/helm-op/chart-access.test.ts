@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createChartAccess } from "./chart-access.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/charts/access.ts";
@@ -7,6 +6,7 @@ import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { test } from "vitest";
 import { createLiveAuthority } from "./live-authority.ts";
 
 const deps = {
@@ -20,7 +20,7 @@ test("what is confirmed is what was read, also of a server that is back from a b
   const live = await createLiveAuthority({ ...deps, rest });
   const stop = new AbortController();
   const running = live.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
   });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
@@ -8,6 +7,7 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { readRecord } from "./authority-record.ts";
 import { ensureAuthority } from "./authority-secret.ts";
 import { rotateAuthority } from "./rotate-authority.ts";
@@ -51,7 +51,7 @@ async function leader() {
   };
 }
 
-suite("the leader, of the hub's authority", () => {
+describe("the leader, of the hub's authority", () => {
   test("takes one step at a time, and knows when the next is due", async () => {
     const { run, ask, events, now, clock } = await leader();
     ask();

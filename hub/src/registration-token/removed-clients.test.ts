@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import {
   type ClusterRegistrationToken,
   maxRemovedClients,
@@ -7,6 +6,7 @@ import {
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, test } from "vitest";
 import { isRemoved } from "../enroll/token-terms.ts";
 import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
 
@@ -33,7 +33,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
   };
 }
 
-suite("a client whose Cluster was removed", () => {
+describe("a client whose Cluster was removed", () => {
   test("is remembered by its token, whose other fields stay", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
@@ -8,6 +7,7 @@ import { type Change, createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { aCluster } from "../testing/objects.ts";
 import { followTokenUses } from "./token-uses.ts";
 
@@ -53,7 +53,7 @@ function start(...there: readonly Cluster[]) {
   };
 }
 
-suite("how often a token was used", () => {
+describe("how often a token was used", () => {
   test("is not told while nobody has used it", async () => {
     const { kube, uses } = start();
 

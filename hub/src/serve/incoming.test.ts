@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { isPrintable } from "@flotilla/proto/clean-text.ts";
 import { loadFleetService } from "@flotilla/proto/service.ts";
 import { WireError } from "@flotilla/proto/wire-checks.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { type Incoming, readable, withIncoming } from "./incoming.ts";
 
 const { service } = loadFleetService();

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import {
@@ -9,6 +8,7 @@ import {
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, it } from "vitest";
 import { createStatusWriter } from "./status-writer.ts";
 
 interface Status {

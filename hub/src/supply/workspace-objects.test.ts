@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
@@ -11,6 +10,7 @@ import { respondStatus } from "@flotilla/shared/kube/testing/http-faults.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";
 
@@ -49,7 +49,7 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
   });
   const stop = new AbortController();
   const running = objects.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
     await rest.close();
@@ -74,7 +74,7 @@ function passwordOf(known: WorkspaceObject): string | undefined {
   return known.kind === "present" ? known.object.data?.["password"] : undefined;
 }
 
-suite("the objects that something names", () => {
+describe("the objects that something names", () => {
   test("are known once they were looked for, be they there or not", async (t) => {
     const { objects } = await setUp(t, (server) => server.put(secrets, secret("b25l")));
     objects.name(namespace, source);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { type TestContext, test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
@@ -17,6 +16,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
+import { type TestContext, test } from "vitest";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createWebhook } from "./webhook.ts";
 import { webhookRoute } from "./webhook-route.ts";
@@ -52,7 +52,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
     notReady: () => undefined,
     routes: { "/hooks/": webhookRoute(webhook, () => ready.why) },
   });
-  t.after(() => server.close());
+  t.onTestFinished(() => server.close());
 
   async function call(
     body: string,

@@ -1,6 +1,6 @@
 /** Whatever a repository answers, the error says what was asked of whom and what came back, and others go on. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "./access.ts";
 import { RepositoryError } from "./errors.ts";
 import type { ChartSource } from "./source.ts";
@@ -140,7 +140,7 @@ const badAnswers: readonly BadAnswer[] = [
   },
 ];
 
-describe("a good repository beside a bad one", { concurrency: true }, () => {
+describe("a good repository beside a bad one", { concurrent: true }, () => {
   for (const { what, source, wanted, path, ...codes } of repositories) {
     for (const bad of badAnswers) {
       it(`is resolved, and the bad one is told, when ${what} is answered with ${bad.name}`, async () => {

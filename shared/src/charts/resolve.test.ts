@@ -1,6 +1,6 @@
 /** Every form of source and version that a HelmOp can have, and what it comes to. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "./access.ts";
 import type { Pin } from "./pin.ts";
 import { type ChartReference, classifySource } from "./source.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { backoffDelayMs, createBackoff, withJitter } from "./backoff.ts";
 
 const limits = { firstMs: 100, longestMs: 1_000 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { settle } from "../time/testing/fake-clock.ts";
 import { createSemaphore } from "./semaphore.ts";
 

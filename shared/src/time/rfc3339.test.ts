@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { formatMicroTime, formatTime, formatTimeMs, parseTime } from "./rfc3339.ts";
 
 const epochMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { configMaps } from "../objects/core-resources.ts";
 import { configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
 import { openAndStall, respondStatus, stall } from "../testing/http-faults.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { silentLog } from "../../log/log.ts";
 import { connectKube } from "../client/connect.ts";
 import { configMaps } from "../objects/core-resources.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import type { ConfigMap } from "../objects/core-resources.ts";
 import { object, versionOf } from "../testing/versioned.ts";
 import { defineIndex } from "./object-index.ts";

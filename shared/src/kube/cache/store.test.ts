@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import type { ConfigMap } from "../objects/core-resources.ts";
 import type { KubeObject } from "../objects/object.ts";
 import { object, versionOf } from "../testing/versioned.ts";

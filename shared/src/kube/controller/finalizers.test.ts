@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { createStore } from "../cache/store.ts";
 import { isConflict } from "../client/status-error.ts";
 import { type ConfigMap, configMaps } from "../objects/core-resources.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { silentLog } from "../../log/log.ts";
 import { createFakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";
@@ -20,7 +20,7 @@ async function setUp(t: TestContext) {
     log: silentLog(),
     clock,
   });
-  t.after(async () => {
+  t.onTestFinished(async () => {
     await rest.close();
     await server.close();
   });

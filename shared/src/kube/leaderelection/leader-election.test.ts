@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { silentLog } from "../../log/log.ts";
 import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";
@@ -39,7 +39,7 @@ async function openElection(t: TestContext): Promise<Election> {
   const server = await startHttpApiServer();
   const clock = createFakeClock();
   const replicas: (Replica & { close(): Promise<void> })[] = [];
-  t.after(async () => {
+  t.onTestFinished(async () => {
     for (const replica of replicas) replica.stop();
     for (const replica of replicas) await replica.close();
     await server.close();

@@ -1,5 +1,5 @@
 /** An informer that follows an API server in memory, over HTTP. */
-import type { TestContext } from "node:test";
+import type { TestContext } from "vitest";
 import { silentLog } from "../../log/log.ts";
 import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
 import { createInformer, type Informer } from "../cache/informer.ts";
@@ -61,7 +61,7 @@ export async function follow(t: TestContext, options: FollowOptions = {}): Promi
   options.prepare?.(server);
   const stop = new AbortController();
   const running = informer.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
     await rest.close();
