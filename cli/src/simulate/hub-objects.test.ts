@@ -24,10 +24,12 @@ const { caPem } = await issueTestCertificate();
 const wanted = { agents: 2, bundles: 1 };
 
 /** A hub that answers every registration token with its Secret. */
-function aHub({ signal }: TestContext): MemoryApiServer {
+function aHub(t: TestContext): MemoryApiServer {
   const hub = createMemoryApiServer();
   hub.put(namespaces, { metadata: { name: namespace } });
-  void answerTokens(hub, signal);
+  const ending = new AbortController();
+  t.onTestFinished(() => ending.abort());
+  void answerTokens(hub, ending.signal);
   return hub;
 }
 
