@@ -9,8 +9,10 @@ import type { Registry } from "prom-client";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
 import type { Intake } from "./assignment/intake.ts";
-import { createDownstreamReferrers } from "./downstream/downstream-referrers.ts";
-import { createDownstreamResources } from "./downstream/downstream-resources.ts";
+import {
+  createDownstreamReferrers,
+  createDownstreamResources,
+} from "./downstream/downstream-resources.ts";
 import { createDeployer } from "./engine/deployer.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createReleases } from "./helm/releases.ts";

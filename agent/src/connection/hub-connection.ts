@@ -8,12 +8,12 @@ import { createRepeats } from "@flotilla/shared/log/repeats.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { delay } from "@flotilla/shared/time/clock.ts";
 import type { Intake } from "../assignment/intake.ts";
+import { describeSessionEnd } from "../hubclient/call-error.ts";
 import type { ConnectHub } from "../hubclient/hub-client.ts";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityController } from "../identity/identity-controller.ts";
 import { renewBeforeExpiry } from "../identity/renewal.ts";
 import { createOutbox, type Outbox } from "../report/outbox.ts";
-import { describeSessionEnd } from "./connection-error.ts";
 import { runSession, type SessionEnd } from "./session.ts";
 
 export interface HubConnectionDeps {

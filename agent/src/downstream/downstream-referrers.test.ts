@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
 import { describe, test } from "vitest";
 import { testAssignment } from "../testing/test-assignment.ts";
-import { createDownstreamReferrers } from "./downstream-referrers.ts";
+import { createDownstreamReferrers } from "./downstream-resources.ts";
 
 const login: SupplyRef = { kind: "Secret", name: "login" };
 

@@ -23,6 +23,8 @@ import {
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Assignments } from "../assignment/assignments.ts";
+import { createReferrers } from "../assignment/content-index.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
 import {
@@ -31,7 +33,27 @@ import {
   downstreamLabel,
   planDownstreamResource,
 } from "./downstream-object.ts";
-import type { DownstreamReferrers } from "./downstream-referrers.ts";
+
+/** Finds the deployments, except withdrawn ones, that refer to a downstream resource in a namespace. */
+export type DownstreamReferrers = (
+  ref: SupplyRef,
+  namespace: string,
+) => Promise<ReadonlySet<string>>;
+
+export function createDownstreamReferrers(
+  assignments: Pick<Assignments, "list">,
+): DownstreamReferrers {
+  const referrers = createReferrers(
+    // One that is paused or waits for others refers to its objects all the same.
+    { list: () => assignments.list().filter(({ withdrawing }) => !withdrawing) },
+    ({ namespace, copies = [] }) => copies.map((ref) => referenceKey(ref, namespace)),
+  );
+  return async (ref, namespace) => new Set(await referrers.of(referenceKey(ref, namespace)));
+}
+
+function referenceKey(ref: SupplyRef, namespace: string): string {
+  return `${namespace}/${supplyKey(ref)}`;
+}
 
 export interface DownstreamTarget {
   /** The deployment. */

@@ -6,18 +6,12 @@ import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
 import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/crd-retention.ts";
 import type { UnmetDependencies } from "../dependencies/unmet-dependencies.ts";
 import type { DownstreamResources, DownstreamTarget } from "../downstream/downstream-resources.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
-import {
-  isLocked,
-  type ReleaseKey,
-  type ReleaseRecord,
-  recordSecretName,
-} from "../helm/release-record.ts";
+import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
 import { createStoredReleases, type StoredReleases } from "../helm/stored-releases.ts";
 import type {
   ImpersonatedClient,
@@ -239,27 +233,13 @@ async function withdraw(tools: Tools, assignment: Assignment, signal: AbortSigna
     const client = await clients.clientFor(serviceAccount);
     for (const record of owned) {
       if (isLocked(record)) await stored.unlock(client.rest, record);
-      if (keepResources) await deleteRecords(tools, record, client, signal);
+      if (keepResources) await stored.deleteHistory(client.rest, record, signal);
       else await tools.uninstallRelease(record, crdPolicy(content, client, signal));
     }
     if (!keepResources) await downstream.remove(owner.name, client, signal);
   }
   inputs.forget(owner.name);
   await journal.end(owner.name);
-}
-
-/** The installed objects stay. */
-async function deleteRecords(
-  { releases }: Tools,
-  { namespace, name }: ReleaseKey,
-  client: ImpersonatedClient,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { revision } of releases.history(namespace, name)) {
-    const ref = { namespace, name: recordSecretName({ name, revision }) };
-    await client.rest.delete(secrets, ref, { signal });
-  }
-  releases.removed({ namespace, name });
 }
 
 async function inSync(

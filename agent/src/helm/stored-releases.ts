@@ -34,6 +34,8 @@ export interface StoredReleases {
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
   /** Replaces the manifest of a release that was read. `rest`: impersonated. */
   rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
+  /** Deletes all revisions of a release; its objects stay. `rest`: impersonated. */
+  deleteHistory(rest: KubeRest, release: ReleaseKey, signal: AbortSignal): Promise<void>;
 }
 
 export interface StoredReleasesDeps {
@@ -111,6 +113,13 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       if (secret === undefined) return;
       await rest.replace(secrets, await rewrittenRecord(secret, manifest));
       printed({ ...release, manifest });
+    },
+    async deleteHistory(rest, { namespace, name }, signal) {
+      for (const { revision } of releases.history(namespace, name)) {
+        const ref = { namespace, name: recordSecretName({ name, revision }) };
+        await rest.delete(secrets, ref, { signal });
+      }
+      releases.removed({ namespace, name });
     },
   };
 }

@@ -67,12 +67,11 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
   const { store, clock, log, random = Math.random } = deps;
   const listeners: (() => void)[] = [];
   const waiters = new Set<() => void>();
-  const calls = new Map<number, (settled: Settled) => void>();
+  const calls = createCalls();
   const stopped = Promise.withResolvers<void>();
   const repeats = createRepeats(clock);
   let state = initialState;
   let timer: Timer | undefined;
-  let lastCall = 0;
   let running: AbortSignal | undefined;
 
   function dispatch(event: IdentityEvent): void {
@@ -106,8 +105,7 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
         retry(effect);
         return;
       case "settle":
-        calls.get(effect.call)?.(effect);
-        calls.delete(effect.call);
+        calls.settle(effect);
         return;
       case "log":
         logChange(log, effect);
@@ -134,15 +132,6 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
     stopped.resolve();
   }
 
-  function call(toEvent: (call: number) => IdentityEvent): Promise<Settled> {
-    lastCall += 1;
-    const id = lastCall;
-    return new Promise((resolve) => {
-      calls.set(id, resolve);
-      dispatch(toEvent(id));
-    });
-  }
-
   return {
     async run(signal) {
       running = signal;
@@ -166,33 +155,50 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
       for (;;) {
         if (state.current !== undefined && state.current.expiresAt > clock.now())
           return state.current.identity;
-        if (signal.aborted) {
-          const message = "the agent stopped before it had an identity";
-          throw new AppError(commonErrors.CANCELLED, message);
-        }
+        if (signal.aborted) throw stoppedBeforeIdentity();
         await waitForWake(waiters, signal);
       }
     },
     async storeRenewed(identity, certificate) {
       const renewed = { ...identity, ...certificate };
       const times = timesAt(renewed, "now", clock.now());
-      const settled = await call((id) => ({
-        kind: "renewed",
-        call: id,
-        of: identity,
-        certificate,
-        times,
-      }));
+      const { call, settled: result } = calls.begin();
+      dispatch({ kind: "renewed", call, of: identity, certificate, times });
+      const settled = await result;
       if (settled.error !== undefined) throw settled.error;
       return settled.identity ?? identity;
     },
     reportExpired: (identity) => dispatch({ kind: "expired", identity }),
     reportUnauthenticated: (identity) => dispatch({ kind: "unauthenticated", identity }),
     async setAuthorities({ hubId }, authoritiesPem) {
-      await call((id) => ({ kind: "authorities", call: id, hubId, authoritiesPem }));
+      const { call, settled } = calls.begin();
+      dispatch({ kind: "authorities", call, hubId, authoritiesPem });
+      await settled;
     },
     onChange(listener) {
       listeners.push(listener);
+    },
+  };
+}
+
+function stoppedBeforeIdentity(): AppError {
+  return new AppError(commonErrors.CANCELLED, "the agent stopped before it had an identity");
+}
+
+/** The callers that wait for the result of an event. */
+function createCalls() {
+  const waiting = new Map<number, (settled: Settled) => void>();
+  let last = 0;
+  return {
+    begin(): { readonly call: number; readonly settled: Promise<Settled> } {
+      last += 1;
+      const { promise, resolve } = Promise.withResolvers<Settled>();
+      waiting.set(last, resolve);
+      return { call: last, settled: promise };
+    },
+    settle(effect: Settled): void {
+      waiting.get(effect.call)?.(effect);
+      waiting.delete(effect.call);
     },
   };
 }

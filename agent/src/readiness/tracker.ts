@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
@@ -60,14 +60,8 @@ interface Tracked {
 
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
   const discovery = createDiscovery(rest);
-  const kinds = createWatchedKinds({
-    rest,
-    clock,
-    log,
-    onChange: (names) => {
-      for (const name of names) update(name);
-    },
-  });
+  const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
+  const kinds = createWatchedKinds({ rest, clock, log, onChange });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
   const tasks = new Set<Promise<void>>();
@@ -94,12 +88,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
           obstacles.set(owned, found.why);
           return;
         }
-        const { resource } = found;
-        const ref = resource.namespaced
-          ? { namespace: owned.namespace ?? tracked.namespace, name: owned.name }
-          : { name: owned.name };
-        const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
-        const object: Followed = { resource, key: keyOf(ref), stage };
+        const object = toFollowed(owned, found.resource, tracked.namespace);
         obstacles.delete(owned);
         followed.set(owned, object);
         kinds.follow(object, name);
@@ -177,15 +166,23 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       listeners.push(listener);
     },
     async run(signal) {
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      await aborted(signal);
       for (const name of [...releases.keys()]) drop(name);
       await kinds.end();
       await Promise.all(tasks);
     },
   };
+}
+
+function toFollowed(
+  owned: OwnedObject,
+  resource: Resource<KubeObject>,
+  releaseNamespace: string,
+): Followed {
+  const { name, namespace = releaseNamespace } = owned;
+  const ref = resource.namespaced ? { namespace, name } : { name };
+  const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
+  return { resource, key: keyOf(ref), stage };
 }
 
 function newTracked(objects: readonly OwnedObject[], namespace: string): Tracked {
@@ -234,4 +231,11 @@ function observe(tracked: Tracked, kinds: WatchedKinds): Observed {
     observations.push({ kind: "known", owned, resource, object: kinds.get(object) });
   }
   return { observations, unread, isComplete };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

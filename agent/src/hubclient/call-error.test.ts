@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { describeSessionEnd } from "./connection-error.ts";
+import { describeSessionEnd } from "./call-error.ts";
 
 describe("the error of an agent that is not connected", () => {
   const cases: readonly (readonly [string, Parameters<typeof describeSessionEnd>[1], RegExp])[] = [
