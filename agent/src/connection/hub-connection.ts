@@ -4,7 +4,7 @@ import { createBackoff } from "@flotilla/shared/concurrency/backoff.ts";
 import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { delay } from "@flotilla/shared/time/clock.ts";
 import type { Intake } from "../assignment/intake.ts";
@@ -71,7 +71,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
 
   async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
     const backoff = createBackoff({ ...backoffLimits, random });
-    const repeats = createRepeats(clock);
+    const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
       const end = await connectOnce(intake, signal, outdated);
@@ -84,7 +84,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
       if (end.connectedMs >= healthyMs) backoff.reset();
       const retryMs = Math.round(backoff.next());
       if (end.connectedMs > 0) repeats.reset();
-      const level = repeats.isNews(end.message) ? "warn" : "debug";
+      const level = repeats.isNew(end.message) ? "warn" : "debug";
       lastError = end.message;
       log[level](
         { code: end.code, err: end.message, retryMs },

@@ -6,7 +6,7 @@ import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { backoffDelayMs, withJitter } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
 import type { Timer } from "@flotilla/shared/time/clock.ts";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type IdentityEffectsDeps, logChange, perform, timesAt } from "./identity-effects.ts";
@@ -69,7 +69,7 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
   const waiters = new Set<() => void>();
   const calls = createCalls();
   const stopped = Promise.withResolvers<void>();
-  const repeats = createRepeats(clock);
+  const repeats = createRepeatFilter(clock);
   let state = initialState;
   let timer: Timer | undefined;
   let running: AbortSignal | undefined;
@@ -117,7 +117,7 @@ export function createIdentityController(deps: IdentityControllerDeps): Identity
     if (running?.aborted === true) return;
     const { code, message } = error;
     const retryMs = Math.round(withJitter(backoffDelayMs(backoffLimits, failures), random()));
-    const level = repeats.isNews(message) ? "warn" : "debug";
+    const level = repeats.isNew(message) ? "warn" : "debug";
     log[level]({ code, err: message, retryMs }, retryMessages[what]);
     wakeAfter(retryMs);
   }

@@ -4,7 +4,7 @@ import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";

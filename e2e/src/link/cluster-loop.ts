@@ -1,6 +1,6 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
-import { clusterKeyOfNamespace } from "@flotilla/hub/cluster/house.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
+import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -9,7 +9,7 @@ import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { workspace } from "./hub-cluster.ts";
 import type { TestHub } from "./test-hub.ts";
 import { watched } from "./watched.ts";
@@ -58,7 +58,7 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
     ending.abort();
     await Promise.all(running);
   }
-  afterAll(stop);
+  cleanUp(stop);
   return {
     housed: (cluster) => {
       const house = clusterNamespaceName(workspace, cluster);

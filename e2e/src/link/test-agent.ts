@@ -18,7 +18,7 @@ import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface TestAgent extends Watched {
@@ -127,7 +127,7 @@ export function startAgent(
     ending.abort();
     await running;
   }
-  afterAll(stop);
+  cleanUp(stop);
   return {
     log: logged,
     namespace,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { configMaps } from "../objects/core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import { type OpenWatch } from "../testing/http-api-server.ts";
+import type { OpenWatch } from "../testing/http-api-server.ts";
 import {
   cutConnection,
   errorLine,
@@ -141,7 +141,7 @@ describe("watching", () => {
       fail: (watch: OpenWatch) => watch.line(errorLine(500, "InternalError")),
     },
   ]) {
-    it(`lists anew after a watch that ${name}: the server may be back with another past`, async (t) => {
+    it(`lists again after a watch that ${name}: the server may have another history`, async (t) => {
       const { server, clock, informer, untilChanges } = await follow(t, { objects: ["a"] });
       const watch = await server.opened();
 

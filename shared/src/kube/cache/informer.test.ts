@@ -183,7 +183,7 @@ describe("listing", () => {
     [503, "ServiceUnavailable"],
     [429, "TooManyRequests"],
   ] as const) {
-    it(`goes on waiting when the server answers somebody with ${code}`, async (t) => {
+    it(`does not end its backoff when the server responds with ${code}`, async (t) => {
       const { rest, server, clock, informer } = await followAway(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {

@@ -128,7 +128,7 @@ describe("a write of ours", () => {
     const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] };
     store.set(object("a", 1, deleting));
 
-    // The API server answers with the version that was there before.
+    // The API server responds with the version before the write.
     store.wrote(object("a", 1, { ...deleting, finalizers: [] }));
 
     assert.equal(store.get("ns/a"), undefined);

@@ -26,7 +26,7 @@ describe("an event buffer", () => {
     );
   });
 
-  it("says once that it is full, and once that it was drained", async () => {
+  it("calls onFull once, and onDrained once", async () => {
     const { buffer, calls } = start();
 
     for (const event of [1, 2, 3]) buffer.push(event);

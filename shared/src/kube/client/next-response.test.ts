@@ -25,7 +25,7 @@ describe("the next response", () => {
     assert.deepEqual(woken, ["a", "b"]);
   });
 
-  it("wakes nobody within 30 s of the last", async () => {
+  it("does not wake callers within 30 s of the last", async () => {
     const { clock, responses, woken, wait } = start();
     const first = wait("first");
     responses.notify();
@@ -43,7 +43,7 @@ describe("the next response", () => {
     assert.deepEqual(woken, ["first", "second"]);
   });
 
-  it("wakes a caller at once when earlier responses found nobody waiting", async () => {
+  it("wakes a caller at once when earlier responses found no caller", async () => {
     const { responses, woken, wait } = start();
     responses.notify();
 

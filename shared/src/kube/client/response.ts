@@ -57,7 +57,7 @@ export function watchError(request: RequestInfo, object: unknown): KubeStatusErr
   return errorOf(request, status, code, undefined, "");
 }
 
-/** Whether a 404 says that the kind is not served, rather than that there is no such object. */
+/** Whether a 404 means that the kind is not served, rather than that there is no such object. */
 export function isUnknownKind(response: HttpResponse): boolean {
   return response.status === 404 && statusIn(response.text)?.details?.name === undefined;
 }

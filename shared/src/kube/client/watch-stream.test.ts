@@ -57,8 +57,8 @@ describe("a watch stream", () => {
       fc.asyncProperty(
         names,
         fc.array(fc.nat({ max: 400 }), { maxLength: 8 }),
-        async (wanted, cuts) => {
-          const bytes = Buffer.from(wanted.map(line).join(""));
+        async (expected, cuts) => {
+          const bytes = Buffer.from(expected.map(line).join(""));
           const wire = open();
           const reading = namesOf(wire);
           const sink = await wire.sink;
@@ -67,7 +67,7 @@ describe("a watch stream", () => {
             sink.onData(bytes.subarray(from, at[index] ?? bytes.length));
           sink.onEnd();
 
-          assert.deepEqual(await reading, wanted);
+          assert.deepEqual(await reading, expected);
         },
       ),
     );
@@ -102,27 +102,27 @@ describe("a watch stream", () => {
     type: "ERROR",
     object: { kind: "Status", code: 410, reason: "Expired", message: "too old" },
   });
-  for (const { name, text, wanted } of [
+  for (const { name, text, expected } of [
     {
       name: "an ERROR line",
       text: error,
-      wanted: /^watch things on https:\/\/server: 410 Expired: too old$/,
+      expected: /^watch things on https:\/\/server: 410 Expired: too old$/,
     },
     {
       name: "a line that is not JSON",
       text: "{",
-      wanted: /a line of 1 characters that is not JSON/,
+      expected: /a line of 1 characters that is not JSON/,
     },
-    { name: "a line that is no event", text: "[]", wanted: /a line that is not an event/ },
+    { name: "a line that is no event", text: "[]", expected: /a line that is not an event/ },
     {
       name: "an unknown type",
       text: '{"type":"NEW","object":{"metadata":{}}}',
-      wanted: /a line of an unknown type/,
+      expected: /a line of an unknown type/,
     },
     {
       name: "an event without an object",
       text: '{"type":"ADDED","object":null}',
-      wanted: /an event without an object/,
+      expected: /an event without an object/,
     },
   ]) {
     it(`ends with an error at ${name}`, async () => {
@@ -131,7 +131,7 @@ describe("a watch stream", () => {
       const sink = await wire.sink;
       sink.onData(Buffer.from(`${text}\n${line("late")}`));
 
-      await assert.rejects(next, { message: wanted });
+      await assert.rejects(next, { message: expected });
       assert.deepEqual(wire.calls, ["abort"]);
     });
   }
@@ -169,7 +169,7 @@ describe("a watch stream", () => {
     const sink = await wire.sink;
 
     abort.abort();
-    sink.onEnd(new AppError(commonErrors.CANCELLED, "given up"));
+    sink.onEnd(new AppError(commonErrors.CANCELLED, "cancelled"));
 
     assert.equal((await next).done, true);
   });

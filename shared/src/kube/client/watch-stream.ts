@@ -47,7 +47,7 @@ function iterate<T extends KubeObject>(
       try {
         events.push(parseLine(request, text));
       } catch (error) {
-        // Of a line that cannot be read the signal says nothing.
+        // An invalid line is an error even if the signal has aborted.
         events.end(AppError.from(error));
         control?.abort(AppError.from(error));
       }

@@ -42,7 +42,7 @@ const failed = {
 } as const;
 
 describe("an event", () => {
-  it("says what happened to which object", async (t) => {
+  it("names the object, the reason and the reporter", async (t) => {
     const { server, recorder, bodies } = await setUp(t);
 
     recorder.record(object, failed);

@@ -75,10 +75,10 @@ async function openElection(t: TestContext): Promise<Election> {
       rest,
       elected,
       ended,
-      sees: (wanted: string | undefined) =>
+      sees: (expected: string | undefined) =>
         new Promise<void>((done) => {
           look = () => {
-            if (seen.length > 0 && seen.at(-1) === wanted) done();
+            if (seen.length > 0 && seen.at(-1) === expected) done();
           };
           look();
         }),
@@ -129,7 +129,7 @@ describe("an election", () => {
     const before = leaseOn(server).spec?.renewTime;
     for (let round = 1; round <= 5; round++) {
       clock.advanceNow(5_000);
-      // The other has seen the renewal, and starts to count anew; then the leader waits for its next one.
+      // The other has seen the renewal, and starts to count again; then the leader waits for its next one.
       await clock.timer((delayMs) => delayMs === 10_000);
       await clock.timer((delayMs) => delayMs === 5_000);
     }
@@ -155,7 +155,7 @@ describe("an election", () => {
 
   it("is won when the leader has not renewed for the duration of the Lease, by the candidate's own clock", async (t) => {
     const { server, clock, join, holder } = await openElection(t);
-    // A wall time far in the future says nothing.
+    // A wall time far in the future does not matter.
     server.put(leases, lease("gone", "2036-01-01T00:00:00.000000Z"));
     const two = join("two");
     await two.sees("gone");

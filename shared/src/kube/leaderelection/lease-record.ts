@@ -69,7 +69,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
   };
 }
 
-/** How long after its last renewal others may acquire the Lease; `otherwise` where it does not say. */
+/** How long after its last renewal others may acquire the Lease; `otherwise` where the Lease does not say. */
 export function durationMsOf(lease: Lease, otherwise: number): number {
   const seconds = lease.spec?.leaseDurationSeconds;
   return seconds === undefined || seconds <= 0 ? otherwise : seconds * 1000;

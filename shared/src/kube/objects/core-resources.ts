@@ -1,4 +1,4 @@
-/** The kinds of Kubernetes itself that the product uses: their types, and where they live in the API. */
+/** The kinds of Kubernetes itself that the product uses: their types and resources. */
 import type {
   EventsV1Event,
   V1Condition,
@@ -34,7 +34,7 @@ type Dashed<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}-${Dashed<Tail>}`
   : S;
 
-/** An object of the API: what a model says, with the metadata that every stored object has. */
+/** A model as an object of the API, with the metadata that every stored object has. */
 export type Kubernetes<T> = KubeObject & Omit<Json<T>, keyof KubeObject>;
 
 export type Namespace = Kubernetes<V1Namespace>;

@@ -8,7 +8,7 @@ import { connectKube } from "../client/connect.ts";
 import type { KubeRest } from "../client/rest.ts";
 import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
 import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
-import { type Fault } from "./http-faults.ts";
+import type { Fault } from "./http-faults.ts";
 
 /** How long a request may take, which is no delay of the informer's own. */
 const requestTimeoutMs = 10_000;
@@ -22,7 +22,7 @@ export interface Followed {
   readonly changes: readonly Change<ConfigMap>[];
   /** What came of each list. */
   readonly listings: readonly string[];
-  /** Resolves when this many changes were told. */
+  /** Resolves after this many changes. */
   untilChanges(count: number): Promise<void>;
 }
 
