@@ -153,7 +153,7 @@ function keyCreated(
 function enroll(state: IdentityState, pass: PassWithKey, enrolment: Enrolment): Transition {
   const { nextKey } = state;
   const isNextKey = nextKey?.bootstrapDigest === enrolment.plan.bootstrapDigest;
-  const keyPem = isNextKey && nextKey !== undefined ? nextKey.keyPem : pass.stored.keyPem;
+  const keyPem = isNextKey ? nextKey.keyPem : pass.stored.keyPem;
   return {
     state: { ...state, activity: { kind: "enrolling", pass, enrolment, isNextKey } },
     effects: [{ kind: "enroll", keyPem, enrolment }],

@@ -1,5 +1,4 @@
 /** Input and result of the readiness rules. Pure. */
-import type { Condition } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 
@@ -12,20 +11,23 @@ export type ObjectStatus =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An object whose parts exist; the types of their fields are not checked. */
-export interface RuleInput {
-  readonly generation: number;
-  readonly spec: Fields;
-  readonly status: Fields;
-  readonly conditions: readonly Condition[];
-}
-
 const conditionSchema = z.object({
   type: z.string(),
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
 });
+
+/** A condition of any kind of object; many controllers set no reason or message. */
+export type StatusCondition = Readonly<z.infer<typeof conditionSchema>>;
+
+/** An object whose parts exist; the types of their fields are not checked. */
+export interface RuleInput {
+  readonly generation: number;
+  readonly spec: Fields;
+  readonly status: Fields;
+  readonly conditions: readonly StatusCondition[];
+}
 
 export function toRuleInput(object: KubeObject): RuleInput {
   const status = fieldsOf(Reflect.get(object, "status"));
@@ -36,12 +38,12 @@ export function toRuleInput(object: KubeObject): RuleInput {
     status,
     conditions: conditions.flatMap((condition: unknown) => {
       const { data } = conditionSchema.safeParse(condition);
-      return data === undefined ? [] : [data as Condition];
+      return data === undefined ? [] : [data];
     }),
   };
 }
 
-export function conditionOf({ conditions }: RuleInput, type: string): Condition | undefined {
+export function conditionOf({ conditions }: RuleInput, type: string): StatusCondition | undefined {
   return conditions.find((condition) => condition.type === type);
 }
 
