@@ -1,7 +1,7 @@
 /** The agent without its connection: keeps installed what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
-import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { ChartClient } from "@flotilla/shared/charts/chart-client.ts";
+import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
+import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
@@ -32,7 +32,7 @@ export interface InstallerDeps {
   readonly rest: KubeConnection;
   /** Of the agent's own Secrets and of the service accounts that it impersonates. */
   readonly namespace: string;
-  readonly charts: ChartClient;
+  readonly charts: SourceClient;
   readonly runHelm: RunHelm;
   readonly outbox: Outbox;
   /** For charts, files for Helm, and the journal of Helm runs. */

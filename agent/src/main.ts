@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
@@ -30,7 +30,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     env: process.env,
   });
   const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}` });
-  const charts = createChartClient({
+  const charts = createSourceClient({
     userAgent: `flotilla-agent/${buildVersion}`,
     log,
     ...(config.proxy !== undefined && { proxy: config.proxy }),

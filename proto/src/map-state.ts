@@ -1,5 +1,5 @@
 /** Between the wire's DeploymentState and ours. */
-import { cleanText } from "./clean-text.ts";
+
 import type {
   DeploymentState__Output,
   _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
@@ -9,12 +9,12 @@ import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceStat
 import {
   type DeploymentPhase,
   type DeploymentState,
+  type ResourceCounts,
   type ResourceState,
   type ResourceStateName,
-  type ResourceTally,
   resourceStateNames,
 } from "./messages.ts";
-import { atMost, key, long, shown, text, WireError, wireLimits } from "./wire-checks.ts";
+import { atMost, cleanText, key, long, shown, text, WireError, wireLimits } from "./validation.ts";
 
 const phaseToWire = {
   pending: "PHASE_PENDING",
@@ -30,7 +30,7 @@ const phaseFromWire: Partial<Record<WirePhase, DeploymentPhase>> = {
   PHASE_WITHDRAWING: "withdrawing",
 };
 
-const noTally: ResourceTally = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+const noTally: ResourceCounts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 
 export function stateToWire(sequence: number, state: DeploymentState): WireState {
   return {

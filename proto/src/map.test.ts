@@ -22,7 +22,7 @@ import type {
 import { loadFleetService } from "./service.ts";
 import { aCertificate } from "./testing/a-certificate.ts";
 import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
-import { WireError, wireLimits } from "./wire-checks.ts";
+import { WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll } = loadFleetService().service;
 
@@ -142,8 +142,8 @@ describe("what the contract does not allow is refused", () => {
     hubId: "h",
     agentVersion: "1",
     agentNamespace: "flotilla-agent",
-    holdings: [],
-    supplies: [],
+    inventory: [],
+    referencedObjects: [],
   } as const satisfies AgentMessage;
   const held = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
   const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
@@ -167,7 +167,7 @@ describe("what the contract does not allow is refused", () => {
       () =>
         sent.agent({
           ...hello,
-          holdings: Array.from({ length: wireLimits.holdings + 1 }, () => held),
+          inventory: Array.from({ length: wireLimits.inventory + 1 }, () => held),
         }),
       /hello\.holdings is 10001 long/,
     ],
@@ -176,7 +176,7 @@ describe("what the contract does not allow is refused", () => {
       () =>
         sent.agent({
           ...hello,
-          supplies: Array.from({ length: wireLimits.supplies + 1 }, () => ({
+          referencedObjects: Array.from({ length: wireLimits.referencedObjects + 1 }, () => ({
             kind: "Secret" as const,
             name: "a",
           })),

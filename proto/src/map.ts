@@ -27,9 +27,9 @@ import type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
-  SupplyRef,
+  ObjectRef,
 } from "./messages.ts";
-import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./wire-checks.ts";
+import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./validation.ts";
 
 export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
   switch (message.kind) {
@@ -40,8 +40,8 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
           ...hello,
           protocolVersion: versions.oldest,
           newestProtocolVersion: versions.newest,
-          holdings: [...hello.holdings],
-          supplies: [...hello.supplies],
+          holdings: [...hello.inventory],
+          supplies: [...hello.referencedObjects],
         },
       };
     }
@@ -57,8 +57,8 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
 export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
   if (wire.hello) {
     const { hello } = wire;
-    atMost(hello.holdings.length, wireLimits.holdings, "hello.holdings");
-    atMost(hello.supplies.length, wireLimits.supplies, "hello.supplies");
+    atMost(hello.holdings.length, wireLimits.inventory, "hello.holdings");
+    atMost(hello.supplies.length, wireLimits.referencedObjects, "hello.supplies");
     const factsDigest = text(hello.factsDigest, "hello.facts_digest");
     const authoritiesDigest = text(hello.authoritiesDigest, "hello.authorities_digest");
     const { protocolVersion: oldest, newestProtocolVersion: newest } = hello;
@@ -68,14 +68,14 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       hubId: text(hello.hubId, "hello.hub_id"),
       agentVersion: shown(hello.agentVersion),
       agentNamespace: shown(hello.agentNamespace),
-      holdings: hello.holdings.map((held) => ({
+      inventory: hello.holdings.map((held) => ({
         ...key(held, "holding"),
         deploymentId: text(held.deploymentId, "holding.deployment_id"),
         paused: held.paused,
         withdrawing: held.withdrawing,
       })),
-      ...(factsDigest !== "" && { factsDigest }),
-      supplies: hello.supplies.map((held) => {
+      ...(factsDigest !== "" && { clusterInfoDigest }),
+      referencedObjects: hello.supplies.map((held) => {
         const digest = text(held.digest, "held_supply.digest");
         return { ...supplyRef(held, "held_supply"), ...(digest !== "" && { digest }) };
       }),
@@ -125,11 +125,11 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
     case "facts":
       return { facts: { digest: message.digest, content: message.content } };
     case "supply": {
-      const { packed, ...ref } = message.supply;
+      const { packed, ...ref } = message.object;
       return { supply: { ...ref, ...packed } };
     }
     case "supplyWithdrawal":
-      return { supplyWithdrawal: { ...message.supply } };
+      return { supplyWithdrawal: { ...message.object } };
     case "authorities":
       return { authorities: { pem: message.pem } };
   }
@@ -178,7 +178,7 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
     const digest = text(supply.digest, "supply.digest");
     return {
       kind: "supply",
-      supply: {
+      object: {
         ...supplyRef(supply, "supply"),
         ...(digest !== "" && { packed: { digest, content: supply.content } }),
       },
@@ -187,7 +187,7 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
   if (wire.supplyWithdrawal) {
     return {
       kind: "supplyWithdrawal",
-      supply: supplyRef(wire.supplyWithdrawal, "supply_withdrawal"),
+      object: supplyRef(wire.supplyWithdrawal, "supply_withdrawal"),
     };
   }
   if (wire.authorities) {
@@ -249,7 +249,7 @@ export function certificateFromWire(wire: Certificate__Output | null): IssuedCer
 function supplyRef(
   wire: { readonly kind: string; readonly name: string },
   where: string,
-): SupplyRef {
+): ObjectRef {
   const { kind } = wire;
   if (kind !== "Secret" && kind !== "ConfigMap")
     throw new WireError(`${where}.kind is ${shown(kind)}, which is no Secret and no ConfigMap`);

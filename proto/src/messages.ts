@@ -11,21 +11,21 @@ export interface DeploymentKey {
   readonly uid: string;
 }
 
-export interface Holding extends DeploymentKey {
+export interface ObservedDeployment extends DeploymentKey {
   readonly deploymentId: string;
   readonly paused: boolean;
   readonly withdrawing: boolean;
 }
 
 /** What the hub may hand out besides deployments, by what it is called in the cluster's workspace. */
-export interface SupplyRef {
-  readonly kind: SupplyKind;
+export interface ObjectRef {
+  readonly kind: ObjectRefKind;
   readonly name: string;
 }
 
-export type SupplyKind = "Secret" | "ConfigMap";
+export type ObjectRefKind = "Secret" | "ConfigMap";
 
-export interface HeldSupply extends SupplyRef {
+export interface ObservedObject extends ObjectRef {
   /** Absent: the hub had no such object when it was last asked. */
   readonly digest?: string;
 }
@@ -38,10 +38,10 @@ export type AgentMessage =
       readonly hubId: string;
       readonly agentVersion: string;
       readonly agentNamespace: string;
-      readonly holdings: readonly Holding[];
+      readonly inventory: readonly ObservedDeployment[];
       /** Of the facts that it holds. */
-      readonly factsDigest?: string;
-      readonly supplies: readonly HeldSupply[];
+      readonly clusterInfoDigest?: string;
+      readonly referencedObjects: readonly ObservedObject[];
       /** Of what it trusts its hub by. */
       readonly authoritiesDigest?: string;
     }
@@ -76,12 +76,12 @@ export type HubMessage =
   | { readonly kind: "synced"; readonly orphans: readonly string[] }
   | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number }
   | { readonly kind: "facts"; readonly digest: string; readonly content: Uint8Array }
-  | { readonly kind: "supply"; readonly supply: Supply }
-  | { readonly kind: "supplyWithdrawal"; readonly supply: SupplyRef }
+  | { readonly kind: "supply"; readonly object: ReferencedObject }
+  | { readonly kind: "supplyWithdrawal"; readonly object: ObjectRef }
   | { readonly kind: "authorities"; readonly pem: string };
 
 /** A Secret or ConfigMap of the workspace; `packed` is absent where the hub has no such object. */
-export interface Supply extends SupplyRef {
+export interface ReferencedObject extends ObjectRef {
   readonly packed?: {
     readonly digest: string;
     /** gzip of canonical JSON. */
@@ -109,7 +109,7 @@ export interface DeploymentState extends DeploymentKey {
   readonly resources: readonly ResourceState[];
   /** There is more than the lists hold. */
   readonly incomplete: boolean;
-  readonly counts: ResourceTally;
+  readonly counts: ResourceCounts;
   /** `sha256:` and hex, of the chart archive that was installed. */
   readonly chartDigest?: string;
   /** Which failure `message` tells of, from the catalogue of errors. */
@@ -148,7 +148,7 @@ export interface UnreadyResource extends ResourceState {
   readonly message: string;
 }
 
-export interface ResourceTally {
+export interface ResourceCounts {
   readonly desiredReady: number;
   readonly ready: number;
   readonly notReady: number;

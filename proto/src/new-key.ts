@@ -6,12 +6,12 @@ import { Metadata } from "@grpc/grpc-js";
 
 const newKeyKey = "flotilla-new-key";
 
-export function newKeyTrailers(): Metadata {
+export function newKeyRequiredTrailers(): Metadata {
   const trailers = new Metadata();
   trailers.set(newKeyKey, "1");
   return trailers;
 }
 
-export function asksForNewKey(trailers: Metadata | undefined): boolean {
+export function isNewKeyRequired(trailers: Metadata | undefined): boolean {
   return trailers !== undefined && trailers.get(newKeyKey).length > 0;
 }

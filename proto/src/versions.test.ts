@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { type Agreement, agreeOnVersion, isSpokenIn, type VersionRange } from "./versions.ts";
+import { type Negotiation, negotiateVersion, isSpokenIn, type VersionRange } from "./versions.ts";
 
 describe("two sides speak", () => {
-  const cases: readonly (readonly [string, VersionRange, VersionRange, Agreement])[] = [
+  const cases: readonly (readonly [string, VersionRange, VersionRange, Negotiation])[] = [
     [
       "the newest version when both know it",
       { oldest: 1, newest: 2 },
@@ -37,7 +37,7 @@ describe("two sides speak", () => {
     ],
   ];
   for (const [what, own, peer, expected] of cases) {
-    test(what, () => assert.deepEqual(agreeOnVersion(own, peer), expected));
+    test(what, () => assert.deepEqual(negotiateVersion(own, peer), expected));
   }
 
   test("the same, whichever of them decides, and each names the other side's part of it", () => {
@@ -46,8 +46,8 @@ describe("two sides speak", () => {
       .map(([oldest, more]) => ({ oldest, newest: oldest + more }));
     fc.assert(
       fc.property(range, range, (one, other) => {
-        const here = agreeOnVersion(one, other);
-        const there = agreeOnVersion(other, one);
+        const here = negotiateVersion(one, other);
+        const there = negotiateVersion(other, one);
         if (here.kind === "agreed") {
           assert.deepEqual(there, here);
           assert.ok(here.version >= one.oldest && here.version <= one.newest);

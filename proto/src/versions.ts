@@ -13,14 +13,14 @@ export interface VersionRange {
 }
 
 /** What this build speaks: the newest version and the one before. */
-export const spokenVersions: VersionRange = { oldest: 1, newest: 2 };
+export const supportedVersions: VersionRange = { oldest: 1, newest: 2 };
 
-export type Agreement =
+export type Negotiation =
   | { readonly kind: "agreed"; readonly version: number }
   | { readonly kind: "none"; readonly outdated: "own" | "peer" };
 
 /** What two sides speak with each other. */
-export function agreeOnVersion(own: VersionRange, peer: VersionRange): Agreement {
+export function negotiateVersion(own: VersionRange, peer: VersionRange): Negotiation {
   const version = Math.min(own.newest, peer.newest);
   if (version >= own.oldest && version >= peer.oldest) return { kind: "agreed", version };
   return { kind: "none", outdated: own.newest < peer.oldest ? "own" : "peer" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { partBytes } from "@flotilla/shared/content/content-parts.ts";
+import { partBytes } from "@flotilla/shared/content/packed.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";

@@ -2,7 +2,7 @@
  * The deployments that this cluster was assigned, stored in the cluster itself: the agent goes on without the hub and after a
  * restart. Absence removes nothing; only a completed withdrawal does.
  */
-import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
 import { contentErrors } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -17,7 +17,7 @@ export interface Assignments {
   load(): Promise<void>;
   get(name: string): Assignment | undefined;
   list(): readonly Assignment[];
-  inventory(): readonly Holding[];
+  inventory(): readonly ObservedDeployment[];
   /**
    * Takes effect at once; the result says whether it could be stored. Idempotent. Throws CONTENT_INVALID for a request
    * without its content.

@@ -2,10 +2,10 @@
 import type {
   DeploymentKey,
   DeploymentState,
-  HeldSupply,
-  Holding,
-  Supply,
-  SupplyRef,
+  ObservedObject,
+  ObservedDeployment,
+  ReferencedObject,
+  ObjectRef,
 } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 
@@ -24,17 +24,17 @@ export interface AssignmentRequest {
  */
 export interface Intake {
   /** The deployments that the agent has, for the hub to compare with its own. */
-  inventory(): readonly Holding[];
+  inventory(): readonly ObservedDeployment[];
   assign(assignment: AssignmentRequest): Promise<boolean>;
   /** Reports `Outbox.withdrawn` at once for a deployment that the agent does not have. */
   withdraw(deployment: DeploymentKey): Promise<boolean>;
   /** Of the stored cluster info. */
   clusterInfoDigest(): string | undefined;
   setClusterInfo(packed: Packed): Promise<boolean>;
-  referencedObjects(): readonly HeldSupply[];
-  setReferencedObject(supply: Supply): Promise<boolean>;
+  referencedObjects(): readonly ObservedObject[];
+  setReferencedObject(supply: ReferencedObject): Promise<boolean>;
   /** No deployment that the hub knows references it any more. */
-  withdrawReferencedObject(ref: SupplyRef): Promise<void>;
+  withdrawReferencedObject(ref: ObjectRef): Promise<void>;
   /** The present state of every deployment; reported again on each new stream. */
   states(): readonly DeploymentState[];
 }

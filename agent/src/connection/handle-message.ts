@@ -1,8 +1,8 @@
 /** Passes the hub's messages on to the agent. Messages about one name are handled in order, others concurrently. */
 import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/messages.ts";
-import type { Outgoing } from "@flotilla/proto/outgoing.ts";
+import type { SendQueue } from "@flotilla/proto/send-queue.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Intake } from "../assignment/intake.ts";
 import type { StreamOutbox } from "../report/outbox.ts";
 import type { KeyedTasks } from "./keyed-tasks.ts";
@@ -10,7 +10,7 @@ import type { KeyedTasks } from "./keyed-tasks.ts";
 export interface MessageHandlerDeps {
   readonly intake: Intake;
   readonly outbox: StreamOutbox;
-  readonly outgoing: Outgoing<AgentMessage>;
+  readonly outgoing: SendQueue<AgentMessage>;
   readonly tasks: KeyedTasks;
   readonly setAuthorities: (authoritiesPem: string) => Promise<void>;
   readonly log: Log;
@@ -24,7 +24,7 @@ export function createMessageHandler(
 
   function acknowledge(deployment: DeploymentKey, deploymentId?: string): void {
     outgoing.put(`received/${deployment.name}`, () => ({
-      kind: "received",
+      kind: "deploymentAck",
       deployment,
       ...(deploymentId !== undefined && { deploymentId }),
     }));
@@ -54,22 +54,24 @@ export function createMessageHandler(
         }
         outbox.attach(outgoing, intake.states());
         return;
-      case "stateReceived":
+      case "stateAck":
         outbox.acknowledged(message.name, message.sequence);
         return;
-      case "facts": {
+      case "clusterInfo": {
         const { digest, content: bytes } = message;
         tasks.add("facts/", async () => void (await intake.setClusterInfo({ digest, bytes })));
         return;
       }
-      case "supply":
+      case "referencedObject":
         tasks.add(
-          supplyKey(message.supply),
-          async () => void (await intake.setReferencedObject(message.supply)),
+          formatObjectRef(message.object),
+          async () => void (await intake.setReferencedObject(message.object)),
         );
         return;
-      case "supplyWithdrawal":
-        tasks.add(supplyKey(message.supply), () => intake.withdrawReferencedObject(message.supply));
+      case "referencedObjectWithdrawal":
+        tasks.add(formatObjectRef(message.object), () =>
+          intake.withdrawReferencedObject(message.object),
+        );
         return;
       case "authorities":
         tasks.add("authorities/", () => deps.setAuthorities(message.pem));

@@ -1,10 +1,10 @@
 /** One stream to the hub, from Hello to its end. What it leaves undone, the next one does. */
-import { isHandOver } from "@flotilla/proto/hand-over.ts";
+import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
-import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
+import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
-import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import { negotiateVersion, describeVersions, supportedVersions } from "@flotilla/proto/versions.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
@@ -65,9 +65,9 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   let welcomedAt: number | undefined;
   let isLocal = false;
 
-  const outgoing = createOutgoing<AgentMessage>({
+  const outgoing = createSendQueue<AgentMessage>({
     send: (message) => writeMessage(stream, agentMessageToWire(message)),
-    onBroken: (thrown) => log.debug({ err: messageOf(thrown) }, "stream accepts no more messages"),
+    onError: (thrown) => log.debug({ err: messageOf(thrown) }, "stream accepts no more messages"),
   });
   const tasks = createKeyedTasks({
     limit: maxConcurrentStores,
@@ -106,7 +106,7 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   // The next Hello lists what is stored, so all that arrived on this stream must be stored by then.
   await tasks.idle();
   return {
-    isGoingAway: isHandOver(ended.metadata),
+    isGoingAway: isReconnectRequest(ended.metadata),
     isLocal,
     message: failure?.message ?? ended.details,
     code: failure?.code ?? status[ended.code],
@@ -155,14 +155,14 @@ function hello({
   const factsDigest = intake.clusterInfoDigest();
   return {
     kind: "hello",
-    versions: spokenVersions,
+    versions: supportedVersions,
     hubId,
     agentVersion,
     agentNamespace,
-    holdings: intake.inventory(),
-    supplies: intake.referencedObjects(),
+    inventory: intake.inventory(),
+    referencedObjects: intake.referencedObjects(),
     authoritiesDigest,
-    ...(factsDigest !== undefined && { factsDigest }),
+    ...(factsDigest !== undefined && { clusterInfoDigest }),
   };
 }
 
@@ -170,10 +170,10 @@ function hello({
 function verifyWelcome(welcome: Extract<HubMessage, { kind: "welcome" }>, hubId: string): void {
   if (welcome.hubId !== hubId) throw wrongHub(welcome.hubId, hubId);
   const { protocolVersion: version } = welcome;
-  const agreement = agreeOnVersion(spokenVersions, { oldest: version, newest: version });
-  if (agreement.kind === "none") {
+  const negotiation = negotiateVersion(supportedVersions, { oldest: version, newest: version });
+  if (negotiation.kind === "incompatible") {
     throw protocolError(
-      `the hub uses version ${version} of the protocol, this agent supports ${describeVersions(spokenVersions)}; upgrade the ${agreement.outdated === "own" ? "agent" : "hub"}`,
+      `the hub uses version ${version} of the protocol, this agent supports ${describeVersions(supportedVersions)}; upgrade the ${negotiation.outdated === "own" ? "agent" : "hub"}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";
 import {
   type DownstreamObject,
@@ -8,7 +8,7 @@ import {
 } from "./downstream-object.ts";
 
 const place = { namespace: "shop", owner: "web" };
-const object: SupplyObject = { type: "Opaque", data: { a: "MQ==" }, labels: { team: "a" } };
+const object: ReferencedObjectData = { type: "Opaque", data: { a: "MQ==" }, labels: { team: "a" } };
 
 function plan(existing: DownstreamObject | undefined, source = object): DownstreamPlan {
   return planDownstreamResource(
@@ -64,7 +64,7 @@ describe("a downstream resource", () => {
   const steps: readonly (readonly [
     string,
     DownstreamObject,
-    SupplyObject,
+    ReferencedObjectData,
     DownstreamPlan["kind"],
   ])[] = [
     ["does not change if it is up to date", made, object, "none"],

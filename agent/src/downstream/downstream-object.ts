@@ -1,7 +1,9 @@
 /** The desired form of a downstream resource, and what is to be done to reach it. Pure. */
+
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import type { SupplyObject, SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** The deployment that owns a downstream resource; Fleet's own label. */
 export const downstreamLabel = "fleet.cattle.io/bundledeployment";
@@ -16,8 +18,8 @@ export interface DownstreamObject extends KubeObject {
 
 /** A Secret or ConfigMap of the hub that is copied into the namespace of a release. */
 export interface DownstreamResource {
-  readonly ref: SupplyRef;
-  readonly object: SupplyObject;
+  readonly ref: ObjectRef;
+  readonly object: ReferencedObjectData;
 }
 
 export type DownstreamPlan =

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { describe, test } from "vitest";
 import { testAssignment } from "../testing/test-assignment.ts";
 import { createDownstreamReferrers } from "./downstream-resources.ts";
 
-const login: SupplyRef = { kind: "Secret", name: "login" };
+const login: ObjectRef = { kind: "Secret", name: "login" };
 
 const list = await Promise.all([
   testAssignment("one", { copies: [login] }),
@@ -18,7 +18,7 @@ const list = await Promise.all([
 const referrers = createDownstreamReferrers({ list: () => list });
 
 describe("the referrers of a downstream resource", () => {
-  const cases: readonly (readonly [string, SupplyRef, string, readonly string[]])[] = [
+  const cases: readonly (readonly [string, ObjectRef, string, readonly string[]])[] = [
     [
       "are all deployments that name it and are not withdrawn, paused ones too",
       login,

@@ -4,6 +4,7 @@
  * the last of them. An object that the agent did not create is never changed.
  */
 
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
@@ -21,7 +22,6 @@ import {
   type Resource,
 } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { createReferrers } from "../assignment/content-index.ts";
@@ -36,7 +36,7 @@ import {
 
 /** Finds the deployments, except withdrawn ones, that refer to a downstream resource in a namespace. */
 export type DownstreamReferrers = (
-  ref: SupplyRef,
+  ref: ObjectRef,
   namespace: string,
 ) => Promise<ReadonlySet<string>>;
 
@@ -51,8 +51,8 @@ export function createDownstreamReferrers(
   return async (ref, namespace) => new Set(await referrers.of(referenceKey(ref, namespace)));
 }
 
-function referenceKey(ref: SupplyRef, namespace: string): string {
-  return `${namespace}/${supplyKey(ref)}`;
+function referenceKey(ref: ObjectRef, namespace: string): string {
+  return `${namespace}/${formatObjectRef(ref)}`;
 }
 
 export interface DownstreamTarget {
@@ -89,7 +89,7 @@ export interface DownstreamResourcesDeps {
   readonly log: Log;
 }
 
-type Kind = SupplyRef["kind"];
+type Kind = ObjectRef["kind"];
 
 interface Cache {
   readonly resource: Resource<DownstreamObject>;
@@ -186,7 +186,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     ),
     async apply(resources, target) {
       for (const resource of resources.toSorted((a, b) =>
-        supplyKey(a.ref) < supplyKey(b.ref) ? -1 : 1,
+        formatObjectRef(a.ref) < formatObjectRef(b.ref) ? -1 : 1,
       )) {
         try {
           await put(resource, target);

@@ -3,7 +3,7 @@
  * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
-import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";

@@ -3,10 +3,10 @@
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
 
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { Assignments } from "../assignment/assignments.ts";
@@ -60,7 +60,7 @@ const reconcileTimeoutMs = 60 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
   const { assignments, releases, readiness, referenced, clusterInfo, outbox } = deps;
-  const referrers = createReferrers(assignments, suppliesOf);
+  const referrers = createReferrers(assignments, referencedObjectsOf);
   const withdrawn = createWithdrawnObjects({ referenced, referrers, log: deps.log });
   const isTemplated = memoizeByContent(hasTemplates, false);
   const statuses = createStatuses({
@@ -99,7 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
   releases.onRemoved(enqueueConflicting);
   readiness.onChange(statuses.report);
   deps.clients.onChange(accountsChanged);
-  referenced.onChange((ref) => void referrers.of(supplyKey(ref)).then(inputsChanged));
+  referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));
   deps.inputs.onChange(inputsChanged);
   deps.downstream.onChange(inputsChanged);
   clusterInfo.onChange(() => void templated().then(inputsChanged));

@@ -1,5 +1,5 @@
 /** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
-import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
+import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";

@@ -1,5 +1,5 @@
 /** Maps errors of gRPC calls to the catalogue, with messages that a person can act on. */
-import { asksForNewKey } from "@flotilla/proto/new-key.ts";
+import { isNewKeyRequired } from "@flotilla/proto/trailers.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Metadata, status } from "@grpc/grpc-js";
@@ -21,7 +21,7 @@ export function toCallError(call: string, address: string, error: unknown): AppE
   };
   const name = code === undefined ? "an unknown error" : status[code];
   return new AppError(
-    asksForNewKey(metadata) ? agentErrors.KEY_REVOKED : agentErrors.HUB_CALL_FAILED,
+    isNewKeyRequired(metadata) ? agentErrors.KEY_REVOKED : agentErrors.HUB_CALL_FAILED,
     `could not ${call} the hub at ${address}: ${describeCallError(name, details ?? "")} (${name})`,
     { cause: error },
   );

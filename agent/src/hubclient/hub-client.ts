@@ -1,12 +1,12 @@
 /** The gRPC client of the hub: one TLS connection that trusts only the hub's own authorities. */
 import { isIP } from "node:net";
+import { hubServerName } from "@flotilla/proto/authorities.ts";
 import {
   certificateFromWire,
   enrollRequestToWire,
   enrollResponseFromWire,
 } from "@flotilla/proto/map.ts";
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { hubServerName } from "@flotilla/proto/server-name.ts";
 import {
   loadFleetService,
   maxMessageBytes,

@@ -1,5 +1,5 @@
 /** The readiness of a release, from the observations of its objects. Pure. */
-import type { ResourceState, ResourceTally, UnreadyResource } from "@flotilla/proto/messages.ts";
+import type { ResourceState, ResourceCounts, UnreadyResource } from "@flotilla/proto/messages.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
@@ -12,7 +12,7 @@ export interface Readiness {
   readonly resources: readonly ResourceState[];
   /** There are more than the lists contain. */
   readonly incomplete: boolean;
-  readonly counts: ResourceTally;
+  readonly counts: ResourceCounts;
 }
 
 /** The observation of one object of a release. */
@@ -71,7 +71,7 @@ function toUnreadyResource(observed: Observation, namespace: string): UnreadyRes
   }
 }
 
-function countOf(state: ResourceState["state"]): Exclude<keyof ResourceTally, "desiredReady"> {
+function countOf(state: ResourceState["state"]): Exclude<keyof ResourceCounts, "desiredReady"> {
   return state === "ready" || state === "missing" || state === "unknown" ? state : "notReady";
 }
 

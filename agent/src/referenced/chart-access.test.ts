@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { homeAuthorization, isHome } from "@flotilla/shared/charts/access.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import { homeAuthorization, isHome } from "@flotilla/shared/source/access.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { describe, test } from "vitest";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownObject } from "./referenced-objects.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-const facts: ClusterFacts = {
+const facts: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -38,7 +38,7 @@ const encoded = (texts: Readonly<Record<string, string>>): KnownObject => ({
 const access = (
   deployment: DeploymentContent,
   known?: KnownObject,
-  own: ClusterFacts | undefined = facts,
+  own: ClusterInfo | undefined = facts,
 ) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
 
 describe("access to a chart's source", () => {

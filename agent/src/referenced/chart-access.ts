@@ -1,8 +1,8 @@
 /** Access to a chart's source, with the credentials that the deployment references. */
-import { accessTo, type RepositoryAccess } from "@flotilla/shared/charts/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { accessTo, type RepositoryAccess } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { SourceLocation } from "@flotilla/shared/source/location.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { nameOnHub, type ReferencedDeps, requireObject } from "./require-object.ts";
@@ -26,7 +26,7 @@ export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): R
 }
 
 /** What the credentials are for. The pin may be on another host, which never receives them. */
-function sourceOf({ pin, access }: DeploymentContent): ChartSource {
+function sourceOf({ pin, access }: DeploymentContent): SourceLocation {
   const repository = access.repository ?? (pin.kind === "oci" ? pin.repository : pin.url);
   return /^oci:\/\//i.test(repository)
     ? { kind: "oci", repository }

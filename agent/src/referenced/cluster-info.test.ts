@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { type ClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { describe, test } from "vitest";
 import { createSecretStorage } from "../storage/secret-storage.ts";
 import { createClusterInfoStore } from "./cluster-info.ts";
 
-const paris: ClusterFacts = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: { region: "eu" },
   annotations: {},
   templateValues: { size: 3 },
 };
-const packed = await packFacts(paris);
+const packed = await packClusterInfo(paris);
 
 function setUp(rest = createMemoryApiServer()) {
   const info = createClusterInfoStore({ secrets: createSecretStorage(rest), log: silentLog() });
@@ -67,9 +67,9 @@ describe("the cluster info", () => {
   test("does not change for data that does not match its digest", async () => {
     const { info } = setUp();
     await info.set(packed);
-    const other = await packFacts({ ...paris, name: "rome" });
+    const other = await packClusterInfo({ ...paris, name: "rome" });
 
-    await assert.rejects(info.set({ ...other, digest: "sha256:0" }), { code: "SUPPLY_INVALID" });
+    await assert.rejects(info.set({ ...other, digest: "sha256:0" }), { code: "REFERENCED_OBJECT_INVALID" });
 
     assert.deepEqual(info.get(), paris);
   });

@@ -2,7 +2,7 @@
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type ClusterFacts, unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { type ClusterInfo, unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import type { SecretStorage } from "../storage/secret-storage.ts";
 import { clusterInfoSecret, clusterInfoSelector, packedIn } from "./referenced-secret.ts";
 
@@ -13,8 +13,8 @@ export interface ClusterInfoStore {
   /** Of what is stored; `undefined` if that is not the last version that was received. */
   readonly digest: string | undefined;
   /** `undefined`: nothing was received yet. */
-  get(): ClusterFacts | undefined;
-  /** Used at once; the result says whether it could be stored. Idempotent. Throws SUPPLY_INVALID. */
+  get(): ClusterInfo | undefined;
+  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
   set(packed: Packed): Promise<boolean>;
   onChange(listener: () => void): void;
 }
@@ -26,7 +26,7 @@ export interface ClusterInfoStoreDeps {
 
 export function createClusterInfoStore({ secrets, log }: ClusterInfoStoreDeps): ClusterInfoStore {
   const listeners: (() => void)[] = [];
-  let current: { readonly digest: string; readonly info: ClusterFacts } | undefined;
+  let current: { readonly digest: string; readonly info: ClusterInfo } | undefined;
   let storedDigest: string | undefined;
 
   return {
@@ -35,7 +35,7 @@ export function createClusterInfoStore({ secrets, log }: ClusterInfoStoreDeps): 
       const packed = secret && packedIn(secret);
       if (packed === undefined) return;
       try {
-        current = { digest: packed.digest, info: await unpackFacts(packed) };
+        current = { digest: packed.digest, info: await unpackClusterInfo(packed) };
         storedDigest = packed.digest;
       } catch (thrown) {
         log.warn({ err: messageOf(thrown) }, "stored cluster info is not readable");
@@ -47,7 +47,7 @@ export function createClusterInfoStore({ secrets, log }: ClusterInfoStoreDeps): 
     get: () => current?.info,
     async set(packed) {
       if (current?.digest !== packed.digest) {
-        current = { digest: packed.digest, info: await unpackFacts(packed) };
+        current = { digest: packed.digest, info: await unpackClusterInfo(packed) };
         storedDigest = undefined;
         for (const listener of listeners) listener();
       }

@@ -1,20 +1,27 @@
 import assert from "node:assert/strict";
-import type { Supply } from "@flotilla/proto/messages.ts";
+import type { ReferencedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import {
+  packReferencedObject,
+  type ReferencedObjectData,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";
 import { createSecretStorage } from "../storage/secret-storage.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
-const first: SupplyObject = { type: "Opaque", data: { password: "b25l" } };
-const second: SupplyObject = { type: "Opaque", data: { password: "dHdv" } };
-const gone: Supply = ref;
+const first: ReferencedObjectData = { type: "Opaque", data: { password: "b25l" } };
+const second: ReferencedObjectData = { type: "Opaque", data: { password: "dHdv" } };
+const gone: ReferencedObject = ref;
 
-async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = ref) {
-  const { digest, bytes } = await packSupply(object);
+async function sent(
+  object: ReferencedObjectData,
+  of: Pick<ReferencedObject, "kind" | "name"> = ref,
+) {
+  const { digest, bytes } = await packReferencedObject(object);
   return { ...of, packed: { digest, content: bytes } };
 }
 
@@ -24,7 +31,7 @@ function setUp(rest = createMemoryApiServer()) {
     log: silentLog(),
   });
   const changes: string[] = [];
-  referenced.onChange((changed) => changes.push(supplyKey(changed)));
+  referenced.onChange((changed) => changes.push(formatObjectRef(changed)));
   return { rest, referenced, changes };
 }
 
@@ -102,7 +109,7 @@ describe("a referenced object", () => {
     const { packed } = await sent(second);
 
     await assert.rejects(referenced.set({ ...ref, packed: { ...packed, digest: "sha256:0" } }), {
-      code: "SUPPLY_INVALID",
+      code: "REFERENCED_OBJECT_INVALID",
     });
 
     assert.deepEqual(referenced.get(ref)?.object, first);

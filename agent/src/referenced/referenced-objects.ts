@@ -2,16 +2,16 @@
  * The objects that the hub sent because deployments reference them, stored in the cluster itself, so that an agent goes on
  * without its hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
  */
-import type { HeldSupply, Supply, SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
-  packSupply,
-  type SupplyObject,
-  supplyKey,
-  unpackSupply,
-} from "@flotilla/shared/supply/supply.ts";
+  packReferencedObject,
+  type ReferencedObjectData,
+  unpackReferencedObject,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import type { SecretStorage } from "../storage/secret-storage.ts";
 import {
   parseReferencedSecret,
@@ -28,19 +28,19 @@ export interface ReferencedObjects {
    * `undefined`: nothing was received about it. `digest` undefined: the hub has no such object now; `object` is then the last
    * version that it had, if any.
    */
-  get(ref: SupplyRef): KnownObject | undefined;
+  get(ref: ObjectRef): KnownObject | undefined;
   /** What is stored, for the hub to compare with its own. */
-  inventory(): readonly HeldSupply[];
-  /** Used at once; the result says whether it could be stored. Idempotent. Throws SUPPLY_INVALID. */
-  set(object: Supply): Promise<boolean>;
+  inventory(): readonly ObservedObject[];
+  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
+  set(object: ReferencedObject): Promise<boolean>;
   /** Never rejects: what cannot be deleted stays in the inventory, and the hub withdraws it again. */
-  remove(ref: SupplyRef): Promise<void>;
-  onChange(listener: (ref: SupplyRef) => void): void;
+  remove(ref: ObjectRef): Promise<void>;
+  onChange(listener: (ref: ObjectRef) => void): void;
 }
 
 export interface KnownObject {
   readonly digest?: string;
-  readonly object?: SupplyObject;
+  readonly object?: ReferencedObjectData;
 }
 
 export interface ReferencedObjectsDeps {
@@ -49,7 +49,7 @@ export interface ReferencedObjectsDeps {
 }
 
 interface Entry {
-  readonly ref: SupplyRef;
+  readonly ref: ObjectRef;
   known: KnownObject;
   /** Whether `known` is stored. */
   isStored: boolean;
@@ -62,15 +62,15 @@ export function createReferencedObjects({
   const entries = new Map<string, Entry>();
   /** By object: one that is sent again while it is being deleted must not be deleted with it. */
   const mutex = createKeyedMutex();
-  const listeners: ((ref: SupplyRef) => void)[] = [];
+  const listeners: ((ref: ObjectRef) => void)[] = [];
 
-  function notify(ref: SupplyRef): void {
+  function notify(ref: ObjectRef): void {
     for (const listener of listeners) listener(ref);
   }
 
   async function restore({ ref, packed, isGone }: StoredObject): Promise<void> {
-    const object = packed && (await unpackSupply(ref, packed));
-    entries.set(supplyKey(ref), {
+    const object = packed && (await unpackReferencedObject(ref, packed));
+    entries.set(formatObjectRef(ref), {
       ref,
       known: {
         ...(object !== undefined && { object }),
@@ -84,7 +84,7 @@ export function createReferencedObjects({
   async function store(entry: Entry): Promise<boolean> {
     const { ref, known } = entry;
     try {
-      const packed = known.object && (await packSupply(known.object));
+      const packed = known.object && (await packReferencedObject(known.object));
       await secrets.write(
         referencedSecret({
           ref,
@@ -94,7 +94,7 @@ export function createReferencedObjects({
       );
     } catch (thrown) {
       log.warn(
-        { object: supplyKey(ref), err: messageOf(thrown) },
+        { object: formatObjectRef(ref), err: messageOf(thrown) },
         "referenced object is in use but was not stored; a restart without the hub would lose it",
       );
       return false;
@@ -103,16 +103,16 @@ export function createReferencedObjects({
     return true;
   }
 
-  async function set({ packed, kind, name }: Supply): Promise<boolean> {
-    const ref: SupplyRef = { kind, name };
-    const key = supplyKey(ref);
+  async function set({ packed, kind, name }: ReferencedObject): Promise<boolean> {
+    const ref: ObjectRef = { kind, name };
+    const key = formatObjectRef(ref);
     const current = entries.get(key);
     if (current !== undefined && current.known.digest === packed?.digest)
       return current.isStored || (await store(current));
     const object =
       packed === undefined
         ? current?.known.object
-        : await unpackSupply(ref, { digest: packed.digest, bytes: packed.content });
+        : await unpackReferencedObject(ref, { digest: packed.digest, bytes: packed.content });
     const entry: Entry = {
       ref,
       known: {
@@ -126,18 +126,18 @@ export function createReferencedObjects({
     return await store(entry);
   }
 
-  async function remove(ref: SupplyRef): Promise<void> {
-    if (!entries.has(supplyKey(ref))) return;
+  async function remove(ref: ObjectRef): Promise<void> {
+    if (!entries.has(formatObjectRef(ref))) return;
     try {
       await secrets.remove(referencedSecretName(ref));
     } catch (thrown) {
       log.warn(
-        { object: supplyKey(ref), err: messageOf(thrown) },
+        { object: formatObjectRef(ref), err: messageOf(thrown) },
         "withdrawn object could not be deleted, retrying on the next connection",
       );
       return;
     }
-    entries.delete(supplyKey(ref));
+    entries.delete(formatObjectRef(ref));
     notify(ref);
   }
 
@@ -156,7 +156,7 @@ export function createReferencedObjects({
         }
       }
     },
-    get: (ref) => entries.get(supplyKey(ref))?.known,
+    get: (ref) => entries.get(formatObjectRef(ref))?.known,
     inventory: () =>
       [...entries.values()].map(({ ref, known, isStored }) => ({
         kind: ref.kind,
@@ -164,8 +164,8 @@ export function createReferencedObjects({
         // Without a digest the hub sends it again.
         ...(known.digest !== undefined && isStored && { digest: known.digest }),
       })),
-    set: (object) => mutex.run(supplyKey(object), () => set(object)),
-    remove: (ref) => mutex.run(supplyKey(ref), () => remove(ref)),
+    set: (object) => mutex.run(formatObjectRef(object), () => set(object)),
+    remove: (ref) => mutex.run(formatObjectRef(ref), () => remove(ref)),
     onChange(listener) {
       listeners.push(listener);
     },

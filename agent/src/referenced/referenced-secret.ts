@@ -1,10 +1,10 @@
 /** The Secrets in which referenced objects and the cluster info are stored: packed, one Secret each. Pure. */
 import { createHash } from "node:crypto";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
 
 const referencedLabel = "flotilla.dev/referenced-object";
 export const referencedSelector = `${referencedLabel}=true`;
@@ -23,7 +23,7 @@ const dataKey = "content";
 
 /** A referenced object as it is stored. */
 export interface StoredObject {
-  readonly ref: SupplyRef;
+  readonly ref: ObjectRef;
   /** The last version that the hub had; absent if it never had one. */
   readonly packed?: Packed;
   /** The hub does not have the object now. */
@@ -31,7 +31,7 @@ export interface StoredObject {
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
-export function referencedSecretName({ kind, name }: SupplyRef): string {
+export function referencedSecretName({ kind, name }: ObjectRef): string {
   const full = `referenced-${kind.toLowerCase()}-${name}`;
   if (full.length <= 253) return full;
   const digest = createHash("sha256").update(full).digest("hex").slice(0, 16);
@@ -40,7 +40,7 @@ export function referencedSecretName({ kind, name }: SupplyRef): string {
 
 export function referencedSecret({ ref, packed, isGone }: StoredObject): Secret {
   return secretOf(referencedSecretName(ref), referencedLabel, packed, {
-    [annotations.object]: supplyKey(ref),
+    [annotations.object]: formatObjectRef(ref),
     ...(isGone && { [annotations.gone]: "true" }),
   });
 }
@@ -52,7 +52,7 @@ export function clusterInfoSecret(packed: Packed): Secret {
 /** Undefined for any other Secret. */
 export function parseReferencedSecret(secret: Secret): StoredObject | undefined {
   const found = secret.metadata.annotations ?? {};
-  const ref = parseSupplyKey(found[annotations.object] ?? "");
+  const ref = parseObjectRef(found[annotations.object] ?? "");
   if (ref === undefined) return undefined;
   const packed = packedIn(secret);
   return {

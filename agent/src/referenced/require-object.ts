@@ -1,10 +1,8 @@
 /** Gives a deployment the objects that it references, or an error for people. Pure. */
+
+import { type ObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import {
-  parseSupplyKey,
-  type SupplyObject,
-  type SupplyRef,
-} from "@flotilla/shared/supply/supply.ts";
+import { type ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { ClusterInfoStore } from "./cluster-info.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
@@ -27,10 +25,10 @@ export interface ReferenceUse {
  * REFERENCED_OBJECT_NOT_FOUND if the hub never had it.
  */
 export function requireObject(
-  ref: SupplyRef,
+  ref: ObjectRef,
   { field, purpose }: ReferenceUse,
   deps: ReferencedDeps,
-): SupplyObject {
+): ReferencedObjectData {
   const known = deps.referenced.get(ref);
   const shown = `${ref.kind} ${nameOnHub(ref.name, deps)}`;
   if (known === undefined) {
@@ -66,7 +64,7 @@ export function deletedOnHubWarning(
   referenced: Pick<ReferencedObjects, "get">,
 ): string | undefined {
   const deleted = keys.flatMap((key) => {
-    const ref = parseSupplyKey(key);
+    const ref = parseObjectRef(key);
     const known = ref && referenced.get(ref);
     return known === undefined || known.digest !== undefined
       ? []

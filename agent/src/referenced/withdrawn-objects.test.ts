@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";
 import { createReferrers } from "../assignment/content-index.ts";
 import { testAssignment } from "../testing/test-assignment.ts";
@@ -21,10 +21,10 @@ describe("the referrers of an object", () => {
       await testAssignment("d"),
       damaged,
     ];
-    const referrers = createReferrers({ list: () => assignments }, suppliesOf);
+    const referrers = createReferrers({ list: () => assignments }, referencedObjectsOf);
 
-    assert.deepEqual(await referrers.of(supplyKey(source)), ["a", "c"]);
-    assert.deepEqual(await referrers.of(supplyKey(settings)), ["b", "c"]);
+    assert.deepEqual(await referrers.of(formatObjectRef(source)), ["a", "c"]);
+    assert.deepEqual(await referrers.of(formatObjectRef(settings)), ["b", "c"]);
     assert.deepEqual(await referrers.of("ConfigMap/source"), []);
   });
 });
@@ -36,11 +36,11 @@ describe("an object that the hub withdrew", () => {
     const withdrawn = createWithdrawnObjects({
       referenced: {
         remove: (ref) => {
-          removed.push(supplyKey(ref));
+          removed.push(formatObjectRef(ref));
           return Promise.resolve();
         },
       },
-      referrers: createReferrers({ list: () => assignments }, suppliesOf),
+      referrers: createReferrers({ list: () => assignments }, referencedObjectsOf),
       log: silentLog(),
     });
     return { assignments, removed, withdrawn };
@@ -95,7 +95,9 @@ describe("an object that the hub does not have any more", () => {
       ["Secret/source", {}],
       ["ConfigMap/settings", { digest: "sha256:1" }],
     ]);
-    const get = { get: (ref: Parameters<typeof supplyKey>[0]) => known.get(supplyKey(ref)) };
+    const get = {
+      get: (ref: Parameters<typeof formatObjectRef>[0]) => known.get(formatObjectRef(ref)),
+    };
 
     assert.equal(deletedOnHubWarning(["ConfigMap/settings", "Secret/unknown"], get), undefined);
     assert.equal(

@@ -2,17 +2,17 @@
  * Referenced objects that the hub has withdrawn but that a deployment here still references: one that the hub has lost, or
  * one whose new content has not arrived yet. Such an object stays until no deployment references it.
  */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Referrers } from "../assignment/content-index.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 
 export interface WithdrawnObjects {
   /** Removes it, now or as soon as no deployment references it. */
-  withdraw(ref: SupplyRef): Promise<void>;
+  withdraw(ref: ObjectRef): Promise<void>;
   /** The hub has sent it again. */
-  cancel(ref: SupplyRef): void;
+  cancel(ref: ObjectRef): void;
   /** Must be called when a deployment is removed, or references something else. */
   removeUnreferenced(): Promise<void>;
 }
@@ -25,10 +25,10 @@ export interface WithdrawnObjectsDeps {
 
 export function createWithdrawnObjects(deps: WithdrawnObjectsDeps): WithdrawnObjects {
   const { referenced, referrers, log } = deps;
-  const pending = new Map<string, SupplyRef>();
+  const pending = new Map<string, ObjectRef>();
 
-  async function withdraw(ref: SupplyRef): Promise<void> {
-    const key = supplyKey(ref);
+  async function withdraw(ref: ObjectRef): Promise<void> {
+    const key = formatObjectRef(ref);
     pending.set(key, ref);
     const [referrer] = await referrers.of(key);
     // The hub may have sent it again meanwhile.
@@ -46,7 +46,7 @@ export function createWithdrawnObjects(deps: WithdrawnObjectsDeps): WithdrawnObj
 
   return {
     withdraw,
-    cancel: (ref) => void pending.delete(supplyKey(ref)),
+    cancel: (ref) => void pending.delete(formatObjectRef(ref)),
     async removeUnreferenced() {
       for (const ref of [...pending.values()]) await withdraw(ref);
     },

@@ -1,7 +1,6 @@
 /** The reported state of a deployment, from its result and the readiness of its objects. Pure. */
 import type { DeploymentState, ReleaseInfo } from "@flotilla/proto/messages.ts";
-import { bundleStateOf } from "@flotilla/shared/api/bundle-state.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
+import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AgentMessage, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { MakeMessage } from "@flotilla/proto/outgoing.ts";
+import type { MakeMessage } from "@flotilla/proto/send-queue.ts";
 import { describe, test } from "vitest";
 import { createOutbox } from "./outbox.ts";
 

@@ -3,7 +3,7 @@
  * as that takes.
  */
 import type { AgentMessage, DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { Outgoing } from "@flotilla/proto/outgoing.ts";
+import type { SendQueue } from "@flotilla/proto/send-queue.ts";
 
 /** Never fails and never waits: reports are sent when there is a stream. */
 export interface Outbox {
@@ -17,7 +17,7 @@ export interface StreamOutbox extends Outbox {
   /** How many states the hub has not acknowledged. */
   readonly unacknowledged: number;
   /** Sends `states` and all that is pending over a new stream. */
-  attach(outgoing: Pick<Outgoing<AgentMessage>, "put">, states: readonly DeploymentState[]): void;
+  attach(outgoing: Pick<SendQueue<AgentMessage>, "put">, states: readonly DeploymentState[]): void;
   /** The stream has ended; reports wait for the next one. */
   detach(): void;
   /** The hub has stored the report of this sequence number, or a newer one. */
@@ -34,7 +34,7 @@ export function createOutbox(): StreamOutbox {
   const states = new Map<string, Entry>();
   /** By UID. Sent once: if one is lost, the hub sends the withdrawal again on the next stream. */
   const withdrawals = new Map<string, DeploymentKey>();
-  let stream: Pick<Outgoing<AgentMessage>, "put"> | undefined;
+  let stream: Pick<SendQueue<AgentMessage>, "put"> | undefined;
   let lastSequence = 0;
 
   function sendState(name: string): void {

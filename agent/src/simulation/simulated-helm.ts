@@ -1,5 +1,5 @@
 /** A deployer that installs nothing: every action takes some time, and some fail. */
-import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";

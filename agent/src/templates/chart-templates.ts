@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
+import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { extract } from "tar-stream";
 import { agentErrors } from "../errors/agent-errors.ts";

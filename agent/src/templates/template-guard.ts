@@ -1,6 +1,6 @@
 /** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
-import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Values } from "@flotilla/shared/values/merge-values.ts";
@@ -37,7 +37,7 @@ interface KnownChart {
 const cacheSize = 500;
 
 export function createTemplateGuard(): CheckTemplates {
-  const known = createRecent<Promise<KnownChart>>(cacheSize);
+  const known = createLruCache<Promise<KnownChart>>(cacheSize);
 
   async function analyse(chart: ChartFile): Promise<KnownChart> {
     const { templates, values, files } = await readChartTemplates(chart);

@@ -5,7 +5,7 @@ import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { describe, test } from "vitest";
 import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
@@ -16,7 +16,7 @@ const content: DeploymentContent = {
   values: { password: "${ randAlphaNum 8 }" },
 };
 const plain: DeploymentContent = { ...content, values: { password: "fixed" } };
-const paris: ClusterFacts = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -28,7 +28,7 @@ const { signal } = new AbortController();
 
 /** An input collector; `renderings` counts also those of an earlier agent. */
 function setUp(rest = createMemoryApiServer()) {
-  let facts: ClusterFacts | undefined = paris;
+  let facts: ClusterInfo | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputCollector({
     rest,
@@ -52,7 +52,7 @@ function setUp(rest = createMemoryApiServer()) {
     rest,
     inputs,
     renderings,
-    setCluster: (next: ClusterFacts | undefined) => {
+    setCluster: (next: ClusterInfo | undefined) => {
       facts = next;
     },
     collect: (desired: DeploymentContent = content) =>
@@ -89,7 +89,7 @@ describe("a release whose values were rendered", () => {
   const changes: readonly (readonly [
     what: string,
     changed: DeploymentContent,
-    cluster: ClusterFacts,
+    cluster: ClusterInfo,
     isRendered: boolean,
   ])[] = [
     ["for other values", { ...content, values: { a: "${ 1 }" } }, paris, true],

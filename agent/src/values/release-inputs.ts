@@ -14,7 +14,7 @@ import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import type { DownstreamResource } from "../downstream/downstream-object.ts";
@@ -176,7 +176,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
 function requireClusterInfo(
   content: DeploymentContent,
   { clusterInfo }: Pick<ReferencedDeps, "clusterInfo">,
-): ClusterFacts | undefined {
+): ClusterInfo | undefined {
   if (!hasTemplates(content)) return undefined;
   const known = clusterInfo.get();
   if (known !== undefined) return known;
@@ -227,7 +227,7 @@ async function readObject(
 /** Stands for values that are not rendered yet. */
 function unrendered(
   { values, templateValues, valuesAreTemplates }: DeploymentContent,
-  cluster: ClusterFacts,
+  cluster: ClusterInfo,
   sources: readonly Values[],
 ): Values {
   return { values, templateValues, valuesAreTemplates, cluster, sources };

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { afterAll, describe, test } from "vitest";
 import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
@@ -11,7 +11,7 @@ import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const facts: ClusterFacts = {
+const facts: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: { region: "eu", "example.com/zone": "a" },

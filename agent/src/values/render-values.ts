@@ -3,7 +3,7 @@
  * engine, and `templateValues` override the result.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { RunHelm } from "../helm/run-helm.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
@@ -31,7 +31,7 @@ export interface ValuesTemplates {
  */
 export type RenderValues = (
   content: ValuesTemplates,
-  info: ClusterFacts,
+  info: ClusterInfo,
   options: { readonly signal: AbortSignal },
 ) => Promise<Values | undefined>;
 
@@ -85,7 +85,7 @@ export function createRenderValues(deps: {
 
   async function renderAll(
     templates: readonly TemplateText[],
-    info: ClusterFacts,
+    info: ClusterInfo,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     if (templates.length === 0) return new Map();
@@ -102,7 +102,7 @@ export function createRenderValues(deps: {
 }
 
 /** The variables of templates, with Fleet's names. */
-function contextOf(info: ClusterFacts): Readonly<Record<string, unknown>> {
+function contextOf(info: ClusterInfo): Readonly<Record<string, unknown>> {
   return {
     ClusterNamespace: info.namespace,
     ClusterName: info.name,
@@ -125,7 +125,7 @@ function own(texts: Readonly<Record<string, string>>, key: string): string | und
 }
 
 /** Converts a TemplateError to VALUES_TEMPLATE_FAILED. */
-function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterFacts, act: () => T): T {
+function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterInfo, act: () => T): T {
   try {
     return act();
   } catch (thrown) {
@@ -134,7 +134,7 @@ function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterFacts, a
   }
 }
 
-function failure(path: string, info: ClusterFacts, why: string, cause?: unknown): AppError {
+function failure(path: string, info: ClusterInfo, why: string, cause?: unknown): AppError {
   return new AppError(
     agentErrors.VALUES_TEMPLATE_FAILED,
     `render the template ${path} for cluster ${info.namespace}/${info.name}: ${why}; rendered again when the values or the cluster's labels and template values change`,

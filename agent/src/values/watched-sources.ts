@@ -3,7 +3,7 @@
  * for each namespace and kind, and keep metadata only: whether a deployment may read the data, its own account decides.
  */
 
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
@@ -13,7 +13,7 @@ import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { onlyMetadata } from "../readiness/slim-object.ts";
 
 export interface WatchedSource {
-  readonly kind: SupplyKind;
+  readonly kind: ObjectRefKind;
   readonly namespace: string;
   readonly name: string;
 }

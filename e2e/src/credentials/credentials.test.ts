@@ -15,7 +15,7 @@ import {
   workspaceNamespace as namespace,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";

@@ -51,7 +51,7 @@ export async function startV1Hub(
     }
     if (message.state) {
       const { name, sequence } = message.state;
-      stream?.write({ stateReceived: { name, sequence } });
+      stream?.write({ stateAck: { name, sequence } });
     }
     watch.changed();
   }

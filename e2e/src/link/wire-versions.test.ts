@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
-import { hubServerName } from "@flotilla/proto/server-name.ts";
+import { hubServerName } from "@flotilla/proto/authorities.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { hubKindsV1, loadFleetV1 } from "@flotilla/proto/testing/fleet-v1.ts";
 import {
@@ -113,7 +113,7 @@ describe("an agent of version 1", () => {
         ready: true,
       },
     });
-    await until("the acknowledgement", ({ stateReceived }) => stateReceived?.sequence === "1");
+    await until("the acknowledgement", ({ stateAck }) => stateAck?.sequence === "1");
     assert.equal(hub.kept.at(-1)?.state.phase, "deployed");
     await deployments.delete("web");
     await until("the withdrawal", ({ withdrawal }) => withdrawal?.uid === uid);

@@ -5,7 +5,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { isUrgentChange } from "../status/urgency.ts";
 import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";

@@ -1,7 +1,7 @@
 /** What a new leader does for a HelmOp, of which it knows only the status. */
 import assert from "node:assert/strict";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { test } from "vitest";
@@ -17,7 +17,7 @@ function polled(...answers: readonly (Pin | AppError)[]) {
   let asked = 0;
   const loop = createTestHelmOps({
     listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin() {
+    resolve() {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
       return answer === undefined || answer instanceof AppError

@@ -18,10 +18,10 @@ import {
   helmOps,
   policies,
 } from "@flotilla/shared/api/resources.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import fc from "fast-check";
 import { test } from "vitest";
 import { chartNotFetched } from "../summary/deployment-state.ts";
@@ -163,7 +163,7 @@ interface Repository {
 function resolverOf(repository: Repository): Resolver {
   return {
     listChartVersions: () => Promise.reject(new Error("nothing lists versions")),
-    resolvePin(_source, constraint) {
+    resolve(_source, constraint) {
       repository.asked += 1;
       if (!repository.isUp)
         return Promise.reject(new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused"));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { test } from "vitest";

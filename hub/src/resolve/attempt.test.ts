@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { chartErrors, RepositoryError } from "@flotilla/shared/charts/errors.ts";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
@@ -106,19 +106,19 @@ const cases: readonly (readonly [
     "a request",
     { ...kept, open: { reconcile: "ask" } },
     { poll: true, follow: true },
-    { since: 900_030, occasion: "ask" },
+    { since: 900_030, trigger: "ask" },
   ],
   [
     "a push",
     { ...polled, open: { poll: "push" } },
     { poll: true },
-    { since: 900_070, occasion: "push" },
+    { since: 900_070, trigger: "push" },
   ],
   [
     "a request and a push",
     { ...polled, open: { reconcile: "ask", poll: "push" } },
     { poll: true, follow: true },
-    { since: 900_070, occasion: "ask push" },
+    { since: 900_070, trigger: "ask push" },
   ],
   [
     "a failed request when it is due",

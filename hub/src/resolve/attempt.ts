@@ -8,7 +8,7 @@
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { PinCheck, ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
+import { RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
@@ -125,7 +125,7 @@ function sharing(
   return (wanted) => {
     // For two requests at once the answer must be newer than both.
     if (requests.length > 0)
-      return { since: Math.max(...requests.map(requestedAtMs)), occasion: requests.join(" ") };
+      return { since: Math.max(...requests.map(requestedAtMs)), trigger: requests.join(" ") };
     const isPinned = entryFor(state.pins, wanted) !== undefined;
     if (failures > 0 && (follow || !isPinned))
       return { since: monotonicMs - retryMs(failures) * sharedPartOfRetry };

@@ -1,8 +1,6 @@
 /** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import {
@@ -12,6 +10,8 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { byBundle } from "../cache/indexes.ts";
 import { chartReferences, entryFor } from "../frontend/charts.ts";

@@ -4,7 +4,7 @@
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { PinCheck } from "@flotilla/shared/api/resolution.ts";
-import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
+import { archiveDigest, type Pin } from "@flotilla/shared/source/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";

@@ -6,7 +6,7 @@ import {
   type HubMessage,
   resourceStateNames,
 } from "../messages.ts";
-import { wireLimits } from "../wire-checks.ts";
+import { wireLimits } from "../validation.ts";
 import { aCertificate } from "./a-certificate.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });

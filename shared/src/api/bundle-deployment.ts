@@ -28,7 +28,7 @@ const bundleDeploymentSpecSchema = fields({
     "The content that waits behind the rollout; the same once it was let through.",
   ),
   paused: flag("Nothing is let through, and the agent does not watch for changes."),
-  supplies: list(
+  referencedObjects: list(
     "Secrets and ConfigMaps of the Bundle's namespace that the agent is supplied with for this, as `Secret/NAME` and `ConfigMap/NAME`.",
   ),
 });

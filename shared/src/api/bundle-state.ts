@@ -1,7 +1,7 @@
 /** The one state that stands for a deployment, which the hub counts and what depends on it waits for. Pure; the order is Fleet's. */
 import type { BundleState } from "./summary.ts";
 
-export interface DeploymentFacts {
+export interface DeploymentObservation {
   /** Whether what is wanted is what was carried out. */
   readonly isApplied: boolean;
   /** Whether carrying it out has failed. */
@@ -13,7 +13,7 @@ export interface DeploymentFacts {
   readonly isModified: boolean;
 }
 
-export function bundleStateOf(facts: DeploymentFacts): BundleState {
+export function bundleStateOf(facts: DeploymentObservation): BundleState {
   if (!facts.isApplied) return facts.hasFailed ? "ErrApplied" : "WaitApplied";
   if (!facts.isReady) return "NotReady";
   if (facts.isHeldBack) return "OutOfSync";

@@ -1,6 +1,6 @@
 /** A Bundle: what a HelmOp came to, with every version resolved, and the clusters that it goes to. */
 import { z } from "zod";
-import { pinSchema } from "../charts/pin.ts";
+import { pinSchema } from "../source/pin.ts";
 import type { KubeObject } from "../kube/objects/object.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";

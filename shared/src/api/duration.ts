@@ -1,6 +1,6 @@
 /** A duration as Go writes them, without a sign: `5m`, `1h30m`, `0`. */
 import { z } from "zod";
-import { durationRule } from "./crd/rules.ts";
+import { durationRule } from "./validation-rules.ts";
 
 export const duration = z
   .string()

@@ -1,0 +1,9 @@
+/** A chart client for tests: short patience, closed at the end of the test. */
+import { type SourceClient, type SourceClientOptions, createSourceClient } from "../client/source-client.ts";
+
+export function createTestClient(
+  options: Partial<SourceClientOptions> = {},
+): SourceClient & AsyncDisposable {
+  const client = createSourceClient({ userAgent: "flotilla-test", ...options });
+  return { ...client, [Symbol.asyncDispose]: () => client.close() };
+}
