@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isPrintable } from "./clean-text.ts";
 import {
   agentMessageFromWire,
   agentMessageToWire,
@@ -15,7 +14,7 @@ import {
 import { loadFleetService } from "./service.ts";
 import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
 import { mutated, oddText } from "./testing/odd.ts";
-import { WireError, wireLimits } from "./wire-checks.ts";
+import { isPrintable, WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;
 

@@ -2,7 +2,7 @@
  * What this cluster was assigned, kept in the cluster itself: the agent goes on when the hub is away and when it was
  * restarted. Nothing leaves here because it was not mentioned; only a withdrawal that was carried out does.
  */
-import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import { contentErrors } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -17,7 +17,7 @@ export interface Assignments {
   load(): Promise<void>;
   get(name: string): HeldAssignment | undefined;
   list(): readonly HeldAssignment[];
-  holdings(): readonly Holding[];
+  holdings(): readonly ObservedDeployment[];
   /**
    * Known at once; gives whether it could be stored. Redelivery changes nothing. Throws CONTENT_INVALID for what cannot be
    * carried out by anybody.

@@ -3,6 +3,8 @@
  * name of the deployment that it was copied for; where several want the same one, it is theirs together and goes with the
  * last. An object of that name which nobody copied there is never touched.
  */
+
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -12,7 +14,6 @@ import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import { dropBulk } from "@flotilla/shared/kube/transform.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { type Copy, type CopyObject, copyLabel, planCopy } from "./copy-object.ts";
@@ -61,13 +62,13 @@ const byOwner = "owner";
 
 export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies {
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
-  const kinds: Readonly<Record<SupplyRef["kind"], KindOfCopy>> = {
+  const kinds: Readonly<Record<ObjectRef["kind"], KindOfCopy>> = {
     Secret: kindOf("Secret", secrets),
     ConfigMap: kindOf("ConfigMap", configMaps),
   };
 
   // Both kinds have the fields of either, or none in their place.
-  function kindOf(kind: SupplyRef["kind"], resource: Resource<CopyObject>): KindOfCopy {
+  function kindOf(kind: ObjectRef["kind"], resource: Resource<CopyObject>): KindOfCopy {
     const informer = createInformer<CopyObject>({
       rest,
       resource,
@@ -84,13 +85,13 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
     return { resource, informer };
   }
 
-  async function tell(kind: SupplyRef["kind"], metadata: ObjectMeta): Promise<void> {
+  async function tell(kind: ObjectRef["kind"], metadata: ObjectMeta): Promise<void> {
     const owners = await wantersOf(kind, metadata);
     if (owners.size > 0) for (const listener of listeners) listener(owners);
   }
 
   function wantersOf(
-    kind: SupplyRef["kind"],
+    kind: ObjectRef["kind"],
     { namespace = "", name }: Pick<ObjectMeta, "namespace" | "name">,
   ): Promise<ReadonlySet<string>> {
     return wanters({ kind, name }, namespace);
@@ -169,7 +170,7 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
   }
 
   async function remove(
-    kind: SupplyRef["kind"],
+    kind: ObjectRef["kind"],
     { metadata }: CopyObject,
     { rest: acting }: Actor,
     signal: AbortSignal,
@@ -181,7 +182,7 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
   }
 
   async function handOn(
-    kind: SupplyRef["kind"],
+    kind: ObjectRef["kind"],
     { metadata: { resourceVersion, ...metadata } }: CopyObject,
     heir: string,
     { rest: acting }: Actor,
@@ -200,7 +201,7 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
     ),
     async apply(copies, place) {
       for (const copy of copies.toSorted((a, b) =>
-        supplyKey(a.ref) < supplyKey(b.ref) ? -1 : 1,
+        formatObjectRef(a.ref) < formatObjectRef(b.ref) ? -1 : 1,
       )) {
         try {
           await put(copy, place);

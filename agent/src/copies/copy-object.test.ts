@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { type CopyObject, type CopyStep, planCopy } from "./copy-object.ts";
 
 const place = { namespace: "shop", owner: "web" };
-const object: SupplyObject = { type: "Opaque", data: { a: "MQ==" }, labels: { team: "a" } };
+const object: ReferencedObjectData = { type: "Opaque", data: { a: "MQ==" }, labels: { team: "a" } };
 
 function plan(existing: CopyObject | undefined, source = object): CopyStep {
   return planCopy({ ref: { kind: "Secret", name: "login" }, object: source }, existing, place);
@@ -49,24 +49,25 @@ suite("a copy of what the hub supplied", () => {
     assert.deepEqual([type, data, binaryData], [undefined, { a: "1" }, { b: "AA==" }]);
   });
 
-  const steps: readonly (readonly [string, CopyObject, SupplyObject, CopyStep["kind"]])[] = [
-    ["is left alone when it is as it should be", made, object, "none"],
-    ["is replaced when the data changed", made, { ...object, data: { a: "Mg==" } }, "replace"],
-    ["is replaced when a label changed", made, { ...object, labels: { team: "b" } }, "replace"],
-    ["is made anew when the type changed", made, { ...object, type: "other" }, "make anew"],
+  const steps: readonly (readonly [string, CopyObject, ReferencedObjectData, CopyStep["kind"]])[] =
     [
-      "is made anew when it cannot be changed",
-      { ...made, immutable: true },
-      { ...object, data: {} },
-      "make anew",
-    ],
-    [
-      "keeps what somebody else has put on it",
-      { ...made, metadata: { ...made.metadata, annotations: { theirs: "1" } } },
-      object,
-      "none",
-    ],
-  ];
+      ["is left alone when it is as it should be", made, object, "none"],
+      ["is replaced when the data changed", made, { ...object, data: { a: "Mg==" } }, "replace"],
+      ["is replaced when a label changed", made, { ...object, labels: { team: "b" } }, "replace"],
+      ["is made anew when the type changed", made, { ...object, type: "other" }, "make anew"],
+      [
+        "is made anew when it cannot be changed",
+        { ...made, immutable: true },
+        { ...object, data: {} },
+        "make anew",
+      ],
+      [
+        "keeps what somebody else has put on it",
+        { ...made, metadata: { ...made.metadata, annotations: { theirs: "1" } } },
+        object,
+        "none",
+      ],
+    ];
   for (const [what, existing, source, kind] of steps) {
     test(what, () => {
       assert.equal(plan(existing, source).kind, kind);

@@ -1,8 +1,9 @@
 /** A Secret or ConfigMap of the hub as it is to be in a release's namespace, and what is to be done for that. Pure. */
 
+import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import type { SupplyObject, SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** Who has it copied; Fleet's own label. */
 export const copyLabel = "fleet.cattle.io/bundledeployment";
@@ -16,8 +17,8 @@ export interface CopyObject extends KubeObject {
 }
 
 export interface Copy {
-  readonly ref: SupplyRef;
-  readonly object: SupplyObject;
+  readonly ref: ObjectRef;
+  readonly object: ReferencedObjectData;
 }
 
 export type CopyStep =

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createCopyWanters } from "./copy-wanters.ts";
 
-const login: SupplyRef = { kind: "Secret", name: "login" };
+const login: ObjectRef = { kind: "Secret", name: "login" };
 
 const list = await Promise.all([
   heldAs("one", { copies: [login] }),
@@ -18,7 +18,7 @@ const list = await Promise.all([
 const wanters = createCopyWanters({ list: () => list });
 
 suite("a copy is wanted", () => {
-  const cases: readonly (readonly [string, SupplyRef, string, readonly string[]])[] = [
+  const cases: readonly (readonly [string, ObjectRef, string, readonly string[]])[] = [
     ["by all that name it and stay, whatever holds them up", login, "shop", ["one", "paused"]],
     ["in another namespace by those that are there", login, "other", ["elsewhere"]],
     ["by nobody that does not name it", { kind: "Secret", name: "a" }, "shop", []],

@@ -2,12 +2,12 @@
  * Which deployments have something copied into a namespace. By what is assigned, and not by what was done since the agent
  * began: a deployment that is paused, or waits, has its copies all the same.
  */
-import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { readOnce } from "../assignment/read-once.ts";
 
 /** The names of those that are not being withdrawn. */
-export type CopyWanters = (ref: SupplyRef, namespace: string) => Promise<ReadonlySet<string>>;
+export type CopyWanters = (ref: ObjectRef, namespace: string) => Promise<ReadonlySet<string>>;
 
 export function createCopyWanters(assignments: Pick<Assignments, "list">): CopyWanters {
   /** The keys of what each has copied, with the namespace. */
@@ -25,6 +25,6 @@ export function createCopyWanters(assignments: Pick<Assignments, "list">): CopyW
   };
 }
 
-function keyOf(ref: SupplyRef, namespace: string): string {
-  return `${namespace}/${supplyKey(ref)}`;
+function keyOf(ref: ObjectRef, namespace: string): string {
+  return `${namespace}/${formatObjectRef(ref)}`;
 }

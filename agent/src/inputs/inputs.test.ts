@@ -6,7 +6,7 @@ import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts"
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import type { Actor } from "../acting/actors.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createInputs } from "./inputs.ts";
@@ -16,7 +16,7 @@ const content: DeploymentContent = {
   values: { password: "${ randAlphaNum 8 }" },
 };
 const plain: DeploymentContent = { ...content, values: { password: "fixed" } };
-const paris: ClusterFacts = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -28,7 +28,7 @@ const { signal } = new AbortController();
 
 /** What an agent knows of a cluster, and how often it has rendered; `renderings` of an earlier agent go on being counted. */
 function setUp(rest = createMemoryRest()) {
-  let facts: ClusterFacts | undefined = paris;
+  let facts: ClusterInfo | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputs({
     rest,
@@ -47,7 +47,7 @@ function setUp(rest = createMemoryRest()) {
     rest,
     inputs,
     renderings,
-    tell: (told: ClusterFacts | undefined) => {
+    tell: (told: ClusterInfo | undefined) => {
       facts = told;
     },
     gather: (wanted: DeploymentContent = content) =>
@@ -84,7 +84,7 @@ suite("a release whose values were rendered", () => {
   const changes: readonly (readonly [
     what: string,
     changed: DeploymentContent,
-    cluster: ClusterFacts,
+    cluster: ClusterInfo,
     isRendered: boolean,
   ])[] = [
     ["for other values", { ...content, values: { a: "${ 1 }" } }, paris, true],

@@ -14,7 +14,7 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Copy } from "../copies/copy-object.ts";
@@ -96,7 +96,7 @@ export function createInputs(deps: InputsDeps): Inputs {
   const rendered = new Map<string, Rendered>();
 
   /** What the templates are rendered for; undefined where there are none. */
-  function clusterFor(content: DeploymentContent): ClusterFacts | undefined {
+  function clusterFor(content: DeploymentContent): ClusterInfo | undefined {
     if (!hasTemplates(content)) return undefined;
     const known = facts.get();
     if (known !== undefined) return known;
@@ -212,7 +212,7 @@ export function createInputs(deps: InputsDeps): Inputs {
 /** In place of values that are not rendered yet. */
 function unrendered(
   { values, templateValues, valuesAreTemplates }: DeploymentContent,
-  cluster: ClusterFacts,
+  cluster: ClusterInfo,
   sources: readonly Values[],
 ): Values {
   return { values, templateValues, valuesAreTemplates, cluster, sources };

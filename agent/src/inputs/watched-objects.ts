@@ -4,7 +4,7 @@
  * what a deployment may read of them is for its own account to say.
  */
 
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
@@ -14,7 +14,7 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import { onlyMetadata } from "../readiness/slim-object.ts";
 
 export interface WatchedObject {
-  readonly kind: SupplyKind;
+  readonly kind: ObjectRefKind;
   readonly namespace: string;
   readonly name: string;
 }

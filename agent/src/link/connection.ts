@@ -1,14 +1,15 @@
 /** One stream to the hub, from Hello to its end. What it leaves undone the next one does. */
-import { isHandOver } from "@flotilla/proto/hand-over.ts";
+
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/messages.ts";
-import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
+import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
-import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
+import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { linkErrors, wrongHub } from "./errors.ts";
 import type { HubStream } from "./hub-client.ts";
@@ -64,9 +65,9 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
   let welcomedAt: number | undefined;
   let isOwn = false;
 
-  const outgoing = createOutgoing<AgentMessage>({
+  const outgoing = createSendQueue<AgentMessage>({
     send: (message) => writeMessage(stream, agentMessageToWire(message)),
-    onBroken: (thrown) => log.debug({ err: messageOf(thrown) }, "stream takes no more messages"),
+    onError: (thrown) => log.debug({ err: messageOf(thrown) }, "stream takes no more messages"),
   });
   const tasks = createKeyedTasks({
     limit: mostStoredAtATime,
@@ -103,12 +104,12 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
 
   outgoing.put("hello", () => ({
     kind: "hello",
-    versions: spokenVersions,
+    versions: supportedVersions,
     hubId: options.hubId,
     agentVersion: options.agentVersion,
     agentNamespace: options.agentNamespace,
-    holdings: intake.holdings(),
-    supplies: intake.supplies(),
+    inventory: intake.holdings(),
+    referencedObjects: intake.supplies(),
     authoritiesDigest: options.authoritiesDigest,
     ...given(intake.factsDigest()),
   }));
@@ -121,7 +122,7 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
   // The next Hello says what is held: what came on this stream has to be stored by then.
   await tasks.idle();
   return {
-    isHandOver: isHandOver(ended.metadata),
+    isHandOver: isReconnectRequest(ended.metadata),
     isOwn,
     message: failure?.message ?? ended.details,
     code: failure?.code ?? status[ended.code],
@@ -160,22 +161,22 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
         }
         outbox.attach(outgoing, intake.states());
         return;
-      case "stateReceived":
+      case "stateAck":
         outbox.acknowledged(message.name, message.sequence);
         return;
-      case "facts": {
+      case "clusterInfo": {
         const { digest, content: bytes } = message;
         tasks.add("facts/", async () => void (await intake.takeFacts({ digest, bytes })));
         return;
       }
-      case "supply":
+      case "referencedObject":
         tasks.add(
-          supplyKey(message.supply),
-          async () => void (await intake.takeSupply(message.supply)),
+          formatObjectRef(message.object),
+          async () => void (await intake.takeSupply(message.object)),
         );
         return;
-      case "supplyWithdrawal":
-        tasks.add(supplyKey(message.supply), () => intake.dropSupply(message.supply));
+      case "referencedObjectWithdrawal":
+        tasks.add(formatObjectRef(message.object), () => intake.dropSupply(message.object));
         return;
       case "authorities":
         tasks.add("authorities/", () => options.trust(message.pem));
@@ -188,17 +189,17 @@ export async function runConnection(options: ConnectionOptions): Promise<Connect
       throw wrongHub(welcome.hubId, options.hubId);
     }
     const { protocolVersion: version } = welcome;
-    const agreement = agreeOnVersion(spokenVersions, { oldest: version, newest: version });
-    if (agreement.kind === "none") {
+    const negotiation = negotiateVersion(supportedVersions, { oldest: version, newest: version });
+    if (negotiation.kind === "incompatible") {
       throw protocolError(
-        `the hub speaks version ${version} of the protocol, this agent speaks ${describeVersions(spokenVersions)}; bring the ${agreement.outdated === "own" ? "agent" : "hub"} up to date`,
+        `the hub speaks version ${version} of the protocol, this agent speaks ${describeVersions(supportedVersions)}; bring the ${negotiation.outdated === "own" ? "agent" : "hub"} up to date`,
       );
     }
   }
 
   function sayReceived(deployment: DeploymentKey, deploymentId?: string): void {
     outgoing.put(`received/${deployment.name}`, () => ({
-      kind: "received",
+      kind: "deploymentAck",
       deployment,
       ...(deploymentId !== undefined && { deploymentId }),
     }));

@@ -1,19 +1,19 @@
 /** Calls of the hub, over one connection: TLS, trusting only the hub's own authorities. */
 import { isIP } from "node:net";
+import { hubServerName } from "@flotilla/proto/authorities.ts";
 import {
   certificateFromWire,
   enrollRequestToWire,
   enrollResponseFromWire,
 } from "@flotilla/proto/map.ts";
 import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { asksForNewKey } from "@flotilla/proto/new-key.ts";
-import { hubServerName } from "@flotilla/proto/server-name.ts";
 import {
   loadFleetService,
   maxMessageBytes,
   type ReadHubMessage,
   type WireAgentMessage,
 } from "@flotilla/proto/service.ts";
+import { isNewKeyRequired } from "@flotilla/proto/trailers.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import { linkErrors } from "./errors.ts";
@@ -105,7 +105,7 @@ function failureOf(what: string, address: string, error: unknown): AppError {
   };
   const name = code === undefined ? "an unknown error" : status[code];
   return new AppError(
-    asksForNewKey(metadata) ? linkErrors.KEY_REVOKED : linkErrors.HUB_CALL_FAILED,
+    isNewKeyRequired(metadata) ? linkErrors.KEY_REVOKED : linkErrors.HUB_CALL_FAILED,
     `could not ${what} the hub at ${address}: ${whatFailed(name, details ?? "")} (${name})`,
     { cause: error },
   );

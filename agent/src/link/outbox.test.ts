@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { AgentMessage, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { MakeMessage } from "@flotilla/proto/outgoing.ts";
+import type { MakeMessage } from "@flotilla/proto/send-queue.ts";
 import { createOutbox } from "./outbox.ts";
 
 function state(name: string, message = ""): DeploymentState {

@@ -3,14 +3,14 @@
  * over as many streams as that takes.
  */
 import type { AgentMessage, DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { Outgoing } from "@flotilla/proto/outgoing.ts";
+import type { SendQueue } from "@flotilla/proto/send-queue.ts";
 import type { Outbox } from "./ports.ts";
 
 export interface LinkOutbox extends Outbox {
   /** How many states the hub has not acknowledged. */
   readonly unacknowledged: number;
   /** Says everything on a new stream: `states`, and what was not said before. */
-  attach(outgoing: Pick<Outgoing<AgentMessage>, "put">, states: readonly DeploymentState[]): void;
+  attach(outgoing: Pick<SendQueue<AgentMessage>, "put">, states: readonly DeploymentState[]): void;
   /** The stream has ended; what is reported from now on waits for the next. */
   detach(): void;
   /** The hub has stored the report of that number, or something newer. */
@@ -27,7 +27,7 @@ export function createOutbox(): LinkOutbox {
   const states = new Map<string, Entry>();
   /** By UID: said once, for on the next stream the hub asks again about what it did not hear of. */
   const withdrawals = new Map<string, DeploymentKey>();
-  let stream: Pick<Outgoing<AgentMessage>, "put"> | undefined;
+  let stream: Pick<SendQueue<AgentMessage>, "put"> | undefined;
   let lastSequence = 0;
 
   function sayState(name: string): void {

@@ -2,10 +2,10 @@
 import type {
   DeploymentKey,
   DeploymentState,
-  HeldSupply,
-  Holding,
-  Supply,
-  SupplyRef,
+  ObjectRef,
+  ObservedDeployment,
+  ObservedObject,
+  ReferencedObject,
 } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 
@@ -23,17 +23,17 @@ export interface Assignment {
  * as the deployment's own failure. A rejection ends the stream.
  */
 export interface Intake {
-  holdings(): readonly Holding[];
+  holdings(): readonly ObservedDeployment[];
   assign(assignment: Assignment): Promise<boolean>;
   /** For a deployment that is not held: say `Outbox.withdrawn` at once. */
   withdraw(deployment: DeploymentKey): Promise<boolean>;
   /** Of the facts that are held. */
   factsDigest(): string | undefined;
   takeFacts(packed: Packed): Promise<boolean>;
-  supplies(): readonly HeldSupply[];
-  takeSupply(supply: Supply): Promise<boolean>;
+  supplies(): readonly ObservedObject[];
+  takeSupply(supply: ReferencedObject): Promise<boolean>;
   /** No deployment that the hub knows of names it any more. */
-  dropSupply(ref: SupplyRef): Promise<void>;
+  dropSupply(ref: ObjectRef): Promise<void>;
   /** All current ones; said again on every new stream. */
   states(): readonly DeploymentState[];
 }

@@ -1,5 +1,5 @@
 /** How all objects of one release are, from what is seen of each. Pure. */
-import type { ResourceState, ResourceTally, UnreadyResource } from "@flotilla/proto/messages.ts";
+import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto/messages.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { OwnedObject } from "./manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
@@ -12,7 +12,7 @@ export interface Readiness {
   readonly resources: readonly ResourceState[];
   /** There are more than the lists hold. */
   readonly incomplete: boolean;
-  readonly counts: ResourceTally;
+  readonly counts: ResourceCounts;
 }
 
 /** One object of a release, as far as it can be seen. */
@@ -70,7 +70,7 @@ function judge(seen: Seen, namespace: string): UnreadyResource {
   }
 }
 
-function countedAs(state: ResourceState["state"]): Exclude<keyof ResourceTally, "desiredReady"> {
+function countedAs(state: ResourceState["state"]): Exclude<keyof ResourceCounts, "desiredReady"> {
   return state === "ready" || state === "missing" || state === "unknown" ? state : "notReady";
 }
 

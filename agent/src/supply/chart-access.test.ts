@@ -4,12 +4,12 @@ import { homeAuthorization, isHome } from "@flotilla/shared/charts/access.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownSupply } from "./supplies.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-const facts: ClusterFacts = {
+const facts: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -38,7 +38,7 @@ const encoded = (texts: Readonly<Record<string, string>>): KnownSupply => ({
 const access = (
   deployment: DeploymentContent,
   known?: KnownSupply,
-  own: ClusterFacts | undefined = facts,
+  own: ClusterInfo | undefined = facts,
 ) => chartAccess(deployment, { supplies: { get: () => known }, facts: { get: () => own } });
 
 suite("how an agent accesses a chart's source", () => {

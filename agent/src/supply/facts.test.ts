@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { type ClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createFacts } from "./facts.ts";
 
-const paris: ClusterFacts = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: { region: "eu" },
   annotations: {},
   templateValues: { size: 3 },
 };
-const packed = await packFacts(paris);
+const packed = await packClusterInfo(paris);
 
 function setUp(rest = createMemoryRest()) {
   const facts = createFacts({ own: createOwnSecrets(rest), log: silentLog() });
@@ -67,9 +67,11 @@ suite("what the hub says that a cluster is", () => {
   test("stays what it was when something else comes than its digest says", async () => {
     const { facts } = setUp();
     await facts.take(packed);
-    const other = await packFacts({ ...paris, name: "rome" });
+    const other = await packClusterInfo({ ...paris, name: "rome" });
 
-    await assert.rejects(facts.take({ ...other, digest: "sha256:0" }), { code: "SUPPLY_INVALID" });
+    await assert.rejects(facts.take({ ...other, digest: "sha256:0" }), {
+      code: "REFERENCED_OBJECT_INVALID",
+    });
 
     assert.deepEqual(facts.get(), paris);
   });

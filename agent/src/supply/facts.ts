@@ -3,7 +3,7 @@
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { type ClusterFacts, unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { type ClusterInfo, unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import type { OwnSecrets } from "../storage/own-secrets.ts";
 import { factsSecret, factsSelector, packedIn } from "./supply-secret.ts";
 
@@ -14,8 +14,8 @@ export interface Facts {
   /** Of what is stored; `undefined` where that is not what was heard last. */
   readonly digest: string | undefined;
   /** `undefined`: nothing was heard yet. */
-  get(): ClusterFacts | undefined;
-  /** Known at once; gives whether it could be stored. Redelivery changes nothing. Throws SUPPLY_INVALID. */
+  get(): ClusterInfo | undefined;
+  /** Known at once; gives whether it could be stored. Redelivery changes nothing. Throws REFERENCED_OBJECT_INVALID. */
   take(packed: Packed): Promise<boolean>;
   onChange(listener: () => void): void;
 }
@@ -27,7 +27,7 @@ export interface FactsDeps {
 
 export function createFacts({ own, log }: FactsDeps): Facts {
   const listeners: (() => void)[] = [];
-  let known: { readonly digest: string; readonly facts: ClusterFacts } | undefined;
+  let known: { readonly digest: string; readonly facts: ClusterInfo } | undefined;
   let storedDigest: string | undefined;
 
   return {
@@ -36,7 +36,7 @@ export function createFacts({ own, log }: FactsDeps): Facts {
       const packed = secret && packedIn(secret);
       if (packed === undefined) return;
       try {
-        known = { digest: packed.digest, facts: await unpackFacts(packed) };
+        known = { digest: packed.digest, facts: await unpackClusterInfo(packed) };
         storedDigest = packed.digest;
       } catch (thrown) {
         log.warn({ err: messageOf(thrown) }, "stored facts of the cluster are not readable");
@@ -48,7 +48,7 @@ export function createFacts({ own, log }: FactsDeps): Facts {
     get: () => known?.facts,
     async take(packed) {
       if (known?.digest !== packed.digest) {
-        known = { digest: packed.digest, facts: await unpackFacts(packed) };
+        known = { digest: packed.digest, facts: await unpackClusterInfo(packed) };
         storedDigest = undefined;
         for (const listener of listeners) listener();
       }

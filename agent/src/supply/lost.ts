@@ -1,5 +1,5 @@
 /** What is told of something that a deployment was supplied with and that the hub does not have any more. Pure. */
-import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
+import { parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Supplies } from "./supplies.ts";
 
 /** `keys`: of what the deployment names. Undefined when there is nothing to tell. */
@@ -8,7 +8,7 @@ export function lostMessage(
   supplies: Pick<Supplies, "get">,
 ): string | undefined {
   const lost = keys.flatMap((key) => {
-    const ref = parseSupplyKey(key);
+    const ref = parseObjectRef(key);
     const known = ref && supplies.get(ref);
     return known === undefined || known.digest !== undefined
       ? []

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { lostMessage } from "./lost.ts";
 import { createNamers } from "./namers.ts";
@@ -35,7 +35,7 @@ suite("a supply that the hub withdrew", () => {
     const unwanted = createUnwanted({
       supplies: {
         drop: (ref) => {
-          dropped.push(supplyKey(ref));
+          dropped.push(formatObjectRef(ref));
           return Promise.resolve();
         },
       },
@@ -94,7 +94,9 @@ suite("a supply that the hub lost", () => {
       ["Secret/source", {}],
       ["ConfigMap/settings", { digest: "sha256:1" }],
     ]);
-    const get = { get: (ref: Parameters<typeof supplyKey>[0]) => known.get(supplyKey(ref)) };
+    const get = {
+      get: (ref: Parameters<typeof formatObjectRef>[0]) => known.get(formatObjectRef(ref)),
+    };
 
     assert.equal(lostMessage(["ConfigMap/settings", "Secret/unheard"], get), undefined);
     assert.equal(

@@ -1,6 +1,8 @@
 /** An object that a deployment needs out of what the hub supplied, or in words why there is none. Pure. */
+
+import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { SupplyObject, SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { agentErrors } from "../errors.ts";
 import type { Facts } from "./facts.ts";
 import type { Supplies } from "./supplies.ts";
@@ -20,10 +22,10 @@ export interface SupplyUse {
 
 /** The last that the hub had. Throws SUPPLY_AWAITED where nothing was heard of it yet, SUPPLY_MISSING where it never had one. */
 export function supplied(
-  ref: SupplyRef,
+  ref: ObjectRef,
   { field, what }: SupplyUse,
   deps: SuppliedDeps,
-): SupplyObject {
+): ReferencedObjectData {
   const known = deps.supplies.get(ref);
   const shown = `${ref.kind} ${nameOnHub(ref.name, deps)}`;
   if (known === undefined) {

@@ -1,27 +1,34 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Supply } from "@flotilla/proto/messages.ts";
+import type { ReferencedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import {
+  packReferencedObject,
+  type ReferencedObjectData,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createSupplies } from "./supplies.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
-const first: SupplyObject = { type: "Opaque", data: { password: "b25l" } };
-const second: SupplyObject = { type: "Opaque", data: { password: "dHdv" } };
-const gone: Supply = ref;
+const first: ReferencedObjectData = { type: "Opaque", data: { password: "b25l" } };
+const second: ReferencedObjectData = { type: "Opaque", data: { password: "dHdv" } };
+const gone: ReferencedObject = ref;
 
-async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = ref) {
-  const { digest, bytes } = await packSupply(object);
+async function sent(
+  object: ReferencedObjectData,
+  of: Pick<ReferencedObject, "kind" | "name"> = ref,
+) {
+  const { digest, bytes } = await packReferencedObject(object);
   return { ...of, packed: { digest, content: bytes } };
 }
 
 function setUp(rest = createMemoryRest()) {
   const supplies = createSupplies({ own: createOwnSecrets(rest), log: silentLog() });
   const changes: string[] = [];
-  supplies.onChange((changed) => changes.push(supplyKey(changed)));
+  supplies.onChange((changed) => changes.push(formatObjectRef(changed)));
   return { rest, supplies, changes };
 }
 
@@ -96,7 +103,7 @@ suite("what the hub supplied", () => {
     const { packed } = await sent(second);
 
     await assert.rejects(supplies.take({ ...ref, packed: { ...packed, digest: "sha256:0" } }), {
-      code: "SUPPLY_INVALID",
+      code: "REFERENCED_OBJECT_INVALID",
     });
 
     assert.deepEqual(supplies.get(ref)?.object, first);

@@ -2,15 +2,15 @@
  * What the hub supplied this cluster with, kept in the cluster itself: an agent without its hub goes on with it. Nothing
  * leaves here but by a withdrawal, also when the hub has lost the object that it came from.
  */
-import type { HeldSupply, Supply, SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
-  packSupply,
-  type SupplyObject,
-  supplyKey,
-  unpackSupply,
-} from "@flotilla/shared/supply/supply.ts";
+  packReferencedObject,
+  type ReferencedObjectData,
+  unpackReferencedObject,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import type { OwnSecrets } from "../storage/own-secrets.ts";
 import { createTurns } from "../storage/turns.ts";
 import {
@@ -28,20 +28,20 @@ export interface Supplies {
    * `undefined`: nothing was heard of it yet. `digest` undefined: the hub has no such object now; `object` is then the
    * last that it had, if it ever had one.
    */
-  get(ref: SupplyRef): KnownSupply | undefined;
+  get(ref: ObjectRef): KnownSupply | undefined;
   /** What is stored, for the hub to compare with what it has. */
-  held(): readonly HeldSupply[];
+  held(): readonly ObservedObject[];
   /**
-   * What the hub sent: known at once; gives whether it could be stored. Redelivery changes nothing. Throws SUPPLY_INVALID.
+   * What the hub sent: known at once; gives whether it could be stored. Redelivery changes nothing. Throws REFERENCED_OBJECT_INVALID.
    */
-  take(supply: Supply): Promise<boolean>;
-  drop(ref: SupplyRef): Promise<void>;
-  onChange(listener: (ref: SupplyRef) => void): void;
+  take(supply: ReferencedObject): Promise<boolean>;
+  drop(ref: ObjectRef): Promise<void>;
+  onChange(listener: (ref: ObjectRef) => void): void;
 }
 
 export interface KnownSupply {
   readonly digest?: string;
-  readonly object?: SupplyObject;
+  readonly object?: ReferencedObjectData;
 }
 
 export interface SuppliesDeps {
@@ -50,7 +50,7 @@ export interface SuppliesDeps {
 }
 
 interface Entry {
-  readonly ref: SupplyRef;
+  readonly ref: ObjectRef;
   known: KnownSupply;
   /** Whether `known` is what is stored. */
   isStored: boolean;
@@ -60,15 +60,15 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
   const entries = new Map<string, Entry>();
   /** By key: what is sent anew while it is being deleted must not go with that. */
   const turns = createTurns();
-  const listeners: ((ref: SupplyRef) => void)[] = [];
+  const listeners: ((ref: ObjectRef) => void)[] = [];
 
-  function changed(ref: SupplyRef): void {
+  function changed(ref: ObjectRef): void {
     for (const listener of listeners) listener(ref);
   }
 
   async function restore({ ref, packed, isGone }: StoredSupply): Promise<void> {
-    const object = packed && (await unpackSupply(ref, packed));
-    entries.set(supplyKey(ref), {
+    const object = packed && (await unpackReferencedObject(ref, packed));
+    entries.set(formatObjectRef(ref), {
       ref,
       known: {
         ...(object !== undefined && { object }),
@@ -82,7 +82,7 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
   async function store(entry: Entry): Promise<boolean> {
     const { ref, known } = entry;
     try {
-      const packed = known.object && (await packSupply(known.object));
+      const packed = known.object && (await packReferencedObject(known.object));
       await own.write(
         supplySecret({
           ref,
@@ -92,7 +92,7 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
       );
     } catch (thrown) {
       log.warn(
-        { supply: supplyKey(ref), err: messageOf(thrown) },
+        { supply: formatObjectRef(ref), err: messageOf(thrown) },
         "what the hub supplied is used, but was not stored: it is gone when the agent starts anew without its hub",
       );
       return false;
@@ -101,16 +101,16 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
     return true;
   }
 
-  async function take({ packed, kind, name }: Supply): Promise<boolean> {
-    const ref: SupplyRef = { kind, name };
-    const key = supplyKey(ref);
+  async function take({ packed, kind, name }: ReferencedObject): Promise<boolean> {
+    const ref: ObjectRef = { kind, name };
+    const key = formatObjectRef(ref);
     const current = entries.get(key);
     if (current !== undefined && current.known.digest === packed?.digest)
       return current.isStored || (await store(current));
     const object =
       packed === undefined
         ? current?.known.object
-        : await unpackSupply(ref, { digest: packed.digest, bytes: packed.content });
+        : await unpackReferencedObject(ref, { digest: packed.digest, bytes: packed.content });
     const entry: Entry = {
       ref,
       known: {
@@ -124,19 +124,19 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
     return await store(entry);
   }
 
-  async function drop(ref: SupplyRef): Promise<void> {
-    if (!entries.has(supplyKey(ref))) return;
+  async function drop(ref: ObjectRef): Promise<void> {
+    if (!entries.has(formatObjectRef(ref))) return;
     try {
       await own.remove(supplySecretName(ref));
     } catch (thrown) {
       // It is still told as held, so the hub withdraws it again.
       log.warn(
-        { supply: supplyKey(ref), err: messageOf(thrown) },
+        { supply: formatObjectRef(ref), err: messageOf(thrown) },
         "what the hub withdrew could not be deleted; it is tried again when the agent connects anew",
       );
       return;
     }
-    entries.delete(supplyKey(ref));
+    entries.delete(formatObjectRef(ref));
     changed(ref);
   }
 
@@ -155,7 +155,7 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
         }
       }
     },
-    get: (ref) => entries.get(supplyKey(ref))?.known,
+    get: (ref) => entries.get(formatObjectRef(ref))?.known,
     held: () =>
       [...entries.values()].map(({ ref, known, isStored }) => ({
         kind: ref.kind,
@@ -163,8 +163,8 @@ export function createSupplies({ own, log }: SuppliesDeps): Supplies {
         // What is not stored is asked for again.
         ...(known.digest !== undefined && isStored && { digest: known.digest }),
       })),
-    take: (supply) => turns.take(supplyKey(supply), () => take(supply)),
-    drop: (ref) => turns.take(supplyKey(ref), () => drop(ref)),
+    take: (supply) => turns.take(formatObjectRef(supply), () => take(supply)),
+    drop: (ref) => turns.take(formatObjectRef(ref), () => drop(ref)),
     onChange(listener) {
       listeners.push(listener);
     },

@@ -1,10 +1,10 @@
 /** How something that the hub supplied lies in the agent's cluster: packed, in one Secret, whatever it is on the hub. Pure. */
 import { createHash } from "node:crypto";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
 
 const supplyLabel = "flotilla.dev/supply";
 export const supplySelector = `${supplyLabel}=true`;
@@ -23,7 +23,7 @@ const dataKey = "content";
 
 /** What is kept of a supply. */
 export interface StoredSupply {
-  readonly ref: SupplyRef;
+  readonly ref: ObjectRef;
   /** The last that the hub had; absent where it never had any. */
   readonly packed?: Packed;
   /** Whether the hub has no such object now. */
@@ -31,7 +31,7 @@ export interface StoredSupply {
 }
 
 /** Names of Secrets end at 253 characters; a longer one ends in a digest. */
-export function supplySecretName({ kind, name }: SupplyRef): string {
+export function supplySecretName({ kind, name }: ObjectRef): string {
   const full = `supply-${kind.toLowerCase()}-${name}`;
   if (full.length <= 253) return full;
   const digest = createHash("sha256").update(full).digest("hex").slice(0, 16);
@@ -40,7 +40,7 @@ export function supplySecretName({ kind, name }: SupplyRef): string {
 
 export function supplySecret({ ref, packed, isGone }: StoredSupply): Secret {
   return secretOf(supplySecretName(ref), supplyLabel, packed, {
-    [annotations.supply]: supplyKey(ref),
+    [annotations.supply]: formatObjectRef(ref),
     ...(isGone && { [annotations.gone]: "true" }),
   });
 }
@@ -52,7 +52,7 @@ export function factsSecret(packed: Packed): Secret {
 /** Undefined for a Secret that is no supply. */
 export function storedSupply(secret: Secret): StoredSupply | undefined {
   const found = secret.metadata.annotations ?? {};
-  const ref = parseSupplyKey(found[annotations.supply] ?? "");
+  const ref = parseObjectRef(found[annotations.supply] ?? "");
   if (ref === undefined) return undefined;
   const packed = packedIn(secret);
   return {

@@ -2,17 +2,17 @@
  * What the hub has withdrawn, and what of it stays all the same: something that a deployment here still names, such as
  * one that the hub has lost with what it knew, or one whose new content is still on its way. It goes when none does.
  */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Namers } from "./namers.ts";
 import type { Supplies } from "./supplies.ts";
 
 export interface Unwanted {
   /** Forgets it, now or as soon as nothing here names it. */
-  drop(ref: SupplyRef): Promise<void>;
+  drop(ref: ObjectRef): Promise<void>;
   /** It is wanted after all. */
-  forget(ref: SupplyRef): void;
+  forget(ref: ObjectRef): void;
   /** To be called when a deployment is gone, or names something else. */
   dropFree(): Promise<void>;
 }
@@ -24,10 +24,10 @@ export interface UnwantedDeps {
 }
 
 export function createUnwanted({ supplies, namers, log }: UnwantedDeps): Unwanted {
-  const waiting = new Map<string, SupplyRef>();
+  const waiting = new Map<string, ObjectRef>();
 
-  async function drop(ref: SupplyRef): Promise<void> {
-    const key = supplyKey(ref);
+  async function drop(ref: ObjectRef): Promise<void> {
+    const key = formatObjectRef(ref);
     waiting.set(key, ref);
     const [namer] = await namers.of(ref);
     // It was sent anew meanwhile.
@@ -45,7 +45,7 @@ export function createUnwanted({ supplies, namers, log }: UnwantedDeps): Unwante
 
   return {
     drop,
-    forget: (ref) => void waiting.delete(supplyKey(ref)),
+    forget: (ref) => void waiting.delete(formatObjectRef(ref)),
     async dropFree() {
       for (const ref of [...waiting.values()]) await drop(ref);
     },

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
 after(() => rm(dir, { recursive: true, force: true }));
 
-const facts: ClusterFacts = {
+const facts: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: { region: "eu", "example.com/zone": "a" },

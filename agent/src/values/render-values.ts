@@ -3,7 +3,7 @@
  * with Helm's engine, and `templateValues` over all of that.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { agentErrors } from "../errors.ts";
 import type { RunHelm } from "../helm/run-helm.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
@@ -31,7 +31,7 @@ export interface ValuesTemplates {
  */
 export type RenderValues = (
   content: ValuesTemplates,
-  facts: ClusterFacts,
+  facts: ClusterInfo,
   options: { readonly signal: AbortSignal },
 ) => Promise<Values | undefined>;
 
@@ -85,7 +85,7 @@ export function createRenderValues(deps: {
 
   async function renderAll(
     templates: readonly TemplateText[],
-    facts: ClusterFacts,
+    facts: ClusterInfo,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     if (templates.length === 0) return new Map();
@@ -102,7 +102,7 @@ export function createRenderValues(deps: {
 }
 
 /** What templates know, under Fleet's names. */
-function contextOf(facts: ClusterFacts): Readonly<Record<string, unknown>> {
+function contextOf(facts: ClusterInfo): Readonly<Record<string, unknown>> {
   return {
     ClusterNamespace: facts.namespace,
     ClusterName: facts.name,
@@ -124,7 +124,7 @@ function own(texts: Readonly<Record<string, string>>, key: string): string | und
   return Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
-function attempt<T>({ path }: Pick<TemplateText, "path">, facts: ClusterFacts, act: () => T): T {
+function attempt<T>({ path }: Pick<TemplateText, "path">, facts: ClusterInfo, act: () => T): T {
   try {
     return act();
   } catch (thrown) {
@@ -133,7 +133,7 @@ function attempt<T>({ path }: Pick<TemplateText, "path">, facts: ClusterFacts, a
   }
 }
 
-function failure(path: string, facts: ClusterFacts, why: string, cause?: unknown): AppError {
+function failure(path: string, facts: ClusterInfo, why: string, cause?: unknown): AppError {
   return new AppError(
     agentErrors.VALUES_TEMPLATE_FAILED,
     `render the template ${path} for cluster ${facts.namespace}/${facts.name}: ${why}; it is rendered again when the values or what the hub says of the cluster change`,

@@ -1,7 +1,8 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Supply } from "@flotilla/proto/messages.ts";
+import type { ReferencedObject } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -9,8 +10,11 @@ import {
   type Secret,
   secrets,
 } from "@flotilla/shared/kube/core-resources.ts";
-import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { packSupply, type SupplyObject, type SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import {
+  packReferencedObject,
+  type ReferencedObjectData,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -29,7 +33,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 /** What the hub says of the cluster. */
 async function told(labels: Readonly<Record<string, string>>): Promise<void> {
   const facts = { namespace: "fleet-default", name: "paris", annotations: {}, templateValues: {} };
-  await agent.intake.takeFacts(await packFacts({ ...facts, labels }));
+  await agent.intake.takeFacts(await packClusterInfo({ ...facts, labels }));
 }
 
 before(() => told({}));
@@ -40,9 +44,12 @@ async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
   );
 }
 
-async function supply(ref: SupplyRef, object: SupplyObject): Promise<void> {
-  const { digest, bytes } = await packSupply(object);
-  await agent.intake.takeSupply({ ...ref, packed: { digest, content: bytes } } satisfies Supply);
+async function supply(ref: ObjectRef, object: ReferencedObjectData): Promise<void> {
+  const { digest, bytes } = await packReferencedObject(object);
+  await agent.intake.takeSupply({
+    ...ref,
+    packed: { digest, content: bytes },
+  } satisfies ReferencedObject);
 }
 
 /** Of the ConfigMap that the chart makes. */

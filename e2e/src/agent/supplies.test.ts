@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Assignment } from "@flotilla/agent/link/ports.ts";
-import type { Supply } from "@flotilla/proto/messages.ts";
+import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { packContent, unpackContent } from "@flotilla/shared/content/content.ts";
-import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { packSupply } from "@flotilla/shared/supply/supply.ts";
+import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
 import { type Login, startGuardedCharts } from "../credentials/guarded-charts.ts";
 import { configChart } from "../testing/chart-archive.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -18,7 +18,7 @@ const charts = await startGuardedCharts(right);
 after(() => charts[Symbol.asyncDispose]());
 const agent = await startAgentParts(cluster.spec);
 after(() => agent.stop());
-const facts = await packFacts({
+const facts = await packClusterInfo({
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -44,11 +44,11 @@ async function guarded(name: string, secret: string = source.name): Promise<Assi
   return { ...open, deploymentId, content: bytes };
 }
 
-async function supplied(login: Partial<Login>): Promise<Supply> {
+async function supplied(login: Partial<Login>): Promise<ReferencedObject> {
   const data = Object.fromEntries(
     Object.entries(login).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
   );
-  const { digest, bytes } = await packSupply({ type: "Opaque", data });
+  const { digest, bytes } = await packReferencedObject({ type: "Opaque", data });
   return { ...source, packed: { digest, content: bytes } };
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@flotilla/agent/link/hub-client.ts";
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
-import { spokenVersions } from "@flotilla/proto/versions.ts";
+import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
@@ -90,11 +90,11 @@ export function openRaw(identity: AgentIdentity): RawStream {
 export function hello(identity: AgentIdentity, hubId = identity.hubId): AgentMessage {
   return {
     kind: "hello",
-    versions: spokenVersions,
+    versions: supportedVersions,
     hubId,
     agentVersion: "test",
     agentNamespace: "test",
-    holdings: [],
-    supplies: [],
+    inventory: [],
+    referencedObjects: [],
   };
 }

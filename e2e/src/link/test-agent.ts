@@ -8,14 +8,14 @@ import type { Assignment, Intake } from "@flotilla/agent/link/ports.ts";
 import type {
   DeploymentKey,
   DeploymentState,
-  HeldSupply,
-  Holding,
-  Supply,
+  ObservedDeployment,
+  ObservedObject,
+  ReferencedObject,
 } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface TestAgent extends Watched {
@@ -25,15 +25,15 @@ export interface TestAgent extends Watched {
   readonly withdrawn: readonly DeploymentKey[];
   readonly link: ReturnType<typeof createLink>;
   /** What it holds; a test may put something there before it connects. */
-  readonly held: Map<string, Holding>;
+  readonly held: Map<string, ObservedDeployment>;
   readonly states: Map<string, DeploymentState>;
   /** Everything that came, in order. */
   readonly facts: readonly Packed[];
-  readonly supplies: readonly Supply[];
+  readonly supplies: readonly ReferencedObject[];
   /** What came, whatever it was, in order: `facts`, `supply KEY`, `drop KEY`, `assign NAME`. */
   readonly order: readonly string[];
   /** What it holds by key; a test may put something there before it connects. */
-  readonly supplied: Map<string, HeldSupply>;
+  readonly supplied: Map<string, ObservedObject>;
   stop(): Promise<void>;
 }
 
@@ -68,11 +68,11 @@ export function startAgent(
   });
   const assigned: Assignment[] = [];
   const withdrawn: DeploymentKey[] = [];
-  const held = new Map<string, Holding>();
+  const held = new Map<string, ObservedDeployment>();
   const states = new Map<string, DeploymentState>();
   const facts: Packed[] = [];
-  const supplied = new Map<string, HeldSupply>();
-  const supplies: Supply[] = [];
+  const supplied = new Map<string, ObservedObject>();
+  const supplies: ReferencedObject[] = [];
   const order: string[] = [];
   const intake: Intake = {
     holdings: () => [...held.values()],
@@ -87,15 +87,19 @@ export function startAgent(
     supplies: () => [...supplied.values()],
     takeSupply(supply) {
       const { kind, name, packed } = supply;
-      supplied.set(supplyKey(supply), { kind, name, ...(packed && { digest: packed.digest }) });
+      supplied.set(formatObjectRef(supply), {
+        kind,
+        name,
+        ...(packed && { digest: packed.digest }),
+      });
       supplies.push(supply);
-      order.push(`supply ${supplyKey(supply)}`);
+      order.push(`supply ${formatObjectRef(supply)}`);
       watch.changed();
       return Promise.resolve(true);
     },
     dropSupply(ref) {
-      supplied.delete(supplyKey(ref));
-      order.push(`drop ${supplyKey(ref)}`);
+      supplied.delete(formatObjectRef(ref));
+      order.push(`drop ${formatObjectRef(ref)}`);
       watch.changed();
       return Promise.resolve();
     },

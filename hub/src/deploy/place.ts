@@ -10,7 +10,7 @@ import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { archiveDigest, describePin } from "@flotilla/shared/charts/pin.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
 import { buildContent } from "../content/build-content.ts";
 import { hubErrors } from "../errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../target/match.ts";
@@ -143,7 +143,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
   });
   return {
     ...(await packContent(content)),
-    supplies: suppliesOf(content),
+    supplies: referencedObjectsOf(content),
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };
 }

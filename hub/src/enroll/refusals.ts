@@ -1,5 +1,5 @@
 /** Why an agent does not become the Cluster that it would be: in words for it, and for whoever looks at the Cluster. Pure. */
-import { newKeyTrailers } from "@flotilla/proto/new-key.ts";
+import { newKeyRequiredTrailers } from "@flotilla/proto/trailers.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
@@ -79,6 +79,6 @@ function revokedSince(cluster: Cluster): string {
 
 function denied(message: string, needsNewKey = false): RpcError {
   return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REFUSED, message, {
-    ...(needsNewKey && { trailers: newKeyTrailers() }),
+    ...(needsNewKey && { trailers: newKeyRequiredTrailers() }),
   });
 }

@@ -2,7 +2,7 @@
  * What one agent is told: the difference between what it holds, as far as this side knows, and the BundleDeployments
  * of its cluster as they are when the message is made. So a message is never older than the moment it is sent.
  */
-import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
+import type { HubMessage, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -12,7 +12,7 @@ import { afterStep, planDeployment } from "./plan-handout.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
-  readonly holdings: readonly Holding[];
+  readonly holdings: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster's namespace, as it is now. */
   readonly wanted: (name: string) => BundleDeployment | undefined;
   readonly contents: ContentReader;

@@ -1,6 +1,6 @@
 /** Whether this hub and an agent belong together, and what they speak. Pure. */
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, serveErrors } from "../serve/errors.ts";
 
@@ -8,12 +8,12 @@ export type Hello = Extract<AgentMessage, { kind: "hello" }>;
 
 /** Gives the version of the stream. Throws an RpcError that says which of the two has to change. */
 export function checkHello({ versions, hubId }: Hello, ownHubId: string): number {
-  const agreement = agreeOnVersion(spokenVersions, versions);
-  if (agreement.kind === "none") {
+  const negotiation = negotiateVersion(supportedVersions, versions);
+  if (negotiation.kind === "incompatible") {
     throw new RpcError(
       status.FAILED_PRECONDITION,
       serveErrors.PROTOCOL_BROKEN,
-      `the agent speaks ${describeVersions(versions)} of the protocol, this hub speaks ${describeVersions(spokenVersions)}; bring the ${agreement.outdated === "own" ? "hub" : "agent"} up to date`,
+      `the agent speaks ${describeVersions(versions)} of the protocol, this hub speaks ${describeVersions(supportedVersions)}; bring the ${negotiation.outdated === "own" ? "hub" : "agent"} up to date`,
     );
   }
   if (hubId !== ownHubId) {
@@ -23,5 +23,5 @@ export function checkHello({ versions, hubId }: Hello, ownHubId: string): number
       `the agent belongs to hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
     );
   }
-  return agreement.version;
+  return negotiation.version;
 }

@@ -1,14 +1,14 @@
 /** All agents of this replica: one stream for each cluster, and the changes that concern it. */
-import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
+import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
@@ -72,7 +72,7 @@ export function createHandout(deps: HandoutDeps): Handout {
       if (was === undefined || is === undefined) session.cameOrWent(name);
     }),
     deps.objects.onChange((namespace, ref) => {
-      const namers = deployments.store.byIndex(bySupply, supplyKey(ref));
+      const namers = deployments.store.byIndex(bySupply, formatObjectRef(ref));
       for (const house of new Set(namers.map(({ metadata }) => metadata.namespace ?? ""))) {
         const session = byNamespace.get(house);
         if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
@@ -179,7 +179,7 @@ function handOver(session: Session): void {
   const message = "the hub is going away; connect again, another or a new one will answer";
   session.end(
     new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, {
-      trailers: handOverTrailers(),
+      trailers: reconnectTrailers(),
     }),
   );
 }

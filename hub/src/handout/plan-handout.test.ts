@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Holding } from "@flotilla/proto/messages.ts";
+import type { ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
 import { afterStep, concernsAgent, planHandout } from "./plan-handout.ts";
@@ -22,7 +22,7 @@ function wanted(
   };
 }
 
-function held(name: string, more: Partial<Holding> = {}): Holding {
+function held(name: string, more: Partial<ObservedDeployment> = {}): ObservedDeployment {
   return { name, uid: "u", deploymentId: "sha256:1", paused: false, withdrawing: false, ...more };
 }
 
@@ -39,7 +39,7 @@ const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 suite("what an agent is told when it connects", () => {
   const cases: readonly (readonly [
     string,
-    readonly Holding[],
+    readonly ObservedDeployment[],
     readonly BundleDeployment[],
     readonly object[],
     readonly string[],
@@ -173,7 +173,9 @@ suite("the plan of a hand-out", () => {
   test("leaves nothing to say once it was carried out", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
-        const after = new Map<string, Holding>(holdings.map((holding) => [holding.name, holding]));
+        const after = new Map<string, ObservedDeployment>(
+          holdings.map((holding) => [holding.name, holding]),
+        );
         for (const step of planHandout(holdings, deployments).steps) {
           after.set(step.deployment.name, afterStep(step));
         }

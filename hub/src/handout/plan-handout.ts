@@ -1,5 +1,5 @@
 /** What an agent is to be told, from what it holds and what the hub wants. Pure. */
-import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 
 export type HandoutStep =
@@ -23,7 +23,7 @@ export interface HandoutPlan {
 const nothing: HandoutStep = { kind: "nothing" };
 
 export function planHandout(
-  holdings: readonly Holding[],
+  holdings: readonly ObservedDeployment[],
   deployments: readonly BundleDeployment[],
 ): HandoutPlan {
   const held = new Map(holdings.map((holding) => [holding.name, holding]));
@@ -43,7 +43,7 @@ export function planHandout(
 
 /** For one name. A BundleDeployment that is not there asks for nothing, whatever the agent holds. */
 export function planDeployment(
-  held: Holding | undefined,
+  held: ObservedDeployment | undefined,
   deployment: BundleDeployment | undefined,
 ): HandoutStep {
   if (deployment === undefined) return nothing;
@@ -69,7 +69,7 @@ export function planDeployment(
 }
 
 /** What the agent holds once it has carried out a step. */
-export function afterStep(step: Exclude<HandoutStep, { kind: "nothing" }>): Holding {
+export function afterStep(step: Exclude<HandoutStep, { kind: "nothing" }>): ObservedDeployment {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
     : {

@@ -5,24 +5,24 @@
  * remembers beyond the stream: the next one starts from what the agent then holds.
  */
 import { isDeepStrictEqual } from "node:util";
-import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import { agentMessageFromWire, hubMessageToWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
-import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
+import type { AgentMessage, HubMessage, ObjectRef } from "@flotilla/proto/messages.ts";
+import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
 import {
   maxMessageBytes,
   type ReadAgentMessage,
   type WireHubMessage,
 } from "@flotilla/proto/service.ts";
-import { isSpokenIn, spokenVersions } from "@flotilla/proto/versions.ts";
+import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
+import { supportedVersions } from "@flotilla/proto/versions.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { LiveAuthority } from "../identity/live-authority.ts";
@@ -88,7 +88,7 @@ export interface Session {
   /** A BundleDeployment of the cluster has changed. */
   changed(name: string): void;
   /** Something that its deployments name has changed, or whether they do. */
-  supplyChanged(ref: SupplyRef): void;
+  supplyChanged(ref: ObjectRef): void;
   factsChanged(): void;
   /** What the hub is to be trusted by. */
   authoritiesChanged(): void;
@@ -108,13 +108,12 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   presence.coming(cluster);
   const closing = Promise.withResolvers<void>();
   const welcoming = Promise.withResolvers<void>();
-  const outgoing = createOutgoing<HubMessage>({
+  const outgoing = createSendQueue<HubMessage>({
     send: (message) => {
-      if (!isSpokenIn(version, message.kind)) return Promise.resolve();
       if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },
-    onBroken: (thrown) =>
+    onError: (thrown) =>
       failed(thrown, "agent could not be told something, so its stream is ended"),
   });
   const brake = createBrake({
@@ -138,7 +137,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     acknowledge: (name, sequence, onSaid) =>
       outgoing.put(`ack/${name}`, () => {
         onSaid();
-        return { kind: "stateReceived", name, sequence };
+        return { kind: "stateAck", name, sequence };
       }),
     released: (name, uid) => {
       assignments?.released(name, uid);
@@ -157,7 +156,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const certificateTimer = clock.setTimeout(() => {
     const message = "the agent's certificate has ended; connect again with another one";
     // Nothing is wrong: it is to come again, as from a hub that goes away.
-    const trailers = handOverTrailers();
+    const trailers = reconnectTrailers();
     const { AGENT_UNKNOWN } = serveErrors;
     end(new RpcError(status.UNAUTHENTICATED, AGENT_UNKNOWN, message, { trailers }));
   }, options.agent.notAfter - clock.now());
@@ -167,7 +166,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   let supplyBook: SupplyBook | undefined;
   let authorityBook: AuthorityBook | undefined;
   /** Of the wire, as agreed. */
-  let version = spokenVersions.oldest;
+  let version = supportedVersions.oldest;
   let hasHello = false;
   let epoch = 0;
   let isEnded = false;
@@ -211,7 +210,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       case "withdrawn":
         intake.withdrawn(message.deployment);
         return;
-      case "received":
+      case "deploymentAck":
         log.debug({ deployment: message.deployment.name }, "agent stored what it was sent");
         return;
     }
@@ -231,18 +230,18 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       metrics.arriving.dec();
     }
     if (hasEnded()) return;
-    const { holdings, agentVersion } = hello;
+    const { inventory, agentVersion } = hello;
     assignments = createAssignments({
       ...deps,
-      holdings,
+      holdings: inventory,
       wanted,
       withdrawals: createWithdrawals({ ...deps, cluster, allWanted: options.allWanted }),
       again: changed,
       log,
     });
     const book = createSupplyBook({
-      held: hello.supplies,
-      factsDigest: hello.factsDigest,
+      held: hello.referencedObjects,
+      factsDigest: hello.clusterInfoDigest,
       deployments: options.allWanted,
       cluster: options.clusterNow,
       sourceOf: (ref) => deps.objects.get(cluster.namespace, ref),
@@ -257,7 +256,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       authoritiesChanged();
     }
     // Planned anew: while the arrival was written no change was listened to.
-    const plan = planHandout(holdings, options.allWanted());
+    const plan = planHandout(inventory, options.allWanted());
     const supplies = book.plan();
     factsChanged();
     for (const ref of supplies.send) supplyChanged(ref);
@@ -268,9 +267,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
   }
 
-  function arrived({ holdings, agentVersion, agentNamespace }: Hello): Promise<number> {
+  function arrived({ inventory, agentVersion, agentNamespace }: Hello): Promise<number> {
     const known = options.allWanted();
-    const { orphans: atFirst } = planHandout(holdings, known);
+    const { orphans: atFirst } = planHandout(inventory, known);
     orphans = atFirst;
     return presence.arrived(cluster, {
       version: agentVersion,
@@ -291,7 +290,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   function endIfMissed(name: string): void {
     if (!intake.hasMissed(name)) return;
     const message = `the hub did not know of deployment ${name} yet when the agent reported on it; connect again, and say it once more`;
-    const trailers = handOverTrailers();
+    const trailers = reconnectTrailers();
     end(new RpcError(status.UNAVAILABLE, serveErrors.HUB_NOT_READY, message, { trailers }));
   }
 
@@ -310,9 +309,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     outgoing.put(`deployment/${name}`, () => assignments?.next(name));
   }
 
-  function supplyChanged(ref: SupplyRef): void {
+  function supplyChanged(ref: ObjectRef): void {
     if (supplyBook !== undefined)
-      outgoing.put(`supply/${supplyKey(ref)}`, () => supplyBook?.next(ref));
+      outgoing.put(`supply/${formatObjectRef(ref)}`, () => supplyBook?.next(ref));
   }
 
   function factsChanged(): void {
@@ -391,7 +390,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
 
 /** Whether it is intent, and no part of the stream's own order. */
 function isCounted({ kind }: HubMessage): boolean {
-  return !["welcome", "authorities", "synced", "stateReceived"].includes(kind);
+  return !["welcome", "authorities", "synced", "stateAck"].includes(kind);
 }
 
 function broken(message: string): RpcError {

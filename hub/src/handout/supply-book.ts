@@ -2,11 +2,11 @@
  * What one agent is supplied with besides deployments: what it is, and what its deployments name, each message made of how
  * that is when it is sent.
  */
-import type { HeldSupply, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
+import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { clusterInfoDigest, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { factsOf } from "../supply/facts-of.ts";
 import { suppliesNamedBy } from "../supply/named-by-deployments.ts";
 import { planSupplies, planSupply, type SupplyPlan } from "../supply/plan-supplies.ts";
@@ -14,31 +14,31 @@ import type { WorkspaceObject } from "../supply/workspace-object.ts";
 
 export interface SupplyBookDeps {
   /** What the agent said that it holds. */
-  readonly held: readonly HeldSupply[];
+  readonly held: readonly ObservedObject[];
   readonly factsDigest: string | undefined;
   /** All BundleDeployments of the cluster, those on their way out included. */
   readonly deployments: () => readonly BundleDeployment[];
   readonly cluster: () => Cluster | undefined;
-  readonly sourceOf: (ref: SupplyRef) => WorkspaceObject;
+  readonly sourceOf: (ref: ObjectRef) => WorkspaceObject;
 }
 
 export interface SupplyBook {
   /** What differs from what the agent said that it holds. */
   plan(): SupplyPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
-  next(ref: SupplyRef): HubMessage | undefined;
+  next(ref: ObjectRef): HubMessage | undefined;
   nextFacts(): Promise<HubMessage | undefined>;
 }
 
 export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
   const { deployments, cluster, sourceOf } = deps;
-  const held = new Map(deps.held.map((holding) => [supplyKey(holding), holding]));
+  const held = new Map(deps.held.map((holding) => [formatObjectRef(holding), holding]));
   let { factsDigest } = deps;
 
   return {
     plan: () => planSupplies(deps.held, new Set(deployments().flatMap(suppliesNamedBy)), sourceOf),
     next(ref) {
-      const key = supplyKey(ref);
+      const key = formatObjectRef(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
       const isNamed = deployments().some((one) => suppliesNamedBy(one).includes(key));
@@ -48,15 +48,15 @@ export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
           return undefined;
         case "withdraw":
           held.delete(key);
-          return { kind: "supplyWithdrawal", supply: { kind, name } };
+          return { kind: "referencedObjectWithdrawal", object: { kind, name } };
         case "send": {
           if (source.kind !== "present") {
             held.set(key, { kind, name });
-            return { kind: "supply", supply: { kind, name } };
+            return { kind: "referencedObject", object: { kind, name } };
           }
           const { digest, bytes: content } = source.packed;
           held.set(key, { kind, name, digest });
-          return { kind: "supply", supply: { kind, name, packed: { digest, content } } };
+          return { kind: "referencedObject", object: { kind, name, packed: { digest, content } } };
         }
       }
     },
@@ -65,10 +65,10 @@ export function createSupplyBook(deps: SupplyBookDeps): SupplyBook {
       if (current === undefined) return undefined;
       const facts = factsOf(current);
       // Thousands of agents come back at once and hold theirs: to compress them for that takes more than all the rest here.
-      if (factsDigestOf(facts) === factsDigest) return undefined;
-      const { digest, bytes: content } = await packFacts(facts);
+      if (clusterInfoDigest(facts) === factsDigest) return undefined;
+      const { digest, bytes: content } = await packClusterInfo(facts);
       factsDigest = digest;
-      return { kind: "facts", digest, content };
+      return { kind: "clusterInfo", digest, content };
     },
   };
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createChartAccess } from "./chart-access.ts";
@@ -25,7 +25,7 @@ type Texts = Readonly<Record<string, string>>;
 function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
   const contents = new Map(Object.entries(present));
   const named: string[] = [];
-  const place = (namespace: string, ref: SupplyRef) => `${namespace} ${supplyKey(ref)}`;
+  const place = (namespace: string, ref: ObjectRef) => `${namespace} ${formatObjectRef(ref)}`;
   const access = createChartAccess({
     objects: {
       name: (namespace, ref) => void named.push(place(namespace, ref)),

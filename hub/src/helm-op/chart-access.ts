@@ -3,7 +3,7 @@
  * and where that names no authorities with those of Rancher, where there is one.
  */
 import { createHash } from "node:crypto";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { AccessSettings } from "@flotilla/shared/charts/access.ts";
 import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.ts";
@@ -12,7 +12,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { hubErrors } from "../errors.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { wantedCharts } from "./plan-bundle.ts";
@@ -24,7 +24,7 @@ export interface ChartAccess {
    */
   of(helmOp: HelmOp, authorities?: string): Promise<HelmOpAccess>;
   /** The HelmOps whose access depends on an object. */
-  users(namespace: string, ref: SupplyRef): readonly ObjectKey[];
+  users(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
 }
 
@@ -52,7 +52,7 @@ const withoutAccess = "";
 
 export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAccess {
   /** By HelmOp. */
-  const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: SupplyRef }>();
+  const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: ObjectRef }>();
   const seen = new Map<ObjectKey, string>();
   for (const { secret } of rancherAuthorities) objects.name(rancherNamespace, secretRef(secret));
 
@@ -71,7 +71,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   async function read(
     namespace: string,
     name: string,
-  ): Promise<{ readonly digest: string; readonly object: SupplyObject } | undefined> {
+  ): Promise<{ readonly digest: string; readonly object: ReferencedObjectData } | undefined> {
     const known = await objects.known(namespace, secretRef(name));
     return known.kind === "present" ? known : undefined;
   }
@@ -194,6 +194,6 @@ function unusable(
   );
 }
 
-function secretRef(name: string): SupplyRef {
+function secretRef(name: string): ObjectRef {
   return { kind: "Secret", name };
 }

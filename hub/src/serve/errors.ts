@@ -1,5 +1,5 @@
 /** Why the hub turns an agent away. Each is answered with a status of gRPC and a sentence that says what to do. */
-import { cleanText } from "@flotilla/proto/clean-text.ts";
+import { cleanText } from "@flotilla/proto/validation.ts";
 import {
   AppError,
   commonErrors,

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isPrintable } from "@flotilla/proto/clean-text.ts";
 import { loadFleetService } from "@flotilla/proto/service.ts";
-import { WireError } from "@flotilla/proto/wire-checks.ts";
+import { isPrintable, WireError } from "@flotilla/proto/validation.ts";
 import fc from "fast-check";
 import { type Incoming, readable, withIncoming } from "./incoming.ts";
 

@@ -1,12 +1,12 @@
 /** What a Cluster is, as far as its agent is told. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 
 /** Holds everything else once more. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-export function factsOf({ metadata, spec }: Cluster): ClusterFacts {
+export function factsOf({ metadata, spec }: Cluster): ClusterInfo {
   const { [lastApplied]: _, ...annotations } = metadata.annotations ?? {};
   return {
     namespace: metadata.namespace ?? "",

@@ -2,7 +2,7 @@
  * The objects of one kind in one namespace, of which some are named. Those are kept whole and packed; of the others it is
  * known that they are there, and nothing else is kept.
  */
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -11,7 +11,7 @@ import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { dropBulk } from "@flotilla/shared/kube/transform.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { packSupply } from "@flotilla/shared/supply/supply.ts";
+import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
 import {
   type Kept,
   supplyObjectOf,
@@ -22,7 +22,7 @@ import {
 
 export interface KindWatchOptions {
   readonly rest: KubeRest;
-  readonly kind: SupplyKind;
+  readonly kind: ObjectRefKind;
   readonly namespace: string;
   /** Told the name of an object of which something else is known than before. */
   readonly onChange: (name: string) => void;
@@ -126,7 +126,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     const found = isBare ? await rest.get(resource, { namespace, name }) : stored;
     if (found === undefined) return { kind: "absent" };
     const object = supplyObjectOf(isBare ? dropBulk(found) : found);
-    const packed = await packSupply(object);
+    const packed = await packReferencedObject(object);
     return { kind: "present", digest: packed.digest, packed, object };
   }
 

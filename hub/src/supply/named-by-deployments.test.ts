@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { factsOf, isFactsChange } from "./facts-of.ts";
 import { changedSupplies, followNamedByDeployments } from "./named-by-deployments.ts";
 
 const naming = (...supplies: readonly string[]) =>
-  aDeployment("paris", { spec: { supplies: [...supplies] } });
+  aDeployment("paris", { spec: { referencedObjects: [...supplies] } });
 
 suite("what a BundleDeployment names", () => {
   const cases: readonly (readonly [
@@ -42,7 +42,7 @@ suite("what a BundleDeployment names", () => {
       const changed = changedSupplies(before, after);
 
       assert.deepEqual(
-        [changed.added.map(supplyKey), changed.dropped.map(supplyKey)],
+        [changed.added.map(formatObjectRef), changed.dropped.map(formatObjectRef)],
         [added, dropped],
       );
     });
@@ -59,8 +59,8 @@ suite("what a BundleDeployment names", () => {
         },
       },
       {
-        name: (namespace, ref) => void said.push(`+ ${namespace} ${supplyKey(ref)}`),
-        unname: (namespace, ref) => void said.push(`- ${namespace} ${supplyKey(ref)}`),
+        name: (namespace, ref) => void said.push(`+ ${namespace} ${formatObjectRef(ref)}`),
+        unname: (namespace, ref) => void said.push(`- ${namespace} ${formatObjectRef(ref)}`),
       },
     );
 

@@ -1,10 +1,10 @@
 /** Has followed what the BundleDeployments of all clusters name. */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { refOf } from "@flotilla/shared/kube/object.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";
-import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
@@ -13,17 +13,17 @@ export const bySupply = "supply";
 export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: suppliesNamedBy };
 
 export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
-  return spec.supplies ?? [];
+  return spec.referencedObjects ?? [];
 }
 
 /** What comes to be named, and what is not named any more, by a change of a BundleDeployment. */
 export function changedSupplies(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
-): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
+): { readonly added: readonly ObjectRef[]; readonly dropped: readonly ObjectRef[] } {
   const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
   const others = (some: readonly string[] = [], than: readonly string[] = []) =>
-    some.filter((key) => !than.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
+    some.filter((key) => !than.includes(key)).flatMap((key) => parseObjectRef(key) ?? []);
   return { added: others(is, was), dropped: others(was, is) };
 }
 

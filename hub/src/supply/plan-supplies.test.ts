@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { HeldSupply } from "@flotilla/proto/messages.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { ObservedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import fc from "fast-check";
 import { planSupplies, planSupply, type SupplySource, type SupplyStep } from "./plan-supplies.ts";
 
@@ -22,7 +22,7 @@ const withdraw: SupplyStep = { kind: "withdraw", ref };
 suite("what an agent is told of one object", () => {
   const cases: readonly (readonly [
     string,
-    Pick<HeldSupply, "digest"> | undefined,
+    Pick<ObservedObject, "digest"> | undefined,
     boolean,
     SupplySource,
     SupplyStep,
@@ -47,7 +47,7 @@ suite("what an agent is told of one object", () => {
 
 suite("what an agent is told when it connects", () => {
   test("differs from what it holds, in a stable order", () => {
-    const holdings: readonly HeldSupply[] = [
+    const holdings: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },
       { kind: "Secret", name: "old", digest: "sha256:0" },
@@ -71,13 +71,13 @@ suite("what an agent is told when it connects", () => {
     const source = fc.constantFrom(unknown, absent, present);
     fc.assert(
       fc.property(fc.uniqueArray(key), fc.uniqueArray(key), source, (heldKeys, names, known) => {
-        const holdings = heldKeys.flatMap((held) => parseSupplyKey(held) ?? []);
+        const holdings = heldKeys.flatMap((held) => parseObjectRef(held) ?? []);
         const named = new Set(names);
 
         const { withdraw: gone } = planSupplies(holdings, named, () => known);
 
         assert.deepEqual(
-          gone.map(supplyKey),
+          gone.map(formatObjectRef),
           heldKeys.filter((held) => !named.has(held)).toSorted(),
         );
       }),

@@ -1,6 +1,6 @@
 /** What an agent is to be supplied with, from what it holds, what its deployments name, and what the workspace has. Pure. */
-import type { HeldSupply, SupplyRef } from "@flotilla/proto/messages.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 
 /** What is known of an object of the workspace. */
 export type SupplySource =
@@ -12,12 +12,12 @@ export type SupplySource =
 export type SupplyStep =
   | { readonly kind: "nothing" }
   /** `digest` absent: the agent is told that there is none. */
-  | { readonly kind: "send"; readonly ref: SupplyRef; readonly digest?: string }
-  | { readonly kind: "withdraw"; readonly ref: SupplyRef };
+  | { readonly kind: "send"; readonly ref: ObjectRef; readonly digest?: string }
+  | { readonly kind: "withdraw"; readonly ref: ObjectRef };
 
 export interface SupplyView {
   /** What the agent holds of it, as far as this side knows; undefined: it has not heard of it. */
-  readonly held: Pick<HeldSupply, "digest"> | undefined;
+  readonly held: Pick<ObservedObject, "digest"> | undefined;
   /** Whether a BundleDeployment of the cluster names it, be it one that is being deleted. */
   readonly isNamed: boolean;
   readonly source: SupplySource;
@@ -25,21 +25,21 @@ export interface SupplyView {
 
 export interface SupplyPlan {
   /** To be said before deployments. */
-  readonly send: readonly SupplyRef[];
+  readonly send: readonly ObjectRef[];
   /** To be said after them. */
-  readonly withdraw: readonly SupplyRef[];
+  readonly withdraw: readonly ObjectRef[];
 }
 
 const nothing: SupplyStep = { kind: "nothing" };
 
 export function planSupplies(
-  holdings: readonly HeldSupply[],
+  holdings: readonly ObservedObject[],
   named: ReadonlySet<string>,
-  sourceOf: (ref: SupplyRef) => SupplySource,
+  sourceOf: (ref: ObjectRef) => SupplySource,
 ): SupplyPlan {
-  const held = new Map(holdings.map((holding) => [supplyKey(holding), holding]));
+  const held = new Map(holdings.map((holding) => [formatObjectRef(holding), holding]));
   const steps = [...new Set([...named, ...held.keys()])].toSorted().flatMap((key) => {
-    const ref = parseSupplyKey(key);
+    const ref = parseObjectRef(key);
     if (ref === undefined) return [];
     return planSupply(ref, {
       held: held.get(key),
@@ -54,7 +54,7 @@ export function planSupplies(
 }
 
 /** What nobody names goes; what the workspace does not have, or of which nothing is known, never goes for that. */
-export function planSupply(ref: SupplyRef, { held, isNamed, source }: SupplyView): SupplyStep {
+export function planSupply(ref: ObjectRef, { held, isNamed, source }: SupplyView): SupplyStep {
   if (!isNamed) return held === undefined ? nothing : { kind: "withdraw", ref };
   switch (source.kind) {
     case "unknown":

@@ -1,8 +1,8 @@
 /** A Secret or ConfigMap of a workspace as it is handed out. Pure. */
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { ConfigMap, Secret } from "@flotilla/shared/kube/core-resources.ts";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** What is known of an object of a workspace. */
 export type WorkspaceObject =
@@ -13,7 +13,7 @@ export type WorkspaceObject =
       readonly kind: "present";
       readonly digest: string;
       readonly packed: Packed;
-      readonly object: SupplyObject;
+      readonly object: ReferencedObjectData;
     };
 
 /** What is kept of either kind. */
@@ -23,7 +23,7 @@ export type Kept = Secret & ConfigMap;
 const foreignTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
 
 /** Which objects of a namespace are watched. */
-export function watchedFields(kind: SupplyKind): string | undefined {
+export function watchedFields(kind: ObjectRefKind): string | undefined {
   return kind === "Secret" ? foreignTypes.map((type) => `type!=${type}`).join(",") : undefined;
 }
 
@@ -41,7 +41,7 @@ export function withoutContent({ metadata }: Kept): Kept {
 }
 
 /** What of it is handed out. */
-export function supplyObjectOf({ metadata, type, data, binaryData }: Kept): SupplyObject {
+export function supplyObjectOf({ metadata, type, data, binaryData }: Kept): ReferencedObjectData {
   const { labels, annotations } = metadata;
   return {
     ...(type !== undefined && { type }),

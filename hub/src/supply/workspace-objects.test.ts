@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
@@ -9,7 +10,6 @@ import {
   type UnrulyServer,
 } from "@flotilla/shared/kube/testing/unruly-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";
 
@@ -43,7 +43,7 @@ async function setUp(t: TestContext, prepare: (server: UnrulyServer) => void = (
   const changes: string[] = [];
   let heard = (): void => undefined;
   objects.onChange((where, ref) => {
-    changes.push(`${where} ${supplyKey(ref)}`);
+    changes.push(`${where} ${formatObjectRef(ref)}`);
     heard();
   });
   const stop = new AbortController();

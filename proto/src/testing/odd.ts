@@ -1,6 +1,6 @@
 /** What nobody sends who means well. */
 import fc from "fast-check";
-import { wireLimits } from "../wire-checks.ts";
+import { wireLimits } from "../validation.ts";
 
 /** Texts with everything that a name has not: control characters, halves of characters, other directions, great length. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(

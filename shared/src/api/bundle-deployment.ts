@@ -28,8 +28,8 @@ const bundleDeploymentSpecSchema = fields({
     "The content that waits behind the rollout; the same once it was let through.",
   ),
   paused: flag("Nothing is let through, and the agent does not watch for changes."),
-  supplies: list(
-    "Secrets and ConfigMaps of the Bundle's namespace that the agent is supplied with for this, as `Secret/NAME` and `ConfigMap/NAME`.",
+  referencedObjects: list(
+    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent.",
   ),
 });
 

@@ -1,21 +1,21 @@
-/** The one state that stands for a deployment, which the hub counts and what depends on it waits for. Pure; the order is Fleet's. */
+/** The state of a deployment that the hub counts and that dependencies wait for. Pure; the precedence is Fleet's. */
 import type { BundleState } from "./summary.ts";
 
-export interface DeploymentFacts {
-  /** Whether what is wanted is what was carried out. */
+export interface DeploymentObservation {
+  /** The desired content is the applied one. */
   readonly isApplied: boolean;
-  /** Whether carrying it out has failed. */
+  /** The last attempt to apply it failed. */
   readonly hasFailed: boolean;
   readonly isReady: boolean;
-  /** Whether something newer waits until it is let through. */
+  /** A newer content waits behind the rollout. */
   readonly isHeldBack: boolean;
-  /** Whether somebody changed what was installed. */
+  /** An installed object was changed by somebody else. */
   readonly isModified: boolean;
 }
 
-export function bundleStateOf(facts: DeploymentFacts): BundleState {
-  if (!facts.isApplied) return facts.hasFailed ? "ErrApplied" : "WaitApplied";
-  if (!facts.isReady) return "NotReady";
-  if (facts.isHeldBack) return "OutOfSync";
-  return facts.isModified ? "Modified" : "Ready";
+export function bundleStateOf(observed: DeploymentObservation): BundleState {
+  if (!observed.isApplied) return observed.hasFailed ? "ErrApplied" : "WaitApplied";
+  if (!observed.isReady) return "NotReady";
+  if (observed.isHeldBack) return "OutOfSync";
+  return observed.isModified ? "Modified" : "Ready";
 }

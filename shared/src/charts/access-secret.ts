@@ -3,7 +3,7 @@
  * configuration, client certificates, tokens).
  */
 import { AppError } from "../errors/app-error.ts";
-import type { SupplyObject } from "../supply/supply.ts";
+import type { ReferencedObjectData } from "../referenced/referenced-object.ts";
 import type { AccessSettings } from "./access.ts";
 import { dockerCredentials } from "./docker-config.ts";
 import { chartErrors } from "./errors.ts";
@@ -22,7 +22,7 @@ const pemCertificate = "-----BEGIN CERTIFICATE-----";
 
 /** Without a Secret (undefined) there are no credentials. What is wrong with one is said without a word of its content. */
 export function accessSettingsFromSecret(
-  secret: SupplyObject | undefined,
+  secret: ReferencedObjectData | undefined,
   { source, insecureSkipVerify, caBundle }: AccessSecretOptions,
 ): AccessSettings | AppError {
   const data = textsOf(secret);
@@ -47,7 +47,7 @@ export function accessSettingsFromSecret(
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-function textsOf(secret: SupplyObject | undefined): Texts {
+function textsOf(secret: ReferencedObjectData | undefined): Texts {
   return Object.fromEntries(
     Object.entries(secret?.data ?? {}).map(([key, text]) => [
       key,

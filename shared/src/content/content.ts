@@ -9,10 +9,10 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Typed } from "../api/field.ts";
 import { labelSelectorSchema } from "../api/label-selector.ts";
+import { objectRefSchema } from "../api/object-ref.ts";
 import { archiveDigest, type Pin, pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
-import { supplyRefSchema } from "../supply/supply.ts";
 import type { Values } from "../values/merge-values.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 
@@ -93,7 +93,7 @@ export const deploymentContentSchema = z.object({
   /** Later ones win over earlier ones and over what comes of `values` and `templateValues`. */
   valuesFrom: z.array(valuesSourceSchema).optional(),
   /** What the hub supplies to be copied into the release's namespace. */
-  copies: z.array(supplyRefSchema).optional(),
+  copies: z.array(objectRefSchema).optional(),
   /** As whom everything is done; absent: `fleet-default` where it exists, else the agent itself. */
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),

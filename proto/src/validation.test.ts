@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
-import { cleanText, isPrintable } from "./clean-text.ts";
+import { cleanText, isPrintable } from "./validation.ts";
 
 const cases: readonly (readonly [string, string, string])[] = [
   ["what people write stays", "web: 3 of 5 Pods\tübrig\n…", "web: 3 of 5 Pods\tübrig\n…"],
