@@ -1,10 +1,10 @@
 /** The agent but for its link: keeps installed what it is assigned, and reports it to whoever listens. */
 import { join } from "node:path";
-import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { ChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { KubeConnection } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
+import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import type { Registry } from "prom-client";
 import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
@@ -29,7 +29,7 @@ export interface InstallerDeps {
   readonly rest: KubeConnection;
   /** Where the agent keeps its own Secrets. */
   readonly namespace: string;
-  readonly charts: ChartClient;
+  readonly charts: SourceClient;
   readonly runHelm: RunHelm;
   readonly outbox: Outbox;
   /** For charts, values on their way to Helm, and notes of Helm's runs. */
@@ -77,7 +77,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     log,
   });
   const charts = createChartCache(
-    { open: deps.charts.open, log },
+    { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },
   );
   const deployer = createDeployer({

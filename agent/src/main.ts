@@ -3,13 +3,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { helmEnvironment } from "./helm/helm-environment.ts";
@@ -31,7 +31,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     env: process.env,
   });
   const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}` });
-  const charts = createChartClient({
+  const charts = createSourceClient({
     userAgent: `flotilla-agent/${buildVersion}`,
     log,
     ...(config.proxy !== undefined && { proxy: config.proxy }),

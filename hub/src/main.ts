@@ -1,7 +1,6 @@
 /** The hub: serves agents, runs the controllers while it leads, and answers for its health. */
 import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -9,6 +8,7 @@ import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
@@ -64,7 +64,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     notReady: () => notReady,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
-  const charts = createChartClient({
+  const charts = createSourceClient({
     userAgent,
     ...(config.proxy !== undefined && { proxy: config.proxy }),
   });

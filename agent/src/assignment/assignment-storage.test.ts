@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { partBytes } from "@flotilla/shared/content/content-parts.ts";
+import { partBytes } from "@flotilla/shared/content/packed.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";

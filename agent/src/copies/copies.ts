@@ -4,7 +4,7 @@
  * last. An object of that name which nobody copied there is never touched.
  */
 
-import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";

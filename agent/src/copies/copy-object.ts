@@ -1,6 +1,6 @@
 /** A Secret or ConfigMap of the hub as it is to be in a release's namespace, and what is to be done for that. Pure. */
 
-import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createCopyWanters } from "./copy-wanters.ts";
 

@@ -2,7 +2,7 @@
  * Which deployments have something copied into a namespace. By what is assigned, and not by what was done since the agent
  * began: a deployment that is paused, or waits, has its copies all the same.
  */
-import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Assignments } from "../assignment/assignments.ts";
 import { readOnce } from "../assignment/read-once.ts";
 

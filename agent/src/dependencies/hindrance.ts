@@ -3,7 +3,7 @@
  * on, until each is in a state that was said to be good enough. Pure; the rules are Fleet's.
  */
 
-import { selects } from "@flotilla/shared/api/selects.ts";
+import { selects } from "@flotilla/shared/api/label-selector.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import type { Dependency } from "@flotilla/shared/content/content.ts";
 

@@ -1,11 +1,12 @@
 /** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
-import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
+
 import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";

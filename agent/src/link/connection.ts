@@ -6,7 +6,7 @@ import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
 import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { homeAuthorization, isHome } from "@flotilla/shared/charts/access.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { homeAuthorization, isHome } from "@flotilla/shared/source/access.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownSupply } from "./supplies.ts";
 

@@ -1,10 +1,11 @@
 /** How a chart's source is accessed: with the credentials that the deployment names, out of what the hub supplied. */
-import { accessTo, type RepositoryAccess } from "@flotilla/shared/charts/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { accessTo, type RepositoryAccess } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { SourceLocation } from "@flotilla/shared/source/location.ts";
 import { nameOnHub, type SuppliedDeps, supplied } from "./supplied.ts";
 
 const use = { field: "helmSecretName", what: "with the credentials for the chart's source" };
@@ -26,7 +27,7 @@ export function chartAccess(content: DeploymentContent, deps: SuppliedDeps): Rep
 }
 
 /** Where the credentials are for; the pin may be at another host, which is shown none. */
-function sourceOf({ pin, access }: DeploymentContent): ChartSource {
+function sourceOf({ pin, access }: DeploymentContent): SourceLocation {
   const repository = access.repository ?? (pin.kind === "oci" ? pin.repository : pin.url);
   return /^oci:\/\//i.test(repository)
     ? { kind: "oci", repository }

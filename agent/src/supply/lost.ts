@@ -1,5 +1,5 @@
 /** What is told of something that a deployment was supplied with and that the hub does not have any more. Pure. */
-import { parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Supplies } from "./supplies.ts";
 
 /** `keys`: of what the deployment names. Undefined when there is nothing to tell. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { lostMessage } from "./lost.ts";

@@ -1,6 +1,6 @@
 /** Which deployments name what the hub supplies. */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";

@@ -1,6 +1,6 @@
 /** An object that a deployment needs out of what the hub supplied, or in words why there is none. Pure. */
 
-import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { agentErrors } from "../errors.ts";

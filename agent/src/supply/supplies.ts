@@ -3,7 +3,7 @@
  * leaves here but by a withdrawal, also when the hub has lost the object that it came from.
  */
 import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {

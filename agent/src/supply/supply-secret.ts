@@ -1,8 +1,8 @@
 /** How something that the hub supplied lies in the agent's cluster: packed, in one Secret, whatever it is on the hub. Pure. */
 import { createHash } from "node:crypto";
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 

@@ -3,7 +3,7 @@
  * one that the hub has lost with what it knew, or one whose new content is still on its way. It goes when none does.
  */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Namers } from "./namers.ts";
 import type { Supplies } from "./supplies.ts";

@@ -1,8 +1,9 @@
 /** Keeps Helm from rendering templates that reach outside of the chart where nobody has allowed it (docs/adr/0010). */
-import type { ChartFile } from "@flotilla/shared/charts/chart-file.ts";
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
 import type { Values } from "@flotilla/shared/values/merge-values.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
@@ -39,7 +40,7 @@ interface KnownChart {
 const remembered = 500;
 
 export function createTemplateGuard(): CheckTemplates {
-  const known = createRecent<Promise<KnownChart>>(remembered);
+  const known = createLruCache<Promise<KnownChart>>(remembered);
 
   async function lookInto(chart: ChartFile): Promise<KnownChart> {
     const { templates, values, files } = await readChartTemplates(chart);

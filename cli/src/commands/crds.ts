@@ -1,6 +1,5 @@
 /** `flotilla crds`: the CustomResourceDefinitions, for `kubectl apply -f -`. */
-import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
-import { renderCrd } from "@flotilla/shared/api/crd/render-crd.ts";
+import { allCrds, renderCrd } from "@flotilla/shared/api/crd/crds.ts";
 
 export function crds(): void {
   process.stdout.write(

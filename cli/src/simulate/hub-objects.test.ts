@@ -5,8 +5,8 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import {
   checkName,
   createHelmOps,

@@ -6,11 +6,11 @@ import { createInstaller } from "@flotilla/agent/installer.ts";
 import type { Intake } from "@flotilla/agent/link/ports.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { Registry } from "prom-client";
 
 export interface AgentParts {
@@ -44,7 +44,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const home = join(dataDir, "helm");
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
-  const charts = createChartClient({ userAgent: "flotilla-test", log });
+  const charts = createSourceClient({ userAgent: "flotilla-test", log });
   const runHelm = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },

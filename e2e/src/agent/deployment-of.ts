@@ -1,8 +1,8 @@
 /** Contents as a hub would make them, for charts that a test serves. */
 import type { Assignment } from "@flotilla/agent/link/ports.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { ChartArchive } from "../testing/chart-archive.ts";
 
 export interface Wanted {

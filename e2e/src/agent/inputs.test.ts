@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import type { ObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import {
   type ConfigMap,
   configMaps,

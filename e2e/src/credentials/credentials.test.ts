@@ -16,10 +16,10 @@ import {
   workspaceNamespace as namespace,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";

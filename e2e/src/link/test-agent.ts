@@ -12,7 +12,7 @@ import type {
   ObservedObject,
   ReferencedObject,
 } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";

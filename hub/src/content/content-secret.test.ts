@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { partBytes } from "@flotilla/shared/content/content-parts.ts";
+import { partBytes } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
 import { digestA } from "../testing/objects.ts";
 import {

@@ -4,10 +4,11 @@
  * A content that no BundleDeployment refers to any more is collected after a grace (collect.ts), not at once, so that one
  * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
-import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
+
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { partCount } from "@flotilla/shared/content/content-parts.ts";
+import { partCount } from "@flotilla/shared/content/packed.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
@@ -48,8 +49,8 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   /** The bytes of those wanted last; the one wanted longest ago comes first. */
   const cache = new Map<string, Uint8Array>();
   const used = new Map<string, number>();
-  const storing = createSharedTasks<void>();
-  const fetching = createSharedTasks<Uint8Array>();
+  const storing = createSingleFlight<void>();
+  const fetching = createSingleFlight<Uint8Array>();
   let cachedBytes = 0;
 
   function remember(deploymentId: string, bytes: Uint8Array): void {

@@ -1,9 +1,8 @@
 /** All agents of this replica: one stream for each cluster, and the changes that concern it. */
 import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";

@@ -15,9 +15,8 @@ import {
 } from "@flotilla/proto/service.ts";
 import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import { supportedVersions } from "@flotilla/proto/versions.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";

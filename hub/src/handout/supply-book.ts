@@ -3,9 +3,8 @@
  * that is when it is sent.
  */
 import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
 import { clusterInfoDigest, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { factsOf } from "../supply/facts-of.ts";
 import { suppliesNamedBy } from "../supply/named-by-deployments.ts";

@@ -5,14 +5,14 @@
 import { createHash } from "node:crypto";
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { AccessSettings } from "@flotilla/shared/charts/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.ts";
-import { type ChartSource, classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { AccessSettings } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { classifySource, type SourceLocation } from "@flotilla/shared/source/location.ts";
 import { hubErrors } from "../errors.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
 import { wantedCharts } from "./plan-bundle.ts";
@@ -29,7 +29,7 @@ export interface ChartAccess {
 }
 
 export interface HelmOpAccess {
-  settingsFor(source: ChartSource): AccessSettings | AppError;
+  settingsFor(source: SourceLocation): AccessSettings | AppError;
   /** Authorities that are trusted where the Secret names none, as PEM. */
   readonly caBundle?: string;
   /** Whether it is another one than when it was last asked for. */
@@ -131,7 +131,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
         seen.set(key, withoutAccess);
         throw AppError.from(thrown);
       });
-      const settingsFor = (source: ChartSource) =>
+      const settingsFor = (source: SourceLocation) =>
         accessSettingsFromSecret(secret?.object, {
           source,
           insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify,

@@ -1,10 +1,10 @@
 /** A HelmOp that somebody else led until now: what is told and done of it by whoever begins with its status alone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { hubErrors } from "../errors.ts";
 import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
@@ -16,8 +16,7 @@ const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
 function polled(...answers: readonly (Pin | AppError)[]) {
   let asked = 0;
   const loop = createHelmOpLoop({
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin() {
+    resolve() {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
       return answer === undefined || answer instanceof AppError

@@ -1,6 +1,6 @@
 /** When the repositories of a HelmOp are asked again after an attempt. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
+import { RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { type Moment, type PollHistory, planPoll } from "./polling.ts";
 import type { ChartResolution } from "./resolve-charts.ts";
 

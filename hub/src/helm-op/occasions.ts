@@ -2,7 +2,7 @@
  * When each request was first seen. One value is often set on many HelmOps at once; whoever asks on that occasion
  * shares what the first of them got. By our own clock, since whoever sets a value has another one.
  */
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 
 export interface Occasions {
@@ -15,7 +15,7 @@ const longestMs = 10_000;
 const kept = 256;
 
 export function createOccasions(clock: Pick<Clock, "monotonic">): Occasions {
-  const seenAt = createRecent<number>(kept);
+  const seenAt = createLruCache<number>(kept);
   return {
     since(value) {
       const now = clock.monotonic();

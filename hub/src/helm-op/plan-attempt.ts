@@ -1,7 +1,7 @@
 /** Whether repositories are asked now, why, and what others were answered that is good enough. Pure. */
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { ResolveOptions } from "@flotilla/shared/charts/resolve.ts";
+import type { ResolveOptions } from "@flotilla/shared/source/client/source-client.ts";
 import { retryMs } from "./next-attempt.ts";
 import { entryFor, type WantedChart } from "./plan-bundle.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
@@ -15,7 +15,7 @@ import {
 import type { Requests } from "./requests.ts";
 
 /** What is asked for a chart may be shared with others who ask for it. */
-export type Sharing = Pick<ResolveOptions, "since" | "occasion">;
+export type Sharing = Pick<ResolveOptions, "since" | "trigger">;
 
 export interface AttemptPlan {
   /** Also for what has a pin. */
@@ -79,5 +79,5 @@ function isMended({ hasNewAccess, history }: AttemptInputs, plan: PollPlan): boo
 function occasionOf({ open, occasionSince }: AttemptInputs): Sharing | undefined {
   const values = [open.reconcile, open.poll].filter((value) => value !== undefined);
   if (values.length === 0) return undefined;
-  return { since: Math.max(...values.map(occasionSince)), occasion: values.join(" ") };
+  return { since: Math.max(...values.map(occasionSince)), trigger: values.join(" ") };
 }

@@ -1,11 +1,11 @@
 /** A thousand HelmOps and one repository, with the real loop and the real client of repositories. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { indexText } from "@flotilla/shared/charts/testing/index-text.ts";
-import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts";
-import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { indexText } from "@flotilla/shared/source/testing/index-text.ts";
+import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
+import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
 import { createHelmOpLoop } from "../testing/helm-op-loop.ts";
 import { aHelmOp } from "../testing/objects.ts";
 

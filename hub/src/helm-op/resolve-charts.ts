@@ -1,12 +1,12 @@
 /** Resolves what a HelmOp asks for into pins, asking repositories only for what has none yet or is due to be polled. */
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { accessTo } from "@flotilla/shared/charts/access.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
-import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isEnding } from "@flotilla/shared/kube/controller.ts";
+import { accessTo } from "@flotilla/shared/source/access.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { classifySource } from "@flotilla/shared/source/location.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { HelmOpAccess } from "./chart-access.ts";
 import { choosePin, type Hold } from "./choose-pin.ts";
 import type { AttemptPlan } from "./plan-attempt.ts";
@@ -78,7 +78,7 @@ async function resolveOne(
   if (settings instanceof AppError) return { ...unchanged, error: settings };
   try {
     const access = accessTo(source, settings);
-    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
+    const { pin: fresh, problems } = await resolver.resolve(source, version, access, {
       ...request.sharingOf?.(wanted),
       signal,
     });

@@ -1,5 +1,5 @@
 /** Tells of a violation as an event: once for each generation and violation, also when the hub has started anew since. */
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";

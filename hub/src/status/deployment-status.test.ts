@@ -5,7 +5,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { stateOf } from "../rollup/deployment-state.ts";
 import { aDeployment, digestA, digestB, now } from "../testing/objects.ts";

@@ -1,12 +1,9 @@
 /** The status of a HelmOp, from its intent and its Bundle. Pure. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import {
-  type Condition,
-  findCondition,
-  setConditions,
-} from "@flotilla/shared/conditions/condition.ts";
+import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { type Archives, differingArchives } from "../rollup/archives.ts";
 import { worstState } from "../rollup/summarize.ts";
 import { commonVersion, type Tally } from "../rollup/tally.ts";

@@ -2,7 +2,7 @@
  * What of a status cannot wait. A verdict is written at once; that something is on its way may wait for the verdict,
  * which most often comes within a second and then saves the write.
  */
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 
 /** Reasons of conditions that say: wanted, not there yet. */
 const waitingReasons: ReadonlySet<string> = new Set([

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { factsOf, isFactsChange } from "./facts-of.ts";

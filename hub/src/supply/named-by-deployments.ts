@@ -1,7 +1,6 @@
 /** Has followed what the BundleDeployments of all clusters name. */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { type BundleDeployment, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Informer } from "@flotilla/shared/kube/informer.ts";
 import { refOf } from "@flotilla/shared/kube/object.ts";
 import type { Indexers } from "@flotilla/shared/kube/store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ObservedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
 import { planSupplies, planSupply, type SupplySource, type SupplyStep } from "./plan-supplies.ts";
 

@@ -1,6 +1,6 @@
 /** What an agent is to be supplied with, from what it holds, what its deployments name, and what the workspace has. Pure. */
 import type { ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 
 /** What is known of an object of the workspace. */
 export type SupplySource =

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";

@@ -3,7 +3,7 @@
  * and only those are kept whole. Every replica has them, because every replica serves agents.
  */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/object-ref.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";

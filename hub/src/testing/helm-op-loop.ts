@@ -4,7 +4,6 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
@@ -12,6 +11,7 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
 import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import type { HelmOpAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";

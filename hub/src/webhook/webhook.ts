@@ -7,7 +7,7 @@
  */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { webhookSecretType } from "@flotilla/shared/api/names.ts";
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -58,7 +58,7 @@ const refused: WebhookAnswer = { status: 401, text: "the key or the signature is
 
 export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webhook {
   const limit = createRateLimit({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
-  const deliveries = createRecent<true>(keptDeliveries);
+  const deliveries = createLruCache<true>(keptDeliveries);
   const requestPolls = createPollRequests({ rest, clock });
 
   async function keyIn(ref: ObjectRef): Promise<string> {

@@ -1,7 +1,7 @@
 /** A Bundle: what a HelmOp came to, with every version resolved, and the clusters that it goes to. */
 import { z } from "zod";
-import { pinSchema } from "../charts/pin.ts";
 import type { KubeObject } from "../kube/object.ts";
+import { pinSchema } from "../source/pin.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";
 import { conditionsSchema } from "./condition.ts";

@@ -1,9 +1,17 @@
 /** A ClusterRegistrationToken: lets agents enrol clusters in its namespace, for as long as it lives. */
 import { z } from "zod";
 import type { KubeObject } from "../kube/object.ts";
-import { clusterLabelsRules } from "./crd/rules.ts";
-import { duration } from "./duration.ts";
-import { described, fields, integer, plainText, type Typed, text, time } from "./field.ts";
+import {
+  described,
+  duration,
+  fields,
+  integer,
+  plainText,
+  type Typed,
+  text,
+  time,
+} from "./field.ts";
+import { clusterLabelsRules } from "./validation-rules.ts";
 
 /** As many removed clusters as a token remembers; the first of them are forgotten for the last. */
 export const maxRemovedClients = 2_000;

@@ -5,6 +5,7 @@
  * Objects keep fields that they do not know: an object that was written for a newer version comes back whole.
  */
 import { z } from "zod";
+import { durationRule } from "./validation-rules.ts";
 
 /** The type of what a schema describes: deeply readonly, and without a name for fields that the schema does not know. */
 export type Typed<S extends z.ZodType> = Frozen<z.infer<S>>;
@@ -96,6 +97,12 @@ export function list(description: string) {
 export function time(description: string) {
   return described(z.string().nullish(), description, { format: "date-time" });
 }
+
+/** A duration as Go writes it, without a sign: `5m`, `1h30m`, `0`. */
+export const duration = z
+  .string()
+  .max(32)
+  .meta({ "x-kubernetes-validations": [durationRule] });
 
 /** A count, or a share such as `10%`. */
 export function countOrShare(description: string, { absent }: { readonly absent?: string } = {}) {

@@ -3,10 +3,9 @@ import { z } from "zod";
 import type { KubeObject } from "../kube/object.ts";
 import { bundleSpecFields } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
-import { chartSourceRules, releaseNameRule } from "./crd/rules.ts";
-import { duration } from "./duration.ts";
 import {
   described,
+  duration,
   fields,
   flag,
   freeForm,
@@ -31,6 +30,7 @@ import {
   resourceCountsSchema,
   resourceStates,
 } from "./summary.ts";
+import { chartSourceRules, releaseNameRule } from "./validation-rules.ts";
 
 /** As everywhere else, with rules that the API server can afford in this one place only. */
 const checkedHelmOptions = helmOptionsSchema

@@ -154,3 +154,23 @@ export const offlineClustersFields = {
 export type OfflineCluster = Typed<typeof offlineClusterSchema>;
 
 export type BundleState = (typeof bundleStates)[number];
+
+export interface DeploymentObservation {
+  /** The desired content is the applied one. */
+  readonly isApplied: boolean;
+  /** The last attempt to apply it failed. */
+  readonly hasFailed: boolean;
+  readonly isReady: boolean;
+  /** A newer content waits behind the rollout. */
+  readonly isHeldBack: boolean;
+  /** An installed object was changed by somebody else. */
+  readonly isModified: boolean;
+}
+
+/** The state of a deployment that is counted and that dependencies wait for. The precedence is Fleet's. */
+export function bundleStateOf(observed: DeploymentObservation): BundleState {
+  if (!observed.isApplied) return observed.hasFailed ? "ErrApplied" : "WaitApplied";
+  if (!observed.isReady) return "NotReady";
+  if (observed.isHeldBack) return "OutOfSync";
+  return observed.isModified ? "Modified" : "Ready";
+}

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type Condition,
-  findCondition,
-  maxMessageLength,
-  setCondition,
-  setConditions,
-} from "./condition.ts";
+import type { Condition } from "../api/condition.ts";
+import { findCondition, maxMessageLength, setCondition, setConditions } from "./condition.ts";
 
 const then = "2026-03-01T10:00:00Z";
 const now = "2026-03-01T10:05:00Z";

@@ -1,8 +1,6 @@
 /** Reading and setting conditions. Pure: lists are never changed in place. */
 import type { Condition } from "../api/condition.ts";
 
-export type { Condition } from "../api/condition.ts";
-
 /** What a loop has to say; the times are added here. */
 export interface NewCondition {
   readonly type: string;

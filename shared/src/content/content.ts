@@ -7,12 +7,12 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { objectRefSchema } from "../api/bundle-deployment.ts";
 import type { Typed } from "../api/field.ts";
 import { labelSelectorSchema } from "../api/label-selector.ts";
-import { objectRefSchema } from "../api/object-ref.ts";
-import { archiveDigest, type Pin, pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
+import { archiveDigest, type Pin, pinSchema } from "../source/pin.ts";
 import type { Values } from "../values/merge-values.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { formatObjectRef, parseObjectRef } from "../api/object-ref.ts";
+import { formatObjectRef, parseObjectRef } from "../api/bundle-deployment.ts";
 import { packClusterInfo, unpackClusterInfo } from "./cluster-info.ts";
 import {
   packReferencedObject,

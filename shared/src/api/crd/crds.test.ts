@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv } from "ajv";
-import { allCrds, type CustomResourceDefinition } from "./crds.ts";
-import { renderCrd } from "./render-crd.ts";
+import { allCrds, type CustomResourceDefinition, renderCrd } from "./crds.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 const crds = allCrds();

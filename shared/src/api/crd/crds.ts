@@ -1,4 +1,5 @@
 /** The CustomResourceDefinitions of the product's kinds. */
+import { stringify } from "yaml";
 import { type KindDefinition, kinds, type PrinterColumn } from "./kinds.ts";
 import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
 
@@ -96,4 +97,10 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
     },
     ...(!specMayBeAbsent && { required: ["spec"] }),
   };
+}
+
+/** A CRD as YAML. */
+export function renderCrd(crd: CustomResourceDefinition): string {
+  // Anchors are valid YAML, but unusual in a manifest.
+  return stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 });
 }

@@ -5,6 +5,7 @@
  * says otherwise), so it is rewritten here. What is kept of a field beside that is the meta that its schema carries.
  */
 import { z } from "zod";
+import type { ValidationRule } from "../validation-rules.ts";
 
 /** A node of a CRD's schema. */
 export interface StructuralSchema {
@@ -31,12 +32,6 @@ export interface StructuralSchema {
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-map-type"?: "atomic";
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
-}
-
-/** A rule in CEL, and what a person reads who breaks it. */
-export interface ValidationRule {
-  readonly rule: string;
-  readonly message: string;
 }
 
 /** What zod makes of a schema: the subset of JSON Schema that our schemas lead to. */
