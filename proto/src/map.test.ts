@@ -52,15 +52,15 @@ function assertSame(actual: unknown, expected: unknown): void {
 }
 
 describe("a message survives the wire unchanged", () => {
-  test("from an agent", () => {
+  test("of an agent", () => {
     fc.assert(fc.property(agentMessage, (message) => assertSame(sent.agent(message), message)));
   });
 
-  test("from a hub", () => {
+  test("of a hub", () => {
     fc.assert(fc.property(hubMessage, (message) => assertSame(sent.hub(message), message)));
   });
 
-  test("when an agent enrols", () => {
+  test("a request to enrol", () => {
     const request: EnrollRequest = {
       token: "t",
       certificateRequest: Buffer.from([1, 2]),
@@ -74,7 +74,7 @@ describe("a message survives the wire unchanged", () => {
     assertSame(sent.request(unnamed), unnamed);
   });
 
-  test("when a hub answers an enrolment", () => {
+  test("a response to an enrolment", () => {
     const response: EnrollResponse = {
       certificate: { chainPem: "chain", authoritiesPem: "authorities" },
       hubId: "h",

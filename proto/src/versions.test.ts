@@ -76,7 +76,7 @@ describe("two sides negotiate", () => {
     );
   });
 
-  test("and a range reads as a sentence", () => {
+  test("and describe a range", () => {
     assert.equal(describeVersions({ oldest: 1, newest: 1 }), "version 1");
     assert.equal(describeVersions({ oldest: 1, newest: 3 }), "versions 1 to 3");
   });

@@ -79,7 +79,7 @@ export function badChanges(world: World): readonly BadChange[] {
       name: "token",
       what: "an address with a token that is not good",
       change: atRepo(`${odd.at("unauthorized")}?token=${password}`),
-      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: helmSecretName has to name a secret that has some for this host; it is tried/,
+      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: set helmSecretName to a Secret that has credentials for this host; it is tried/,
     },
     {
       name: "host",
@@ -103,7 +103,7 @@ export function badChanges(world: World): readonly BadChange[] {
       change: atRepo(odd.at("unauthorized")),
       says: fromIndex(
         "unauthorized",
-        "401 Unauthorized \\(who are you\\?\\); no credentials are set: helmSecretName has to name a secret that has some for this host",
+        "401 Unauthorized \\(who are you\\?\\); no credentials are set: set helmSecretName to a Secret that has credentials for this host",
       ),
     },
     {

@@ -132,7 +132,7 @@ describe("a real registry", () => {
       [
         { ...trusted, password: "wrong-one" },
         "REGISTRY_UNAUTHORIZED",
-        /the credentials of the secret are not accepted/,
+        /the credentials of the Secret are not accepted/,
       ],
       [user, "REGISTRY_UNREACHABLE", /an authority that is not trusted/],
     ] as const;

@@ -66,7 +66,7 @@ describe("a HelmOp's chart", () => {
       ["a repo with a password", { repo: "https://me:pw@h", chart: "x" }, /helmSecretName/],
     ];
   for (const [name, reference, message] of refused) {
-    it(`is refused: ${name}`, () => {
+    it(`is rejected: ${name}`, () => {
       const response = classifySource(reference);
 
       assert.ok(response instanceof AppError);

@@ -24,7 +24,7 @@ export interface HttpLocation {
 
 export type SourceLocation = ArchiveLocation | OciLocation | HttpLocation;
 
-/** The part of `spec.helm` that names a chart. */
+/** The fields of `spec.helm` that name a chart. */
 export interface ChartReference {
   readonly chart?: string | null | undefined;
   readonly repo?: string | null | undefined;

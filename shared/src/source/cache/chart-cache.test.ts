@@ -202,7 +202,7 @@ describe("a chart that does not match its pin", () => {
       "may not be read",
       (_, r) => send(r, 403, "pw is no good"),
       "REGISTRY_UNAUTHORIZED",
-      /403 Forbidden \(\*\*\* is no good\); the credentials of the secret do not allow this/,
+      /403 Forbidden \(\*\*\* is no good\); the credentials of the Secret do not permit this/,
     ],
   ];
   for (const [name, respond, code, message] of cases) {

@@ -1,4 +1,4 @@
-/** Whatever a repository answers, the error says what was asked of whom and what came back, and others go on. */
+/** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accessTo } from "../access.ts";
@@ -9,7 +9,7 @@ import { createTestClient } from "../testing/test-client.ts";
 import { registryOf, testChart } from "../testing/test-registry.ts";
 import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
 
-/** Longer than anything that is answered here takes, and short enough to wait for. */
+/** Timeouts longer than any good response takes, and short enough for a test. */
 const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
 
 interface Asked {
@@ -67,7 +67,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "401",
     respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
     code: "REGISTRY_UNAUTHORIZED",
-    says: /^401 Unauthorized; no credentials are set: helmSecretName has to name a secret that has some for this host$/,
+    says: /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
   },
   {
     name: "403",
@@ -79,7 +79,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "429 with Retry-After in seconds",
     respond: (_, response) => send(response, 429, "", { "retry-after": "90" }),
     code: "REGISTRY_RATE_LIMITED",
-    says: /^429 Too Many Requests; it asks to come back in 90 s$/,
+    says: /^429 Too Many Requests; the server asks to retry in 90 s$/,
     retryAfterMs: 90_000,
   },
   {
@@ -96,7 +96,7 @@ const badAnswers: readonly BadAnswer[] = [
   {
     name: "503 with Retry-After",
     respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
-    says: /^503 Service Unavailable \(down\); it asks to come back in 7 s$/,
+    says: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
     retryAfterMs: 7_000,
   },
   {
@@ -114,7 +114,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "nothing: it stays silent",
     respond: () => undefined,
     isBelow: true,
-    says: /^connected, but no response came$/,
+    says: /^the server accepted the connection, but did not respond$/,
   },
   {
     name: "half an response, and hangs up",
@@ -130,7 +130,7 @@ const badAnswers: readonly BadAnswer[] = [
     respond: (_, response) =>
       void response.writeHead(200, { "content-length": "1000" }).write('{"tags": ['),
     isBelow: true,
-    says: /^the response stopped in the middle$/,
+    says: /^the response stopped before its end$/,
   },
   {
     name: "a redirect in a circle",
@@ -143,7 +143,7 @@ const badAnswers: readonly BadAnswer[] = [
 describe("a good repository beside a bad one", { concurrency: true }, () => {
   for (const { what, source, wanted, path, ...codes } of repositories) {
     for (const bad of badAnswers) {
-      it(`is resolved, and the bad one is told, when ${what} is answered with ${bad.name}`, async () => {
+      it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {
         await using broken = await startTestServer(bad.respond);
         await using good = await startTestServer((request, response) =>
           request.path === "/index.yaml"
@@ -193,7 +193,7 @@ describe("a list of 10,000 tags in pages", () => {
   };
   const manifests = registryOf({ "1.0.9999": testChart("last") });
 
-  it("is read to its end, where the newest is", async () => {
+  it("is read to its end, where the newest tag is", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.includes("/tags/") ? page(request, response) : manifests(request, response),
     );
@@ -206,7 +206,7 @@ describe("a list of 10,000 tags in pages", () => {
     assert.equal(server.seen.length, tags.length / pageSize + 1);
   });
 
-  it("is not taken for whole when one page is missing: an older version would be chosen", async () => {
+  it("is not complete when one page is missing, because an older version would be selected", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.endsWith("last=5000") ? send(response, 500) : page(request, response),
     );
@@ -231,7 +231,7 @@ describe("an index with broken entries", () => {
     "-",
   ];
 
-  it("gives the good one, and names the broken ones", async () => {
+  it("resolves the valid one, and reports the others", async () => {
     const text = `apiVersion: v1\nentries:\n  broken: 17\n  web:\n  ${entries.join("\n  ")}\n  nothing:\n`;
     await using server = await startTestServer((_, response) => send(response, 200, text));
     await using client = createTestClient();

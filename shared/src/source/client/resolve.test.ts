@@ -1,4 +1,4 @@
-/** Every form of source and version that a HelmOp can have, and what it comes to. */
+/** Every kind of source and form of version that a HelmOp can have, and the pin that it resolves to. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accessTo } from "../access.ts";
@@ -16,7 +16,7 @@ const registry = registryOf({
   latest: testChart("latest"),
 });
 
-/** One server that is a repository of both kinds. */
+/** One server that is a repository and a registry. */
 function startBoth(): Promise<TestServer> {
   return startTestServer((request, response) =>
     request.path === "/index.yaml" ? send(response, 200, index) : registry(request, response),
@@ -55,7 +55,7 @@ const versions: readonly (readonly [form: string, wanted: string, version: strin
   ["a constraint that names a prerelease", ">=2.0.0-0", "2.0.0-rc.1"],
   ["a constraint that a prerelease alone would satisfy", "^2", "CHART_VERSION_NOT_FOUND"],
   ["a version that is not there", "9.9.9", "CHART_VERSION_NOT_FOUND"],
-  ["what is no constraint", "newest", "VERSION_CONSTRAINT_INVALID"],
+  ["an invalid constraint", "newest", "VERSION_CONSTRAINT_INVALID"],
   ["spaces alone", " ", "VERSION_CONSTRAINT_INVALID"],
 ];
 
@@ -87,7 +87,7 @@ describe("a version", () => {
 });
 
 describe("an archive at an address", () => {
-  it("is its own pin, and nobody is asked", async () => {
+  it("is its own pin, without a request", async () => {
     await using server = await startBoth();
     const url = `${server.origin}/web-1.0.0.tgz`;
 
@@ -101,7 +101,7 @@ describe("an index that points elsewhere", () => {
     ["another host", "https://cdn.example.com/web.tgz", "https://cdn.example.com/web.tgz"],
     ["another path of its own host", "/files/web.tgz", "/files/web.tgz"],
     [
-      "no place that a chart can be at",
+      "an address that is not HTTP",
       "file:///etc/passwd",
       /is at file:\/\/\/etc\/passwd, want https/,
     ],
@@ -112,7 +112,7 @@ describe("an index that points elsewhere", () => {
     ],
   ];
   for (const [name, url, pinned] of elsewhere) {
-    it(`at ${name} is ${typeof pinned === "string" ? "pinned there" : "refused"}`, async () => {
+    it(`at ${name} is ${typeof pinned === "string" ? "pinned there" : "rejected"}`, async () => {
       await using server = await startTestServer((_, response) =>
         send(response, 200, indexText({ web: [{ version: "1.0.0", url }] })),
       );

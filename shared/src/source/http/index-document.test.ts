@@ -46,7 +46,7 @@ describe("an index", () => {
     });
   }
 
-  it("may call a chart like a part of JavaScript", () => {
+  it("may have charts with the names of JavaScript's own properties", () => {
     assert.deepEqual(
       versions(
         '{"apiVersion":"v1","entries":{"__proto__":[{"name":"p","version":"1.0.0"}]}}',

@@ -20,7 +20,7 @@ function withReader(
   };
 }
 
-/** Read in two pieces. */
+/** Read in two blocks. */
 async function packed(reader: IndexReader, source: string, parseAll = false): Promise<PackedIndex> {
   const intake = reader.begin({ parseAll });
   const bytes = new TextEncoder().encode(source);
@@ -44,7 +44,7 @@ for (const [where, options] of [
   ["at once", { inlineBytes: 1e6 }],
   ["in the thread", { inlineBytes: 0 }],
 ] as const) {
-  describe(`an index that is read ${where}`, () => {
+  describe(`an index that is parsed ${where}`, () => {
     for (const parseAll of [false, true]) {
       it(
         `is ${parseAll ? "parsed whole" : "cut"}`,
@@ -85,14 +85,14 @@ describe("an index of an unusual layout", () => {
     withReader({ inlineBytes: 0, maxWholeBytes: 100 }, async (reader) => {
       await assert.rejects(
         packed(reader, late),
-        /it is not laid out as helm repo index does it, and larger than 100 bytes/,
+        /it does not have the layout that helm repo index writes, and is larger than 100 bytes/,
       );
       assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
     }),
   );
 });
 
-describe("the thread that reads indexes", () => {
+describe("the worker thread of indexes", () => {
   it(
     "stays while an index is on its way, and takes several at once",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
@@ -122,7 +122,7 @@ describe("the thread that reads indexes", () => {
   it(
     "gives up a text that takes too long",
     withReader({ inlineBytes: 0, timeoutMs: 0 }, async (reader) => {
-      await assert.rejects(packed(reader, text), /could not be read within 0 s/);
+      await assert.rejects(packed(reader, text), /not parsed within 0 s/);
     }),
   );
 
@@ -131,11 +131,11 @@ describe("the thread that reads indexes", () => {
     withReader({ inlineBytes: 0, maxHeapMegabytes: 16 }, async (reader) => {
       const huge = `apiVersion: v1\nentries: {x: [${"{version: 1.0.0, name: x}, ".repeat(300_000)}]}`;
 
-      await assert.rejects(packed(reader, huge, true), /it could not be read: .*memory/);
+      await assert.rejects(packed(reader, huge, true), /the parser failed: .*memory/);
     }),
   );
 
-  it("leaves nobody waiting when it is closed", async () => {
+  it("rejects pending reads when it is closed", async () => {
     const reader = createIndexReader({ inlineBytes: 0 });
     const rejected = assert.rejects(packed(reader, text), /closed/);
 

@@ -28,7 +28,7 @@ async function versionAt(
 }
 
 describe("an HTTP repository", () => {
-  it("is asked with a condition once it is known, by ETag or by date", async () => {
+  it("is fetched again with a conditional request, by ETag and date", async () => {
     let text = index;
     await using server = await startTestServer(({ headers }, response) => {
       if (headers["if-none-match"] === `"${text.length}"`) return send(response, 304);
@@ -50,7 +50,7 @@ describe("an HTTP repository", () => {
     assert.deepEqual(server.paths(), ["/index.yaml", "/index.yaml", "/index.yaml"]);
   });
 
-  it("is asked once by all who ask at the same time, for whatever chart", async () => {
+  it("is fetched once for all callers at the same time, for any chart", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient();
 
@@ -66,7 +66,7 @@ describe("an HTTP repository", () => {
     );
   });
 
-  it("is not asked again when what it answered lately is good enough, whatever that was", async () => {
+  it("serves results and failures from the cache when they are fresh enough", async () => {
     let status = 200;
     await using server = await startTestServer((_, response) => send(response, status, index));
     const clock = createFakeClock();
@@ -94,7 +94,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 3);
   });
 
-  it("is asked anew on an occasion of its own, though somebody else has asked just before", async () => {
+  it("is fetched again for a trigger, although another request is under way", async () => {
     const held: (() => void)[] = [];
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let text = index;
@@ -112,7 +112,7 @@ describe("an HTTP repository", () => {
     text = indexText({ x: ["7.0.0"] });
     const asked = [resolve("pushed"), resolve("pushed")];
     await arrivals[1]?.promise;
-    // The later response comes first.
+    // The response to the later request comes first.
     for (const response of held.toReversed()) response();
     await begun;
 
@@ -121,7 +121,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("is another one for other credentials", async () => {
+  it("is cached separately for other credentials", async () => {
     await using server = await startTestServer(({ headers }, response) => {
       send(response, headers.authorization === undefined ? 401 : 200, index, { etag: '"a"' });
     });
@@ -137,7 +137,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen[1]?.headers["if-none-match"], undefined);
   });
 
-  it("may be packed, keep its query, and lie below a path", async () => {
+  it("may be compressed, have a query, and be below a path", async () => {
     await using server = await startTestServer(({ path, headers }, response) => {
       const answers =
         path === "/stable/index.yaml?token=t" && headers["accept-encoding"] === "gzip";
@@ -155,7 +155,7 @@ describe("an HTTP repository", () => {
     });
   });
 
-  it("is trusted by its own authority", async () => {
+  it("is verified with the authority of the access", async () => {
     const certificate = await issueTestCertificate();
     await using server = await startTestServer((_, response) => send(response, 200, index), {
       certificate,
@@ -177,7 +177,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("is shown a client certificate", async () => {
+  it("is sent a client certificate", async () => {
     const certificate = await issueTestCertificate();
     const { certPem, keyPem, caPem } = await issueTestCertificate("client");
     await using server = await startTestServer((_, response) => send(response, 200, index), {
@@ -199,7 +199,7 @@ describe("an HTTP repository", () => {
     });
   });
 
-  it("says which part of its secret cannot be read, and not what is in it", async () => {
+  it("reports an invalid certificate of its Secret without its content", async () => {
     await using client = createTestClient();
     const clientCertificate = {
       certPem: "-----BEGIN CERTIFICATE-----\nhidden\n-----END CERTIFICATE-----",
@@ -209,7 +209,7 @@ describe("an HTTP repository", () => {
     await assert.rejects(
       versionAt(client, "https://127.0.0.1:1", "1.x", { clientCertificate }),
       (thrown: Error) => {
-        assert.match(thrown.message, /cannot be read as PEM/);
+        assert.match(thrown.message, /are not valid PEM$/);
         assert.doesNotMatch(thrown.message, /hidden/);
         return true;
       },
@@ -218,7 +218,7 @@ describe("an HTTP repository", () => {
 });
 
 describe("an index", () => {
-  it("is parsed whole when a chart's part means something only in the whole", async () => {
+  it("is parsed as a whole when the part of a chart is not valid alone", async () => {
     const shared =
       "apiVersion: v1\nentries:\n  y:\n  - &one {name: x, version: 1.5.0, urls: [x.tgz]}\n  x:\n  - *one\n";
     await using server = await startTestServer(({ headers }, response) => {
@@ -275,7 +275,7 @@ describe("an index", () => {
       /unexpected end of file/,
     ],
     [
-      "in an encoding that was not asked for",
+      "in an encoding that the request does not accept",
       (_, response) => send(response, 200, index, { "content-encoding": "br" }),
       "INDEX_FETCH",
       /encoding br/,
@@ -288,7 +288,7 @@ describe("an index", () => {
     ],
   ];
   for (const [name, respond, code, message] of answers) {
-    it(`that is ${name} gives an error that says so`, async () => {
+    it(`that is ${name} gives an error for it`, async () => {
       await using server = await startTestServer(respond);
       await using client = createTestClient({ maxIndexBytes: 5000 });
 
@@ -302,7 +302,7 @@ describe("an index", () => {
     });
   }
 
-  it("that does not come in time is given up", async () => {
+  it("that does not arrive in time is reported", async () => {
     await using server = await startTestServer(
       (_, response) => void response.writeHead(200).write("apiVersion"),
     );
@@ -314,7 +314,7 @@ describe("an index", () => {
     });
   });
 
-  it("that nobody waits for any more is not read on", async () => {
+  it("is not read on when all callers have aborted", async () => {
     const given = new AbortController();
     await using server = await startTestServer((_, response) => {
       response.on("close", () => given.abort());
@@ -347,7 +347,7 @@ describe("a repository that cannot be reached", () => {
     });
   });
 
-  it("speaks plain HTTP where TLS is expected", async () => {
+  it("serves HTTP instead of HTTPS", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient();
 

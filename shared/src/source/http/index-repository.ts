@@ -81,71 +81,6 @@ export function createIndexRepository(
     maxFailures,
   });
 
-  async function load({ url, access, known, parseAll, signal }: IndexLoad): Promise<CachedIndex> {
-    const response = await deps.exchange({
-      method: "GET",
-      url,
-      access,
-      authorization: homeAuthorization(access, url),
-      headers: {
-        accept: "application/yaml, text/yaml, application/json, */*;q=0.5",
-        "accept-encoding": "gzip",
-        ...conditions(known),
-      },
-      timeoutMs: options.timeoutMs,
-      signal,
-      errorKind: chartErrors.INDEX_FETCH,
-    });
-    if (response.status === 304 && known !== undefined) {
-      await discard(response.body);
-      return known;
-    }
-    if (response.status !== 200)
-      throw await responseError(response, access, chartErrors.INDEX_FETCH);
-    return parse(response, known, parseAll);
-  }
-
-  async function parse(
-    response: Exchange,
-    known: CachedIndex | undefined,
-    parseAll: boolean,
-  ): Promise<CachedIndex> {
-    const invalid = (thrown: unknown) =>
-      new AppError(
-        chartErrors.INDEX_INVALID,
-        `${response.request}: invalid index: ${messageOf(thrown)}`,
-        { cause: thrown },
-      );
-    const limit = { maxBytes: options.maxIndexBytes, tooLarge: chartErrors.INDEX_TOO_LARGE };
-    deps.reader.expect(Number(response.header("content-length") ?? 0));
-    const intake = deps.reader.begin({ parseAll });
-    try {
-      const { digest } = await passBody(response, limit, (chunk) =>
-        intake.add(chunk).catch((thrown: unknown) => {
-          throw invalid(thrown);
-        }),
-      );
-      const validators = {
-        etag: response.header("etag"),
-        lastModified: response.header("last-modified"),
-      };
-      if (known?.digest === digest) return { ...known, ...validators };
-      const index = await intake.finish().catch((thrown: unknown) => {
-        throw invalid(thrown);
-      });
-      return {
-        index,
-        positions: new Map(index.names.map((name, at) => [name, at])),
-        charts: createLruCache(maxCachedCharts),
-        digest,
-        ...validators,
-        parsedAll: parseAll,
-      };
-    } finally {
-      intake.drop();
-    }
-  }
-
   /** The index in a state that is fresh enough for the query. */
   function current(url: URL, query: IndexQuery, parseAll: boolean): Promise<CachedIndex> {
     const { access, since, trigger, signal } = query;
@@ -155,7 +90,7 @@ export function createIndexRepository(
     const known = latest !== undefined && accepts(latest) ? latest : undefined;
     const variant = String(parseAll);
     return requests.get(key, { since, trigger, signal, variant, accepts }, (shared) =>
-      load({
+      load(deps, options, {
         url,
         access,
         known,
@@ -200,6 +135,82 @@ export function createIndexRepository(
       );
     },
   };
+}
+
+/** Fetches an index, conditionally when it is known, and parses it when it has changed. */
+async function load(
+  deps: IndexRepositoryDeps,
+  options: IndexRepositoryOptions,
+  { url, access, known, parseAll, signal }: IndexLoad,
+): Promise<CachedIndex> {
+  const response = await deps.exchange({
+    method: "GET",
+    url,
+    access,
+    authorization: homeAuthorization(access, url),
+    headers: {
+      accept: "application/yaml, text/yaml, application/json, */*;q=0.5",
+      "accept-encoding": "gzip",
+      ...conditions(known),
+    },
+    timeoutMs: options.timeoutMs,
+    signal,
+    errorKind: chartErrors.INDEX_FETCH,
+  });
+  if (response.status === 304 && known !== undefined) {
+    await discard(response.body);
+    return known;
+  }
+  if (response.status !== 200) throw await responseError(response, access, chartErrors.INDEX_FETCH);
+  return parse(deps.reader, response, { known, parseAll, maxBytes: options.maxIndexBytes });
+}
+
+interface ParseOptions {
+  readonly known: CachedIndex | undefined;
+  readonly parseAll: boolean;
+  readonly maxBytes: number;
+}
+
+/** Parses an index while it arrives; one with the digest of the known one is not parsed again. */
+async function parse(
+  reader: IndexReader,
+  response: Exchange,
+  { known, parseAll, maxBytes }: ParseOptions,
+): Promise<CachedIndex> {
+  const invalid = (thrown: unknown) =>
+    new AppError(
+      chartErrors.INDEX_INVALID,
+      `${response.request}: invalid index: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  const limit = { maxBytes, tooLarge: chartErrors.INDEX_TOO_LARGE };
+  reader.expect(Number(response.header("content-length") ?? 0));
+  const intake = reader.begin({ parseAll });
+  try {
+    const { digest } = await passBody(response, limit, (chunk) =>
+      intake.add(chunk).catch((thrown: unknown) => {
+        throw invalid(thrown);
+      }),
+    );
+    const validators = {
+      etag: response.header("etag"),
+      lastModified: response.header("last-modified"),
+    };
+    if (known?.digest === digest) return { ...known, ...validators };
+    const index = await intake.finish().catch((thrown: unknown) => {
+      throw invalid(thrown);
+    });
+    return {
+      index,
+      positions: new Map(index.names.map((name, at) => [name, at])),
+      charts: createLruCache(maxCachedCharts),
+      digest,
+      ...validators,
+      parsedAll: parseAll,
+    };
+  } finally {
+    intake.drop();
+  }
 }
 
 function conditions(known: CachedIndex | undefined): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-/** The manifest behind a tag: its digest, computed over its bytes, and the layer that is the chart's archive. */
+/** The manifest of a tag: its digest, computed over its bytes, and the layer with the archive of the chart. */
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import type { RepositoryAccess } from "../access.ts";
@@ -41,22 +41,22 @@ const manifestSchema = z.object({
     .optional(),
 });
 
-/** The digest that a tag points to now, as the registry says it in a header; undefined when it does not. */
+/** The digest that a tag points to, from the header of the registry; undefined without one. */
 export async function tagDigest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<string | undefined> {
-  const response = await askManifest(registry, "HEAD", query);
+  const response = await requestManifest(registry, "HEAD", query);
   await discard(response.body);
   return response.status === 200 ? response.header("docker-content-digest") : undefined;
 }
 
-/** The chart behind a tag; undefined when the repository has no such tag. */
+/** The chart of a tag; undefined when the repository has no such tag. */
 export async function readManifest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<ChartManifest | undefined> {
-  const response = await askManifest(registry, "GET", query);
+  const response = await requestManifest(registry, "GET", query);
   if (response.status === 404) {
     await discard(response.body);
     return undefined;
@@ -72,13 +72,13 @@ export async function readManifest(
   if (claimed?.startsWith("sha256:") === true && claimed !== body.digest) {
     throw new AppError(
       chartErrors.CHART_DIGEST_MISMATCH,
-      `${response.request}: the registry says that the manifest is ${claimed}, but what it sent is ${body.digest}`,
+      `${response.request}: manifest digest mismatch: downloaded ${body.digest}, the header says ${claimed}`,
     );
   }
   return { manifestDigest: body.digest, ...chartLayer(response, body, query) };
 }
 
-function askManifest(
+function requestManifest(
   registry: OciRegistry,
   method: "GET" | "HEAD",
   query: ManifestQuery,

@@ -19,7 +19,7 @@ function at(host: string) {
 }
 
 describe("an OCI repository", () => {
-  it("is read for a constraint by its tags and one manifest", async () => {
+  it("resolves a constraint with the tags and one manifest", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -43,7 +43,7 @@ describe("an OCI repository", () => {
     );
   });
 
-  it("is asked for a version that is named in full without listing its tags", async () => {
+  it("resolves an exact version without listing the tags", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -54,7 +54,7 @@ describe("an OCI repository", () => {
     assert.deepEqual(server.seen.map(asked), ["GET manifests/1.1.0_b.1"]);
   });
 
-  it("is listed after all when the version has another spelling there", async () => {
+  it("lists the tags when an exact version has another spelling", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -67,7 +67,7 @@ describe("an OCI repository", () => {
     );
   });
 
-  it("is not asked again when what it answered lately is good enough, neither for its tags nor for a manifest", async () => {
+  it("serves tags and manifests from the cache when they are fresh enough", async () => {
     await using server = await startTestServer(registryOf(charts));
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
@@ -88,7 +88,7 @@ describe("an OCI repository", () => {
     ]);
   });
 
-  it("costs one HEAD request more when the tag still points to the same", async () => {
+  it("costs one HEAD request when the tag still points to the same manifest", async () => {
     const served = { ...charts };
     await using server = await startTestServer((request, response) =>
       registryOf(served)(request, response),
@@ -119,7 +119,7 @@ describe("an OCI repository", () => {
     assert.equal(server.seen.length, 3);
   });
 
-  it("takes the layer type of old Helms too", async () => {
+  it("supports the layer type of old versions of Helm", async () => {
     const chart = testChart("old", "application/tar+gzip");
     await using server = await startTestServer(registryOf({ "1.0.0": chart }));
     await using client = createTestClient();
@@ -132,7 +132,7 @@ describe("an OCI repository", () => {
 });
 
 describe("a registry on this machine", () => {
-  it("is spoken to without TLS when it does not speak it, and then at once", async () => {
+  it("is used without TLS when it does not support it, and from then on at once", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host.replace("127.0.0.1", "localhost"));
@@ -144,7 +144,7 @@ describe("a registry on this machine", () => {
   });
 });
 
-describe("what a registry answers", () => {
+describe("the response of a registry", () => {
   const index = JSON.stringify({
     schemaVersion: 2,
     mediaType: "application/vnd.oci.image.index.v1+json",
@@ -176,7 +176,7 @@ describe("what a registry answers", () => {
     ],
     ["nothing", registryOf({}), "CHART_VERSION_NOT_FOUND", /lists no tags/],
     [
-      "only names",
+      "only tags that are no versions",
       registryOf({ latest: testChart("x") }),
       "CHART_VERSION_NOT_FOUND",
       /lists one tag, which is not a version/,
@@ -194,25 +194,25 @@ describe("what a registry answers", () => {
       /is a list of images, not a Helm chart/,
     ],
     [
-      "another manifest than it says",
+      "another manifest than the header says",
       registryOf({ "9.9.9": { ...image, manifestDigest: digestOf("other") } }),
       "CHART_DIGEST_MISMATCH",
-      /says that the manifest is sha256:.*, but what it sent is sha256:/,
+      /manifest digest mismatch: downloaded sha256:[0-9a-f]{64}, the header says sha256:/,
     ],
     [
-      "something else for a manifest",
+      "not a manifest",
       (_, r) => send(r, 200, "<html>"),
       "REGISTRY_ANSWER",
       /manifests\/9\.9\.9: the response is not a manifest/,
     ],
     [
-      "that it was asked too often",
+      "a rate limit",
       (_, r) =>
         send(r, 429, '{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}', {
           "retry-after": "7",
         }),
       "REGISTRY_RATE_LIMITED",
-      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); it asks to come back in 7 s/,
+      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); the server asks to retry in 7 s/,
     ],
   ];
   for (const [name, respond, code, message] of answers) {

@@ -7,7 +7,7 @@ import { nextPage } from "./tags.ts";
 
 const tags = Array.from({ length: 10_000 }, (_, at) => `1.0.${at}`);
 
-/** Pages of `size` tags with a link to the next, as the distribution specification has them. */
+/** Pages of `size` tags with a link to the next, as in the distribution specification. */
 function pages(size: number, origin = ""): Respond {
   return ({ path }, response) => {
     const from = Number(new URL(path, "http://x").searchParams.get("from") ?? 0);
@@ -33,14 +33,14 @@ async function list(
 }
 
 describe("the tags of a repository", () => {
-  it("come in as many pages as there are", async () => {
+  it("are listed from all pages", async () => {
     const { count, paths } = await list(pages(300));
 
     assert.equal(count, 10_000);
     assert.equal(paths.length, 34);
   });
 
-  it("are asked for in smaller pages where large ones are refused", async () => {
+  it("are listed in smaller pages when large ones are rejected", async () => {
     const { count, paths } = await list((request, response) => {
       if (request.path.endsWith("n=10000")) return send(response, 405, "");
       return pages(tags.length)(request, response);
@@ -50,7 +50,7 @@ describe("the tags of a repository", () => {
     assert.deepEqual(paths, ["/v2/charts/x/tags/list?n=10000", "/v2/charts/x/tags/list?n=1000"]);
   });
 
-  it("are asked for from another host without credentials", async () => {
+  it("are requested from another host without credentials", async () => {
     await using other = await startTestServer(pages(tags.length));
     await using server = await startTestServer(({ headers }, response) => {
       if (headers.authorization === undefined)
@@ -68,7 +68,7 @@ describe("the tags of a repository", () => {
     assert.equal(other.seen[0]?.headers.authorization, undefined);
   });
 
-  it("that go round in a circle are given up", async () => {
+  it("whose pages link to each other in a loop are not listed", async () => {
     const circle: Respond = (_, response) =>
       send(response, 200, '{"tags":["1.0.0"]}', {
         link: '</v2/charts/x/tags/list?a=1>; rel="next"',
@@ -76,11 +76,11 @@ describe("the tags of a repository", () => {
 
     await assert.rejects(list(circle), {
       code: "REGISTRY_ANSWER",
-      message: /pages go round in a circle/,
+      message: /pages link to each other in a loop/,
     });
   });
 
-  it("that never end are given up", async () => {
+  it("are not listed beyond a limit", async () => {
     let page = 0;
     const endless: Respond = (_, response) =>
       send(response, 200, '{"tags":[]}', {
@@ -93,7 +93,7 @@ describe("the tags of a repository", () => {
     });
   });
 
-  it("are none when the last was deleted", async () => {
+  it("are an empty list when the last one was deleted", async () => {
     const { count } = await list((_, response) =>
       send(response, 200, '{"name":"charts/x","tags":null}'),
     );
@@ -101,7 +101,7 @@ describe("the tags of a repository", () => {
     assert.equal(count, 0);
   });
 
-  it("that no tag could have are left out", async () => {
+  it("with invalid names are skipped", async () => {
     const { count } = await list((_, response) =>
       send(response, 200, '{"tags":["1.0.0","../x","",7]}'),
     );

@@ -1,4 +1,4 @@
-/** All tags of an OCI repository, page by page. */
+/** Lists the tags of an OCI repository, page by page. */
 import { AppError } from "../../errors/app-error.ts";
 import type { RepositoryAccess } from "../access.ts";
 import { chartErrors, RepositoryError } from "../errors.ts";
@@ -11,7 +11,7 @@ const maxPages = 500;
 const maxTags = 100_000;
 const maxPageBytes = 16 * 1024 * 1024;
 const pageTimeoutMs = 60_000;
-/** The first is refused by some: ECR answers 405 to more than 1000. The last leaves the size to the registry. */
+/** ECR rejects more than 1000 with 405. The last leaves the size to the registry. */
 const pageSizes = [10_000, 1000, undefined];
 
 /** The tags in the registry's order. */
@@ -33,15 +33,15 @@ export async function listTags(
     if (next === undefined) return [...tags];
     if (page === maxPages || tags.size > maxTags || seen.has(next.href)) {
       const why = seen.has(next.href)
-        ? "its pages go round in a circle"
+        ? "its pages link to each other in a loop"
         : `it has more than ${maxTags} tags or ${maxPages} pages`;
       throw new AppError(
         chartErrors.REGISTRY_ANSWER,
-        `${response.request}: the list of tags was given up: ${why}`,
+        `${response.request}: listing tags stopped: ${why}`,
       );
     }
     seen.add(next.href);
-    response = await askPage(registry, query, next);
+    response = await requestPage(registry, query, next);
     if (response.status !== 200)
       throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
   }
@@ -62,7 +62,7 @@ type Query = Parameters<typeof listTags>[1];
 
 async function firstPage(registry: OciRegistry, query: Query): Promise<Exchange> {
   for (const size of pageSizes) {
-    const response = await askPage(
+    const response = await requestPage(
       registry,
       query,
       size === undefined ? "tags/list" : `tags/list?n=${size}`,
@@ -92,7 +92,7 @@ function notFound(repository: string, response: RepositoryError): RepositoryErro
   );
 }
 
-function askPage(registry: OciRegistry, query: Query, target: string | URL): Promise<Exchange> {
+function requestPage(registry: OciRegistry, query: Query, target: string | URL): Promise<Exchange> {
   return registry.send({
     method: "GET",
     ...query,
@@ -124,11 +124,11 @@ async function readPage(response: Exchange): Promise<readonly string[]> {
       `${response.request}: the response is not a list of tags`,
     );
   }
-  // A repository whose last tag was deleted has null there.
+  // Null in a repository whose last tag was deleted.
   return Array.isArray(page.tags) ? page.tags.filter(isTag) : [];
 }
 
-/** What the distribution specification takes for a tag, so that it can stand in an address. */
+/** A tag as the distribution specification defines it, so that it is safe in an address. */
 function isTag(tag: unknown): tag is string {
   return typeof tag === "string" && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag);
 }

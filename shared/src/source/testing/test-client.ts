@@ -1,4 +1,4 @@
-/** A chart client for tests: short patience, closed at the end of the test. */
+/** A source client for tests, closed at the end of the test. */
 import {
   createSourceClient,
   type SourceClient,

@@ -50,7 +50,7 @@ describe("a redirect", () => {
     assert.equal(other.seen[0]?.headers.authorization, undefined);
   });
 
-  it("that goes on for ever is given up", async () => {
+  it("is followed a limited number of times", async () => {
     await using server = await startTestServer(({ path }, response) =>
       send(response, 302, "", { location: `${path}a` }),
     );
@@ -63,7 +63,7 @@ describe("a redirect", () => {
     assert.equal(server.seen.length, 6);
   });
 
-  it("to something that is no web address is refused", async () => {
+  it("to an address that is not HTTP is not followed", async () => {
     await using server = await startTestServer((_, response) =>
       send(response, 302, "", { location: "file:///etc/passwd" }),
     );
@@ -76,7 +76,7 @@ describe("a redirect", () => {
 });
 
 describe("a redirect from a server with TLS", () => {
-  it("to another host is followed without the client certificate, which that host asks for", async () => {
+  it("to another host is followed without the client certificate, although that host requests one", async () => {
     const certificate = await issueTestCertificate();
     const { certPem, keyPem, caPem } = await issueTestCertificate("client");
     const options = { certificate, clientCa: caPem };
@@ -98,11 +98,11 @@ describe("a redirect from a server with TLS", () => {
     await assert.rejects(client.list(source, access), { code: "INDEX_FETCH" });
 
     assert.deepEqual(server.paths(), ["/index.yaml", "/here.yaml"]);
-    // It refuses whoever shows none.
+    // It rejects connections without one.
     assert.equal(other.seen.length, 0);
   });
 
-  it("to plain HTTP is refused", async () => {
+  it("to HTTP is not followed", async () => {
     const certificate = await issueTestCertificate();
     await using other = await startTestServer((_, response) => send(response, 200, index));
     await using server = await startTestServer(
@@ -121,7 +121,7 @@ describe("a redirect from a server with TLS", () => {
 });
 
 describe("a request", () => {
-  it("says who asks", async () => {
+  it("has the user agent", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient({ userAgent: "flotilla/1" });
 
@@ -130,7 +130,7 @@ describe("a request", () => {
     assert.equal(server.seen[0]?.headers["user-agent"], "flotilla/1");
   });
 
-  it("is made once more when the server had closed the idle connection", async () => {
+  it("is sent once more when the server closed the idle connection", async () => {
     let fallen = false;
     await using server = await startTestServer((_, response) => {
       if (fallen) return send(response, 200, index);
@@ -144,7 +144,7 @@ describe("a request", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("goes through a proxy where one is set, and not where that is excepted", async () => {
+  it("uses a proxy when one is set, except for excluded hosts", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using proxy = await startTestServer((_, response) => send(response, 200, index));
     await using through = createTestClient({ proxy: { httpProxy: proxy.origin } });
@@ -161,7 +161,7 @@ describe("a request", () => {
 });
 
 describe("a request through a proxy with TLS", () => {
-  it("trusts whom the access trusts, and shows the proxy nothing", async (t) => {
+  it("verifies with the authorities of the access, and sends the proxy no credentials", async (t) => {
     const certificate = await issueTestCertificate();
     await using server = await startTestServer((_, response) => send(response, 200, index), {
       certificate,
@@ -197,8 +197,8 @@ describe("a request through a proxy with TLS", () => {
   });
 });
 
-describe("what a server sends back", () => {
-  it("never brings a secret into a message", async () => {
+describe("a message of a server", () => {
+  it("never puts a secret into an error", async () => {
     await using server = await startTestServer(({ headers }, response) =>
       send(response, 401, `bad ${headers.authorization ?? ""} of me:pw`),
     );
@@ -207,7 +207,7 @@ describe("what a server sends back", () => {
     await assert.rejects(client.list(...versions(server.origin)), (thrown: Error) => {
       assert.match(
         thrown.message,
-        /401 Unauthorized \(bad Basic \*\*\* of me:\*\*\*\); the credentials of the secret are not accepted/,
+        /401 Unauthorized \(bad Basic \*\*\* of me:\*\*\*\); the credentials of the Secret are not accepted/,
       );
       return true;
     });

@@ -1,4 +1,4 @@
-/** What a refusal says: only what was so, and only what can be read. */
+/** The errors for error responses of repositories. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -19,8 +19,8 @@ async function refusedIndex(respond: Respond, settings: AccessSettings): Promise
   );
 }
 
-describe("a refusal", () => {
-  it("has the server's words also where they come packed", async () => {
+describe("an error response", () => {
+  it("has the server's message when it is compressed", async () => {
     const words = gzipSync("come back\nlater");
 
     const message = await refusedIndex(
@@ -31,7 +31,7 @@ describe("a refusal", () => {
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable (come back)");
   });
 
-  it("has no words where they come in an encoding that was not asked for", async () => {
+  it("has no message when it is in an encoding that the request does not accept", async () => {
     const message = await refusedIndex(
       (_, response) => send(response, 503, "\u0001\u0002", { "content-encoding": "br" }),
       {},
@@ -40,7 +40,7 @@ describe("a refusal", () => {
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable");
   });
 
-  it("of another host says that the credentials are not for that one", async () => {
+  it("of another host says that the credentials are not for it", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 403));
 
     const message = await refusedIndex(
@@ -50,11 +50,11 @@ describe("a refusal", () => {
 
     assert.equal(
       message,
-      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the secret were not sent: they are for another host`,
+      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
     );
   });
 
-  it("of an archive at another host says so too", async () => {
+  it("for an archive at another host says so too", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 401));
     await using server = await startTestServer((_, response) =>
       send(
@@ -73,12 +73,12 @@ describe("a refusal", () => {
       {
         code: "REGISTRY_UNAUTHORIZED",
         message:
-          /401 Unauthorized; the credentials of the secret were not sent: they are for another host$/,
+          /401 Unauthorized; the credentials of the Secret were not sent: they are for another host$/,
       },
     );
   });
 
-  it("by a registry that asks for nothing that can be shown says so", async () => {
+  it("of a registry with an unsupported challenge says so", async () => {
     await using server = await startTestServer((_, response) =>
       send(response, 401, "", { "www-authenticate": 'Negotiate realm="r"' }),
     );
@@ -87,7 +87,7 @@ describe("a refusal", () => {
 
     await assert.rejects(client.resolve(source, "1.x", accessTo(source, login)), {
       message:
-        /401 Unauthorized; the credentials of the secret were not sent: it asks for none that can be shown to it$/,
+        /401 Unauthorized; the credentials of the Secret were not sent: the server asks for no supported kind of credentials$/,
     });
   });
 });
