@@ -131,7 +131,7 @@ test("values that are larger than what is distributed are said to be, and nothin
 
   await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
 
-  const said = /options for release default\/web take \d+ bytes, more than the 8388608 that are/;
+  const said = /options of release default\/web have \d+ bytes; the limit is 8388608/;
   assert.match(outcomes.bundles.get(key)?.error ?? "", said);
   assert.equal(deployed(), undefined);
 });

@@ -161,36 +161,36 @@ describe("a packed content", () => {
 
     await assert.rejects(packContent({ ...content, values }), {
       code: "CONTENT_TOO_LARGE",
-      message: /^the options for release apps\/web take \d+ bytes, more than the 8388608/,
+      message: /^the options of release apps\/web have \d+ bytes; the limit is 8388608$/,
     });
   });
 
   const foreign = Buffer.from(JSON.stringify({ format: 2 }));
   const broken = Buffer.from("{");
   const named = (bytes: Buffer) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-  const refused: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
+  const rejected: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
     [
       "that was truncated",
       packed.deploymentId,
       packed.bytes.subarray(0, 40),
-      /it does not decompress/,
+      /it cannot be decompressed/,
     ],
     [
       "of another digest",
       `sha256:${"0".repeat(64)}`,
       packed.bytes,
-      new RegExp(`its bytes have the digest ${packed.deploymentId}`),
+      new RegExp(`digest mismatch: the bytes have ${packed.deploymentId}`),
     ],
     ["of an unknown format", named(foreign), gzipSync(foreign), /expected 1\s+→ at format/],
-    ["that is not JSON", named(broken), gzipSync(broken), /it is no JSON/],
+    ["that is not JSON", named(broken), gzipSync(broken), /it is not JSON/],
     [
       "that decompresses beyond the size limit",
       packed.deploymentId,
       gzipSync(Buffer.alloc(maxContentBytes + 1)),
-      /it does not decompress/,
+      /it cannot be decompressed/,
     ],
   ];
-  for (const [what, deploymentId, bytes, message] of refused) {
+  for (const [what, deploymentId, bytes, message] of rejected) {
     test(`${what} is rejected`, async () => {
       await assert.rejects(unpackContent({ deploymentId, bytes }), {
         code: "CONTENT_INVALID",

@@ -39,7 +39,7 @@ describe("a referenced object", () => {
       (thrown: Error) => {
         assert.match(
           thrown.message,
-          /^invalid Secret source from the hub: its bytes have the digest sha256:[0-9a-f]{64}$/,
+          /^invalid Secret source from the hub: digest mismatch: the bytes have sha256:[0-9a-f]{64}$/,
         );
         return true;
       },

@@ -34,7 +34,7 @@ describe("a HelmOp's chart", () => {
     it(name, () => assert.deepEqual(classifySource(reference), source));
   }
 
-  const refused: readonly (readonly [name: string, reference: ChartReference, message: RegExp])[] =
+  const rejected: readonly (readonly [name: string, reference: ChartReference, message: RegExp])[] =
     [
       [
         "an archive with a repo",
@@ -65,7 +65,7 @@ describe("a HelmOp's chart", () => {
       ],
       ["a repo with a password", { repo: "https://me:pw@h", chart: "x" }, /helmSecretName/],
     ];
-  for (const [name, reference, message] of refused) {
+  for (const [name, reference, message] of rejected) {
     it(`is rejected: ${name}`, () => {
       const response = classifySource(reference);
 

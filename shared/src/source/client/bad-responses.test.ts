@@ -16,7 +16,7 @@ interface Asked {
   readonly what: string;
   readonly source: (server: TestServer) => SourceLocation;
   readonly wanted: string;
-  /** What is asked when the bad response comes. */
+  /** The request that gets the bad response. */
   readonly path: RegExp;
   /** The code of a failure that has none of its own. */
   readonly code: string;
@@ -162,10 +162,10 @@ describe("a good repository beside a bad one", { concurrency: true }, () => {
         assert.equal(failed.status, "rejected");
         const error: unknown = failed.reason;
         assert.ok(error instanceof RepositoryError);
-        const [, address = "", said = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
+        const [, address = "", reason = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
         assert.ok(address.startsWith(broken.origin), error.message);
         assert.match(address, path);
-        assert.match(said, bad.says);
+        assert.match(reason, bad.says);
         assert.equal(
           error.code,
           bad.code ?? (bad.isBelow === true ? codes.unreachable : codes.code),

@@ -62,7 +62,7 @@ const versions: readonly (readonly [form: string, wanted: string, version: strin
 describe("a version", () => {
   for (const [form, wanted, version] of versions) {
     for (const kind of ["an index", "a registry"] as const) {
-      it(`of ${kind} asked for by ${form} (${JSON.stringify(wanted)}) is ${version}`, async () => {
+      it(`of ${kind} requested by ${form} (${JSON.stringify(wanted)}) is ${version}`, async () => {
         await using server = await startBoth();
         const from =
           kind === "an index"

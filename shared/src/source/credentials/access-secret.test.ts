@@ -148,7 +148,7 @@ describe("the Secret of a repository", () => {
     test(`gives ${what}`, () => assert.deepEqual(read(texts, options), settings));
   }
 
-  const refused: readonly (readonly [Texts, string])[] = [
+  const rejected: readonly (readonly [Texts, string])[] = [
     [{ username: planted }, "username is set in the secret, but password isn't"],
     [{ password: planted, username: "" }, "password is set in the secret, but username isn't"],
     [{ "tls.crt": planted }, "tls.crt is set in the secret, but tls.key isn't"],
@@ -179,7 +179,7 @@ describe("the Secret of a repository", () => {
       "the entry for charts.example.com in .dockerconfigjson of the secret has neither auth, nor username and password, nor a token",
     ],
   ];
-  for (const [texts, message] of refused) {
+  for (const [texts, message] of rejected) {
     test(`is rejected: ${message}`, () => {
       const response = read(texts);
 

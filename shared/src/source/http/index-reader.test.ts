@@ -81,7 +81,7 @@ describe("an index of an unusual layout", () => {
   );
 
   it(
-    "is refused when it is too large for that",
+    "is rejected when it is too large for that",
     withReader({ inlineBytes: 0, maxWholeBytes: 100 }, async (reader) => {
       await assert.rejects(
         packed(reader, late),
@@ -94,7 +94,7 @@ describe("an index of an unusual layout", () => {
 
 describe("the worker thread of indexes", () => {
   it(
-    "stays while an index is on its way, and takes several at once",
+    "stays while an index is being received, and parses several at once",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
       const [one, other] = [reader.begin({ parseAll: false }), reader.begin({ parseAll: false })];
       const bytes = new TextEncoder().encode(text);
@@ -110,7 +110,7 @@ describe("the worker thread of indexes", () => {
   );
 
   it(
-    "is started anew after it has ended",
+    "is started again after it has ended",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
       for (let round = 0; round < 3; round++) {
         assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
@@ -120,14 +120,14 @@ describe("the worker thread of indexes", () => {
   );
 
   it(
-    "gives up a text that takes too long",
+    "rejects a text that takes too long",
     withReader({ inlineBytes: 0, timeoutMs: 0 }, async (reader) => {
       await assert.rejects(packed(reader, text), /not parsed within 0 s/);
     }),
   );
 
   it(
-    "does not take the process with it when memory runs out",
+    "does not end the process when it runs out of memory",
     withReader({ inlineBytes: 0, maxHeapMegabytes: 16 }, async (reader) => {
       const huge = `apiVersion: v1\nentries: {x: [${"{version: 1.0.0, name: x}, ".repeat(300_000)}]}`;
 

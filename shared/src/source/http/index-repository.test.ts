@@ -95,13 +95,13 @@ describe("an HTTP repository", () => {
   });
 
   it("is fetched again for a trigger, although another request is under way", async () => {
-    const held: (() => void)[] = [];
+    const pending: (() => void)[] = [];
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let text = index;
     await using server = await startTestServer((_, response) => {
       const now = text;
-      arrivals[held.length]?.resolve();
-      held.push(() => send(response, 200, now));
+      arrivals[pending.length]?.resolve();
+      pending.push(() => send(response, 200, now));
     });
     await using client = createTestClient();
     const from = source(server.origin);
@@ -110,13 +110,13 @@ describe("an HTTP repository", () => {
     await arrivals[0]?.promise;
 
     text = indexText({ x: ["7.0.0"] });
-    const asked = [resolve("pushed"), resolve("pushed")];
+    const triggered = [resolve("pushed"), resolve("pushed")];
     await arrivals[1]?.promise;
     // The response to the later request comes first.
-    for (const response of held.toReversed()) response();
+    for (const response of pending.toReversed()) response();
     await begun;
 
-    for (const { pin } of await Promise.all(asked))
+    for (const { pin } of await Promise.all(triggered))
       assert.equal(pin.kind === "http" && pin.version, "7.0.0");
     assert.equal(server.seen.length, 2);
   });
@@ -336,7 +336,7 @@ describe("an index", () => {
 });
 
 describe("a repository that cannot be reached", () => {
-  it("refuses the connection", async () => {
+  it("rejects the connection", async () => {
     const server = await startTestServer(() => undefined);
     await server[Symbol.asyncDispose]();
     await using client = createTestClient();

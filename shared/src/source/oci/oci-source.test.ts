@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createFakeClock } from "../../clock/testing/fake-clock.ts";
 import { accessTo } from "../access.ts";
 import { createTestClient } from "../testing/test-client.ts";
-import { asked, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
+import { describeRequest, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
 import { type Respond, send, startTestServer } from "../testing/test-server.ts";
 
 const charts = {
@@ -36,7 +36,10 @@ describe("an OCI repository", () => {
       layerDigest,
       layerSizeBytes: archive.length,
     });
-    assert.deepEqual(server.seen.map(asked), ["GET tags/list?n=10000", "GET manifests/1.1.0_b.1"]);
+    assert.deepEqual(server.seen.map(describeRequest), [
+      "GET tags/list?n=10000",
+      "GET manifests/1.1.0_b.1",
+    ]);
     assert.match(
       server.seen[1]?.headers.accept ?? "",
       /application\/vnd\.oci\.image\.manifest\.v1\+json, .*docker/,
@@ -51,7 +54,7 @@ describe("an OCI repository", () => {
     const { pin } = await client.resolve(source, "1.1.0+b.1", access);
 
     assert.equal(pin.kind === "oci" && pin.tag, "1.1.0_b.1");
-    assert.deepEqual(server.seen.map(asked), ["GET manifests/1.1.0_b.1"]);
+    assert.deepEqual(server.seen.map(describeRequest), ["GET manifests/1.1.0_b.1"]);
   });
 
   it("lists the tags when an exact version has another spelling", async () => {
@@ -82,7 +85,7 @@ describe("an OCI repository", () => {
 
     await clock.advance(1);
     await resolve();
-    assert.deepEqual(server.seen.slice(2).map(asked), [
+    assert.deepEqual(server.seen.slice(2).map(describeRequest), [
       "GET tags/list?n=10000",
       "HEAD manifests/1.1.0_b.1",
     ]);
@@ -108,7 +111,7 @@ describe("an OCI repository", () => {
     assert.equal(pin.kind === "oci" && pin.manifestDigest, served["1.0.0"].manifestDigest);
   });
 
-  it("is asked once by all who ask at the same time", async () => {
+  it("is asked once for all callers at the same time", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);

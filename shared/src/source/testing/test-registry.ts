@@ -57,7 +57,7 @@ export function registryOf(charts: Readonly<Record<string, TestChart>>): Respond
 }
 
 /** Method and path without the name of the repository, for the requests that a test expects. */
-export function asked(request: SeenRequest): string {
+export function describeRequest(request: SeenRequest): string {
   return `${request.method} ${request.path.replace(/^\/v2\/[a-z/]+?\/(?=tags|manifests|blobs)/, "")}`;
 }
 

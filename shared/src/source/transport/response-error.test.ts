@@ -9,12 +9,12 @@ import { type Respond, send, startTestServer } from "../testing/test-server.ts";
 
 const login = { username: "me", password: "pw" };
 
-async function refusedIndex(respond: Respond, settings: AccessSettings): Promise<string> {
+async function rejectedIndex(respond: Respond, settings: AccessSettings): Promise<string> {
   await using server = await startTestServer(respond);
   await using client = createTestClient();
   const source = { kind: "http", repository: server.origin, chart: "web" } as const;
   return await client.resolve(source, "", accessTo(source, settings)).then(
-    () => assert.fail("it was not refused"),
+    () => assert.fail("it was not rejected"),
     ({ message }: Error) => message.replaceAll(server.origin, "<here>"),
   );
 }
@@ -23,7 +23,7 @@ describe("an error response", () => {
   it("has the server's message when it is compressed", async () => {
     const words = gzipSync("come back\nlater");
 
-    const message = await refusedIndex(
+    const message = await rejectedIndex(
       (_, response) => send(response, 503, words, { "content-encoding": "gzip" }),
       {},
     );
@@ -32,7 +32,7 @@ describe("an error response", () => {
   });
 
   it("has no message when it is in an encoding that the request does not accept", async () => {
-    const message = await refusedIndex(
+    const message = await rejectedIndex(
       (_, response) => send(response, 503, "\u0001\u0002", { "content-encoding": "br" }),
       {},
     );
@@ -43,7 +43,7 @@ describe("an error response", () => {
   it("of another host says that the credentials are not for it", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 403));
 
-    const message = await refusedIndex(
+    const message = await rejectedIndex(
       (_, response) => send(response, 302, "", { location: `${elsewhere.origin}/i.yaml` }),
       login,
     );
