@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "vitest";
 import { errorReference } from "./error-reference.ts";
 import { type Generator, generators, staleFiles } from "./generators.ts";
 import { root } from "./run.ts";
@@ -27,7 +27,7 @@ test("the error reference has a catalogue wherever in a folder it is declared", 
 
 test("a file that is missing, changed or made by nothing is stale, others are not", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-generate-"));
-  t.after(() => rm(dir, { recursive: true }));
+  t.onTestFinished(() => rm(dir, { recursive: true }));
   await mkdir(join(dir, "own"));
   await writeFile(join(dir, "own/same.txt"), "same");
   await writeFile(join(dir, "own/changed.txt"), "before");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { parseAgentConfig } from "./config.ts";
 
-suite("the agent's flags", () => {
+describe("the agent's flags", () => {
   test("may all be left out", () => {
     const config = parseAgentConfig([], {});
 

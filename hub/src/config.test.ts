@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { parseHubConfig } from "./config.ts";
 
-suite("the hub's configuration", () => {
+describe("the hub's configuration", () => {
   test("names the proxies on the way to repositories, if there are any", () => {
     assert.equal(parseHubConfig([], {}).proxy, undefined);
     assert.deepEqual(parseHubConfig([], { HTTPS_PROXY: "http://proxy:3128" }).proxy, {

@@ -1,7 +1,7 @@
 /** Any bytes from the wire are a message, or rejected with a WireError. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import {
   agentMessageFromWire,
   agentMessageToWire,

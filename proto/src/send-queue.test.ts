@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { createSendQueue } from "./send-queue.ts";
 
 /** A stream whose reader takes one message when the test lets it. */
@@ -28,7 +28,7 @@ function slowStream() {
 
 const fail = (thrown: unknown): void => assert.fail(String(thrown));
 
-suite("queued messages", () => {
+describe("queued messages", () => {
   test("are the latest of each key, in the order of the keys", async () => {
     const stream = slowStream();
     const queue = createSendQueue<string>({ send: stream.send, onError: fail });

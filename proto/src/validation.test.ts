@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { cleanText, isPrintable } from "./validation.ts";
 
 const cases: readonly (readonly [string, string, string])[] = [
@@ -13,7 +13,7 @@ const cases: readonly (readonly [string, string, string])[] = [
   ["is cut to the limit", "a".repeat(11), "a".repeat(10)],
 ];
 
-suite("text from the other side", () => {
+describe("text from the other side", () => {
   for (const [name, value, expected] of cases)
     test(name, () => assert.equal(cleanText(value, name.includes("cut") ? 10 : 100), expected));
 

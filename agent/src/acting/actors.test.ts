@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
 import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { type Actors, createActors } from "./actors.ts";
 
@@ -31,7 +31,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Wo
   const actors = createActors({ connection, namespace, log: silentLog() });
   const ending = new AbortController();
   const running = actors.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -48,7 +48,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Wo
   };
 }
 
-suite("who acts for a deployment", () => {
+describe("who acts for a deployment", () => {
   test("is the account that it names, with the groups of an account", async (t) => {
     const { actors, impersonated } = await setUp(t, "deployer", "fleet-default");
 

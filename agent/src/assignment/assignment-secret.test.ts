@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { assignmentSecret, type HeldAssignment, heldAssignment } from "./assignment-secret.ts";
 
 const held: HeldAssignment = {
@@ -10,7 +10,7 @@ const held: HeldAssignment = {
   withdrawing: false,
 };
 
-suite("an assignment in its Secret", () => {
+describe("an assignment in its Secret", () => {
   for (const [paused, withdrawing] of [
     [false, false],
     [true, false],

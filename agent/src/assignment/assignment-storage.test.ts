@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/packed.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import type { HeldAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
@@ -26,7 +26,7 @@ function heldOf(sizeBytes: number, fields: Partial<HeldAssignment> = {}): HeldAs
   };
 }
 
-suite("a stored assignment", () => {
+describe("a stored assignment", () => {
   for (const [sizeBytes, count] of [
     [0, 1],
     [partBytes, 1],

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import type { Assignment } from "../link/ports.ts";
 import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { heldAssignment } from "./assignment-secret.ts";
@@ -39,7 +39,7 @@ function setUp(rest = createMemoryRest()) {
   return { rest, assignments, changes, stored };
 }
 
-suite("what a cluster was assigned", () => {
+describe("what a cluster was assigned", () => {
   test("is stored, told, and there again after a restart", async () => {
     const { rest, assignments, changes } = setUp();
 
@@ -178,7 +178,7 @@ suite("what a cluster was assigned", () => {
   });
 });
 
-suite("a withdrawal", () => {
+describe("a withdrawal", () => {
   test("is stored, so that a restart goes on with it", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);

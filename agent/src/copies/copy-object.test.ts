@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import { describe, test } from "vitest";
 import { type CopyObject, type CopyStep, planCopy } from "./copy-object.ts";
 
 const place = { namespace: "shop", owner: "web" };
@@ -21,7 +21,7 @@ function copyOf(step: CopyStep): CopyObject {
   return step.kind === "none" ? { metadata: { name: "" } } : step.object;
 }
 
-suite("a copy of what the hub supplied", () => {
+describe("a copy of what the hub supplied", () => {
   test("has its type, data, labels and annotations, and says for which deployment it was made", () => {
     assert.deepEqual(plan(undefined, { ...object, annotations: { note: "n" } }), {
       kind: "create",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import { describe, test } from "vitest";
 import { heldAs } from "../testing/held-as.ts";
 import { createCopyWanters } from "./copy-wanters.ts";
 
@@ -17,7 +17,7 @@ const list = await Promise.all([
 ]);
 const wanters = createCopyWanters({ list: () => list });
 
-suite("a copy is wanted", () => {
+describe("a copy is wanted", () => {
   const cases: readonly (readonly [string, ObjectRef, string, readonly string[]])[] = [
     ["by all that name it and stay, whatever holds them up", login, "shop", ["one", "paused"]],
     ["in another namespace by those that are there", login, "other", ["elsewhere"]],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { chartsOwn, crdsOf, withKeptCrds } from "./crd-documents.ts";
 
 const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
@@ -9,7 +9,7 @@ const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
 const named = "metadata:\n  name: cars.example.com";
 const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: CustomResourceDefinition\n";
 
-suite("of a manifest's CustomResourceDefinitions", () => {
+describe("of a manifest's CustomResourceDefinitions", () => {
   const cases: readonly (readonly [
     what: string,
     manifest: string,
@@ -76,7 +76,7 @@ suite("of a manifest's CustomResourceDefinitions", () => {
   }
 });
 
-suite("of a manifest by which Helm leaves them", () => {
+describe("of a manifest by which Helm leaves them", () => {
   const own = "# by Flotilla, unless deleteCRDResources";
   const cases: readonly (readonly [what: string, before: string, after: string])[] = [
     [
@@ -189,7 +189,7 @@ const metadataLines = fc
     return [`metadata:${comment}`, ...blank, ...indented(depth, parts)].join("\n");
   });
 
-suite("however a definition is written", () => {
+describe("however a definition is written", () => {
   test("it gets the annotation and nothing else, once, and loses it to the byte where it had a place for it", () => {
     fc.assert(
       fc.property(metadataLines, fc.boolean(), (metadata, isLast) => {

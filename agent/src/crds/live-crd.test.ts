@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { crdFieldManager, handOver, policyChange } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";
@@ -42,7 +42,7 @@ const given = {
   "meta.helm.sh/release-namespace": "shop",
 };
 
-suite("of a definition in the cluster", () => {
+describe("of a definition in the cluster", () => {
   const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, own: unknown])[] = [
     ["that is to stay the annotation is applied", {}, true, keep],
     [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Dependency } from "@flotilla/shared/content/content.ts";
+import { describe, test } from "vitest";
 import { hindranceOf, type Neighbour } from "./hindrance.ts";
 
 function neighbour(
@@ -126,7 +126,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("a deployment that depends on", () => {
+describe("a deployment that depends on", () => {
   for (const [what, dependsOn, neighbours, message, names = []] of cases) {
     test(`${what} ${message === undefined ? "goes on" : "waits"}`, () => {
       const hindrance = hindranceOf("web", dependsOn, neighbours);

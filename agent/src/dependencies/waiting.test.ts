@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import { describe, test } from "vitest";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createWaiting } from "./waiting.ts";
@@ -40,7 +40,7 @@ function setUp(...held: readonly HeldAssignment[]) {
   };
 }
 
-suite("a deployment that waits", () => {
+describe("a deployment that waits", () => {
   test("looks again when another one is in another state, and only then", async () => {
     const { woken, is, pass } = setUp(await heldAs("db"), await heldAs("web"));
     is("db", "NotReady");

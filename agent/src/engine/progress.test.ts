@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describe, test } from "vitest";
 import { agentErrors } from "../errors.ts";
 import { decidedByAccount, isFailedBy, outcomeUntilChanged } from "./progress.ts";
 import { retriedMessage, retryDelayMs } from "./retry.ts";
 
-suite("after a failure", () => {
+describe("after a failure", () => {
   test("a deployment waits for what the hub has not sent, and is no failure yet", () => {
     const awaited = new AppError(agentErrors.SUPPLY_AWAITED, "waiting for the Secret a");
 

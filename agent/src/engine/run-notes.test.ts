@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 import { createRunNotes, type RunNotes } from "./run-notes.ts";
 
@@ -19,7 +19,7 @@ const note = {
 
 async function folder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-notes-"));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+  t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -32,13 +32,13 @@ async function notesOf(dir: string): Promise<RunNotes> {
 
 async function sleeper(t: TestContext): Promise<{ child: ChildProcess; pid: number }> {
   const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
-  t.after(() => child.kill("SIGKILL"));
+  t.onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   assert.ok(child.pid !== undefined);
   return { child, pid: child.pid };
 }
 
-suite("notes of the runs under way", () => {
+describe("notes of the runs under way", () => {
   test("are found by the next agent, until the run ended", async (t) => {
     const dir = await folder(t);
     const notes = await notesOf(dir);
@@ -115,7 +115,7 @@ suite("notes of the runs under way", () => {
   });
 });
 
-suite("a process by its start", () => {
+describe("a process by its start", () => {
   test("is the same one as long as it lives", async (t) => {
     const { pid } = await sleeper(t);
     const startedAt = (await startOfProcess(pid)) ?? "";

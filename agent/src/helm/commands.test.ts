@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import { describe, test } from "vitest";
 import { isNotThere, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
@@ -43,7 +43,7 @@ const always = [
   "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/chart-digest=sha256-__________________________________________8,flotilla.dev/revision=3",
 ];
 
-suite("the arguments of helm upgrade", () => {
+describe("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
     ["with nothing special", {}, []],
     ["with a namespace to create, which is not left to Helm", { createNamespace: true }, []],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { describe, test } from "vitest";
 import {
   chartDigestLabel,
   decodeRecord,
@@ -43,7 +43,7 @@ const ours = {
   [releaseLabels.revision]: "3",
 };
 
-suite("what the labels of a record say", () => {
+describe("what the labels of a record say", () => {
   test("of a release that we made", () => {
     assert.deepEqual(recordOf(stored("{}", ours)), {
       namespace: "apps",
@@ -86,7 +86,7 @@ suite("what the labels of a record say", () => {
   });
 });
 
-suite("a record that is marked as failed", () => {
+describe("a record that is marked as failed", () => {
   const json =
     '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
 
@@ -128,7 +128,7 @@ test("a record with another manifest differs in that alone, to the last digit of
   assert.deepEqual({ ...rewritten, data: {} }, { ...stored(json, ours), data: {} });
 });
 
-suite("a release that Helm printed", () => {
+describe("a release that Helm printed", () => {
   test("is read as far as it counts", () => {
     const json = JSON.stringify({
       name: "web",
@@ -164,7 +164,7 @@ suite("a release that Helm printed", () => {
   }
 });
 
-suite("the digest of a chart in a label", () => {
+describe("the digest of a chart in a label", () => {
   for (const digest of [
     `sha256:${"00".repeat(32)}`,
     `sha256:${"ff".repeat(32)}`,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
@@ -40,7 +40,7 @@ async function setUp(t: TestContext) {
   releases.onChange((name) => changes.push(name));
   const ending = new AbortController();
   const running = releases.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -61,7 +61,7 @@ async function setUp(t: TestContext) {
   return { rest, clock, releases, changes, put, remove, latest };
 }
 
-suite("what Helm's storage says", () => {
+describe("what Helm's storage says", () => {
   test("is the newest revision, by number and not by text", async (t) => {
     const { releases, changes, put, latest } = await setUp(t);
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { describe, type TestContext, test } from "vitest";
 import { complaintOf, createRunHelm, type HelmResult, type RunHelm } from "./run-helm.ts";
 
 /** A program in place of Helm that runs these lines of shell. */
 async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+  t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const path = join(dir, "helm");
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o700);
@@ -18,7 +18,7 @@ async function program(t: TestContext, script: string, graceMs?: number): Promis
 
 const { signal } = new AbortController();
 
-suite("a run of Helm", () => {
+describe("a run of Helm", () => {
   test("gives what it printed, what it complained of and its exit code", async (t) => {
     const run = await program(t, 'echo "out $1 $GIVEN $HOME"; echo err >&2; exit 3');
 
@@ -90,7 +90,7 @@ suite("a run of Helm", () => {
   });
 });
 
-suite("what Helm complains of", () => {
+describe("what Helm complains of", () => {
   const cases: readonly (readonly [string, Partial<HelmResult>, string])[] = [
     ["is its sentence", { stderr: "Error: UPGRADE FAILED: no\n" }, "UPGRADE FAILED: no"],
     [

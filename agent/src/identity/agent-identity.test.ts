@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { type AgentIdentity, fromSecret, timesOf, toSecretData } from "./agent-identity.ts";
 import { parseBootstrap } from "./bootstrap.ts";
 
@@ -22,7 +22,7 @@ function secret(texts: Readonly<Record<string, string>>) {
   return { metadata: { name: "secret" }, data: Object.fromEntries(data) as Record<string, string> };
 }
 
-suite("the agent's identity in its Secret", () => {
+describe("the agent's identity in its Secret", () => {
   test("comes back as it was stored", () => {
     const nextKey = { keyPem: "next", bootstrapMark: "another" };
 
@@ -55,7 +55,7 @@ suite("the agent's identity in its Secret", () => {
   }
 });
 
-suite("what an agent is given to enrol with", () => {
+describe("what an agent is given to enrol with", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     ["no address", {}, /address is "", expected is host:port/],
     ["an address with a scheme", { address: "https://hub" }, /expected is host:port/],

@@ -1,11 +1,11 @@
 import "reflect-metadata";
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
-import { suite, test } from "node:test";
 import type { EnrollRequest } from "@flotilla/proto/messages.ts";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { X509CertificateGenerator } from "@peculiar/x509";
+import { describe, test } from "vitest";
 import type { HubClient } from "../link/hub-client.ts";
 import type { AgentIdentity, StoredIdentity } from "./agent-identity.ts";
 import { createAgentKey } from "./agent-key.ts";
@@ -123,7 +123,7 @@ async function setUp(
   };
 }
 
-suite("an agent whose hub has moved", () => {
+describe("an agent whose hub has moved", () => {
   test("goes there, and finds it there after a start without the bootstrap Secret", async () => {
     const agent = await setUp();
     agent.give(moved);

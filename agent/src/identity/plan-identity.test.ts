@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type Bootstrap, markOf } from "./bootstrap.ts";
 import { type IdentityInputs, type IdentityStep, planIdentity } from "./plan-identity.ts";
@@ -41,7 +41,7 @@ const byKey = (address: string): IdentityStep => ({
 const other = { ...first, token: "other" };
 const otherHub = { ...first, authoritiesPem: "other ca" };
 
-suite("an agent", () => {
+describe("an agent", () => {
   const cases: readonly (readonly [string, IdentityInputs, IdentityStep])[] = [
     [
       "that has never enrolled and has nothing to do it with waits for it",

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
@@ -7,6 +6,7 @@ import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { describe, test } from "vitest";
 import type { Actor } from "../acting/actors.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createInputs } from "./inputs.ts";
@@ -62,7 +62,7 @@ async function installed({ gather }: ReturnType<typeof setUp>, wanted = content)
   return { digest, ...(gathered.origin !== undefined && { origin: gathered.origin }) };
 }
 
-suite("a release whose values were rendered", () => {
+describe("a release whose values were rendered", () => {
   test("is known to be as wanted by an agent that never rendered them", async () => {
     const release = await installed(setUp());
     const restarted = setUp();
@@ -137,7 +137,7 @@ suite("a release whose values were rendered", () => {
   });
 });
 
-suite("an object with values", () => {
+describe("an object with values", () => {
   for (const [what, status, code] of [
     ["that may not be read counts as missing", 403, "VALUES_SOURCE_MISSING"],
     ["that could not be read says nothing of whether it is there", 503, "KUBE_SERVER"],
@@ -155,7 +155,7 @@ suite("an object with values", () => {
   }
 });
 
-suite("values without templates", () => {
+describe("values without templates", () => {
   test("are rendered by nobody, need nothing of the cluster, and have no origin", async () => {
     const agent = setUp();
     agent.tell(undefined);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { test } from "vitest";
 import { secretWords, withoutWords } from "./secret-words.ts";
 
 const pem = "-----BEGIN KEY-----\nMIIBVgIBADANBgkq\n-----END KEY-----\n";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ValuesSource } from "@flotilla/shared/content/content.ts";
 import type { Values } from "@flotilla/shared/values/merge-values.ts";
+import { describe, test } from "vitest";
 import { type SourceObject, valuesIn } from "./values-source.ts";
 
 const configMap: ValuesSource = { kind: "ConfigMap", name: "defaults", key: "values.yaml" };
@@ -9,7 +9,7 @@ const secret: ValuesSource = { ...configMap, kind: "Secret" };
 const where = "ConfigMap shop/defaults";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-suite("values of a ConfigMap or a Secret", () => {
+describe("values of a ConfigMap or a Secret", () => {
   const cases: readonly (readonly [string, ValuesSource, SourceObject, Values])[] = [
     [
       "are the text of a key",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { backoffMs, linkBackoff } from "./backoff.ts";
 
-suite("the wait before the next try", () => {
+describe("the wait before the next try", () => {
   for (const [failures, random, expected] of [
     [1, 0, 250],
     [1, 1, 500],

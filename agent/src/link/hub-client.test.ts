@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { test } from "node:test";
+import { test } from "vitest";
 import { createHubConnector } from "./hub-client.ts";
 
 async function listen(port: number): Promise<{ server: Server; port: number }> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 
-suite("tasks by key", () => {
+describe("tasks by key", () => {
   test("run in order for each key, and beside each other for different keys", async () => {
     const said: string[] = [];
     const gates = new Map<string, () => void>();

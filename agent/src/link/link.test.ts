@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
 import { createLink } from "./link.ts";
@@ -70,7 +70,7 @@ function setUp(names: readonly string[]) {
   return { place, clock, tried, ending, run };
 }
 
-suite("a link that shares a place to connect", () => {
+describe("a link that shares a place to connect", () => {
   test("gives it back when it could not connect", async () => {
     const { clock, tried, ending, run } = setUp(["a", "b"]);
     const ended = run();

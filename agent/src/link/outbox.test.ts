@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { AgentMessage, DeploymentState } from "@flotilla/proto/messages.ts";
 import type { MakeMessage } from "@flotilla/proto/send-queue.ts";
+import { describe, test } from "vitest";
 import { createOutbox } from "./outbox.ts";
 
 function state(name: string, message = ""): DeploymentState {
@@ -40,7 +40,7 @@ function heldStream() {
   };
 }
 
-suite("what an agent has to say", () => {
+describe("what an agent has to say", () => {
   test("is the latest state of each deployment, numbered as it is sent", async () => {
     const outbox = createOutbox();
     const stream = heldStream();

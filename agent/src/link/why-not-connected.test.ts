@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { whyNotConnected } from "./why-not-connected.ts";
 
-suite("an agent without its hub says", () => {
+describe("an agent without its hub says", () => {
   const cases: readonly (readonly [string, Parameters<typeof whyNotConnected>[1], RegExp])[] = [
     [
       "that nobody answers, and nothing about enrolling",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { type MetadataPatch, metadataPatch, type NamespaceMetadata } from "./namespace-metadata.ts";
 
 const own = {
@@ -73,7 +73,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("of a namespace is changed", () => {
+describe("of a namespace is changed", () => {
   for (const [what, current, wanted, patch] of cases) {
     test(what, () => {
       assert.deepEqual(metadataPatch(current, wanted), patch);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { ownedObjects } from "./manifest.ts";
 
 const config = { apiVersion: "v1", kind: "ConfigMap", name: "web" };
@@ -86,7 +86,7 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
   ["an object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
 ];
 
-suite("which objects a manifest names, from", () => {
+describe("which objects a manifest names, from", () => {
   for (const [name, manifest, expected] of cases) {
     test(name, () => assert.deepEqual(ownedObjects(manifest), expected));
   }

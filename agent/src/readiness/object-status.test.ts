@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { hasStatus, statusOf } from "./object-status.ts";
 import { slimObject } from "./slim-object.ts";
 
@@ -326,7 +326,7 @@ const cases: readonly Case[] = [
   ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
 ];
 
-suite("how well an object is:", () => {
+describe("how well an object is:", () => {
   for (const [what, kind, spec, status, expected] of cases) {
     test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
   }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { OwnedObject } from "./manifest.ts";
@@ -51,7 +51,7 @@ function setUp(t: TestContext) {
   });
   const ending = new AbortController();
   const running = tracker.run(ending.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ending.abort();
     await running;
   });
@@ -71,7 +71,7 @@ function setUp(t: TestContext) {
   return { rest, clock, tracker, told, readiness };
 }
 
-suite("the objects of a release", () => {
+describe("the objects of a release", () => {
   test("are ready when all of them are, and that changes as they do", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
@@ -215,7 +215,7 @@ suite("the objects of a release", () => {
   });
 });
 
-suite("what the watch shows of a workload", () => {
+describe("what the watch shows of a workload", () => {
   test("does not count when it is older than what the object itself says", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     const { list } = rest;
@@ -291,7 +291,7 @@ suite("what the watch shows of a workload", () => {
   });
 });
 
-suite("a kind that cannot be seen", () => {
+describe("a kind that cannot be seen", () => {
   for (const [why, thrown, message] of [
     [
       "the API server does not say",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { ReleaseRecord } from "../helm/release-record.ts";
 import {
   type Action,
@@ -235,7 +235,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
 ];
 
-suite("the next action", () => {
+describe("the next action", () => {
   for (const [name, observed, expected] of cases) {
     test(name, () => assert.deepEqual(next(observed), expected));
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import { composeState } from "./compose-state.ts";
@@ -45,7 +45,7 @@ const nothing = {
   message: "",
 };
 
-suite("what is reported", () => {
+describe("what is reported", () => {
   test("of what waits is why, for the content that is wanted, and how what is installed is", () => {
     assert.deepEqual(composeState(held, { kind: "pending", message: "paused" }, readiness), {
       ...nothing,

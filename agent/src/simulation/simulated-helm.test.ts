@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import type { Deployed, DeployPass } from "../engine/deployer.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
@@ -33,7 +33,7 @@ function revisionOf(deployed: Deployed | undefined): number | undefined {
   return deployed?.kind === "in-sync" ? deployed.release.revision : undefined;
 }
 
-suite("a simulated Helm", () => {
+describe("a simulated Helm", () => {
   test("installs, knows what is installed, and upgrades to the next revision", async () => {
     const { helm, pass } = setUp();
     assert.equal(await helm.installed(held, never), undefined);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { composeState, type Outcome } from "../report/compose-state.ts";
 import { heldAs } from "../testing/held-as.ts";
 import { createTally } from "./tally.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { homeAuthorization, isHome } from "@flotilla/shared/source/access.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { describe, test } from "vitest";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownSupply } from "./supplies.ts";
 
@@ -41,7 +41,7 @@ const access = (
   own: ClusterInfo | undefined = facts,
 ) => chartAccess(deployment, { supplies: { get: () => known }, facts: { get: () => own } });
 
-suite("how an agent accesses a chart's source", () => {
+describe("how an agent accesses a chart's source", () => {
   test("needs nothing where no Secret is named", () => {
     assert.deepEqual(access(content(atHome, {})), { origin: "https://charts.example.com" });
   });

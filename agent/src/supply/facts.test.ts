@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { describe, test } from "vitest";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createFacts } from "./facts.ts";
@@ -24,7 +24,7 @@ function setUp(rest = createMemoryRest()) {
   return { rest, facts, changes: () => changes };
 }
 
-suite("what the hub says that a cluster is", () => {
+describe("what the hub says that a cluster is", () => {
   test("is known, told, and there again after a restart", async () => {
     const { rest, facts, changes } = setUp();
     assert.deepEqual([facts.get(), facts.digest], [undefined, undefined]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import { heldAs } from "../testing/held-as.ts";
 import { lostMessage } from "./lost.ts";
 import { createNamers } from "./namers.ts";
@@ -10,7 +10,7 @@ import { createUnwanted } from "./unwanted.ts";
 const source = { kind: "Secret", name: "source" } as const;
 const settings = { kind: "ConfigMap", name: "settings" } as const;
 
-suite("who names a supply", () => {
+describe("who names a supply", () => {
   test("are the deployments with it as credentials or to be copied, and no others", async () => {
     const damaged = { ...(await heldAs("damaged")), content: Buffer.from("nonsense") };
     const assignments = [
@@ -28,7 +28,7 @@ suite("who names a supply", () => {
   });
 });
 
-suite("a supply that the hub withdrew", () => {
+describe("a supply that the hub withdrew", () => {
   async function setUp() {
     const assignments = [await heldAs("orphan", { access: { secret: "source" } })];
     const dropped: string[] = [];
@@ -88,7 +88,7 @@ suite("a supply that the hub withdrew", () => {
   });
 });
 
-suite("a supply that the hub lost", () => {
+describe("a supply that the hub lost", () => {
   test("is told of by name, and nothing else is", () => {
     const known = new Map([
       ["Secret/source", {}],

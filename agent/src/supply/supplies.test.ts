@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -8,6 +7,7 @@ import {
   packReferencedObject,
   type ReferencedObjectData,
 } from "@flotilla/shared/referenced/referenced-object.ts";
+import { describe, test } from "vitest";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createSupplies } from "./supplies.ts";
@@ -32,7 +32,7 @@ function setUp(rest = createMemoryRest()) {
   return { rest, supplies, changes };
 }
 
-suite("what the hub supplied", () => {
+describe("what the hub supplied", () => {
   test("is known, told, and there again after a restart", async () => {
     const { rest, supplies, changes } = setUp();
     const supply = await sent(first);
@@ -143,7 +143,7 @@ suite("what the hub supplied", () => {
   });
 });
 
-suite("what the hub does not have", () => {
+describe("what the hub does not have", () => {
   test("is known as such, also after a restart", async () => {
     const { rest, supplies, changes } = setUp();
 
@@ -182,7 +182,7 @@ suite("what the hub does not have", () => {
   });
 });
 
-suite("a withdrawn supply", () => {
+describe("a withdrawn supply", () => {
   test("leaves the cluster", async () => {
     const { rest, supplies } = setUp();
     await supplies.take(await sent(first));

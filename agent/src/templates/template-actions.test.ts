@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { describe, test } from "vitest";
 import { actionsOf } from "./template-actions.ts";
 
 const cases: readonly (readonly [what: string, template: string, actions: unknown])[] = [
@@ -30,7 +30,7 @@ const cases: readonly (readonly [what: string, template: string, actions: unknow
   ["several lines", "{{ a\n  b }}", [[{ name: "a" }, { name: "b" }]]],
 ];
 
-suite("the actions of a template have", () => {
+describe("the actions of a template have", () => {
   for (const [what, template, actions] of cases) {
     test(what, () => {
       assert.deepEqual(actionsOf(template), actions);

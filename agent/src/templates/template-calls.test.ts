@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { callsInValues, templateCalls } from "./template-calls.ts";
 
 type Files = Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] 
   ],
 ];
 
-suite("of the templates of a chart is found", () => {
+describe("of the templates of a chart is found", () => {
   for (const [what, files, calls] of cases) {
     test(what, () => {
       const found = templateCalls(Object.entries(files).map(([path, text]) => ({ path, text })));

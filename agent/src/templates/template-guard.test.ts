@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
 import { pack } from "tar-stream";
+import { afterAll, describe, test } from "vitest";
 import type { Actor } from "../acting/actors.ts";
 import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
-after(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const itself: Actor = {
   title: "the agent itself",
@@ -42,7 +42,7 @@ async function chartOf(bytes: Buffer) {
   return { path, digest: `sha256:${charts}`, sizeBytes: bytes.length };
 }
 
-suite("before Helm renders a chart", () => {
+describe("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
   test("one that reads the cluster as the agent is refused by the template's name", async () => {

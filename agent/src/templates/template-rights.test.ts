@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { OutsideCalls } from "./template-calls.ts";
 import { refusalOf } from "./template-rights.ts";
 
@@ -54,7 +54,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("templates that ask", () => {
+describe("templates that ask", () => {
   for (const [what, calls, allowance, actsAsAgent, refusal] of cases) {
     test(`${what} ${refusal === undefined ? "are rendered" : "are refused"}`, () => {
       const said = refusalOf(calls, allowance, actsAsAgent);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { describe, test } from "vitest";
 import { lexTemplate } from "./lex-template.ts";
 
 /** Literals as texts, actions as lists of what is in them. */
@@ -30,7 +30,7 @@ const cases: readonly (readonly [what: string, template: string, pieces: unknown
   ["names of all languages", "${ .größe }", [[".größe"]]],
 ];
 
-suite("a template is taken apart into", () => {
+describe("a template is taken apart into", () => {
   for (const [what, template, pieces] of cases) {
     test(what, () => {
       assert.deepEqual(taken(template), pieces);
@@ -58,7 +58,7 @@ const broken: readonly (readonly [template: string, why: RegExp])[] = [
   ["${ a ! b }", /"!" has no meaning in a \$\{ \}/],
 ];
 
-suite("a template cannot be taken apart:", () => {
+describe("a template cannot be taken apart:", () => {
   for (const [template, why] of broken) {
     test(JSON.stringify(template), () => {
       assert.throws(() => lexTemplate(template), { name: "TemplateProblem", message: why });

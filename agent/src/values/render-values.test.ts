@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, suite, test } from "node:test";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
 import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { afterAll, describe, test } from "vitest";
 import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
-after(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const facts: ClusterInfo = {
   namespace: "fleet-default",
@@ -59,7 +59,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
 
-suite("values have to be rendered", () => {
+describe("values have to be rendered", () => {
   const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
     ["when there are none", { valuesAreTemplates: true }, false],
     [
@@ -85,7 +85,7 @@ suite("values have to be rendered", () => {
   }
 });
 
-suite("rendered values", () => {
+describe("rendered values", () => {
   test("are none where there are none", async () => {
     const { render } = rendererWith([]);
 

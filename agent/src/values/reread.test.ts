@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
 import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
+import { describe, test } from "vitest";
 import { reread, styleOf, type TextPlace, type TextStyle } from "./reread.ts";
 
 /** How a text was written, from what Go wrote before it and of it. */
@@ -12,7 +12,7 @@ function styleIn(written: string): TextStyle {
 
 const { questions, answers } = await readGolden("values-rows");
 
-suite("Go writes", () => {
+describe("Go writes", () => {
   for (const [at, text] of (questions.styles ?? []).entries()) {
     test(`${JSON.stringify(text)} as we think`, () => {
       const { value, item, key } = answers.styles?.[at] ?? { value: "", item: "", key: "" };
@@ -28,7 +28,7 @@ suite("Go writes", () => {
   }
 });
 
-suite("what was rendered is read again", () => {
+describe("what was rendered is read again", () => {
   const rows: readonly (readonly [
     what: string,
     text: string,

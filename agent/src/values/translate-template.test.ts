@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { missingKeyIn, translateTemplate } from "./translate-template.ts";
 
-suite("a template for Helm", () => {
+describe("a template for Helm", () => {
   test("has what stands outside of actions as texts of Go's", () => {
     assert.equal(translateTemplate('{{ .x }}"\\\n\ud800', 0), '{{ "{{ .x }}\\"\\\\\\n\ufffd" }}');
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
+import { test } from "vitest";
 import { describeFleet } from "./describe-fleet.ts";
 
 const state: FleetState = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { test } from "vitest";
 import { type ReconcileOutcome, reconcileOutcome } from "./reconcile-outcome.ts";
 
 function aHelmOp(status?: HelmOpStatus): HelmOp {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { type RotationState, rotationState } from "./rotation-state.ts";
 
-suite("the hub's authority", () => {
+describe("the hub's authority", () => {
   const lifetime = { "flotilla.dev/certificate-lifetime": "3600s" };
   const since = { "flotilla.dev/rotation-phase-since": "2026-01-01T00:00:00.000Z", ...lifetime };
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RotationState])[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { test } from "vitest";
 import { startTogether } from "./start-together.ts";
 
 test("what is started together gives what each of them gave", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { formatTable } from "./table.ts";
 
 test("columns are as wide as their widest cell, and lines end without spaces", () => {

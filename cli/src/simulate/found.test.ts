@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
 import { describeFound, type Found, inTheWay, madeUnder } from "./found.ts";
 
 const marked = { [simulatedLabel]: "many" };
@@ -81,7 +81,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-suite("of what a simulation of two agents and two HelmOps finds", () => {
+describe("of what a simulation of two agents and two HelmOps finds", () => {
   for (const [what, some, made, taken] of cases) {
     test(what, () => {
       const found = { ...nothing, ...some };

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
 import { createMemoryRest, type MemoryRest } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -7,6 +6,7 @@ import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
+import { type TestContext, test } from "vitest";
 import {
   checkName,
   createHelmOps,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { test } from "vitest";
 import { checkOpenFiles, openFilesLimit } from "./open-files.ts";
 
 test("a simulation with more connections than may be opened is refused, with what to do", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import { test } from "vitest";
 import { bootstrapsOf, helmOpsOf, simulationName } from "./plan.ts";
 
 const registration = { address: "127.0.0.1:8443", authoritiesPem: "", token: "t", labels: {} };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { describeProgress, type Progress, warningIn } from "./progress.ts";
 
 const none: Progress = {

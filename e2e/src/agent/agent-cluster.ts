@@ -1,6 +1,5 @@
 /** What the agent's own tests share: a control plane whose workloads run, a chart repository, and what Helm has stored. */
 import { join } from "node:path";
-import { after } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
@@ -8,6 +7,7 @@ import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { afterAll } from "vitest";
 import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
 import { objectThat } from "../testing/expect.ts";
@@ -25,14 +25,14 @@ export interface AgentCluster {
 
 /** For a whole test file, which it ends with. */
 export async function startAgentCluster(): Promise<AgentCluster> {
-  const dir = await testDir({ after });
+  const dir = await testDir({ onTestFinished: afterAll });
   const { helm } = await ensureBinaries(["helm"]);
-  const plane = await startTestControlPlane({ after }, { workloads: true });
+  const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: true });
   const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
-  after(() => rest.close());
+  afterAll(() => rest.close());
   await rest.create(namespaces, { metadata: { name: agentNamespace } });
   const charts = await startChartServer();
-  after(() => charts.close());
+  afterAll(() => charts.close());
   return {
     rest,
     charts,

@@ -4,7 +4,6 @@ import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { partSelector } from "@flotilla/agent/assignment/assignment-secret.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
@@ -12,6 +11,7 @@ import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
 import { type AgentParts, type AgentPartsSpec, startAgentParts } from "./agent-parts.ts";
@@ -29,7 +29,7 @@ charts.publish(first, second, workload, stalling);
 
 const usual: AgentPartsSpec = { ...spec, patienceMs: 1_000 };
 let agent: AgentParts = await startAgentParts(usual);
-after(() => agent.stop());
+afterAll(() => agent.stop());
 
 async function restart(changed: Partial<AgentPartsSpec> = {}): Promise<void> {
   await agent.stop();

@@ -1,7 +1,6 @@
 /** What becomes of CustomResourceDefinitions in a chart's templates, and of their objects, with the real Helm. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, test } from "node:test";
 import { promisify } from "node:util";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
@@ -12,6 +11,7 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import { afterAll, test } from "vitest";
 import { boundTo, roleBindings } from "../tenants/world.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
@@ -22,7 +22,7 @@ import { deploymentOf, type Wanted } from "./deployment-of.ts";
 const run = promisify(execFile);
 const { rest, charts, spec, records, recordThat } = await startAgentCluster();
 let agent = await startAgentParts(spec);
-after(() => agent.stop());
+afterAll(() => agent.stop());
 
 /** Its definition is named by the value `plural`; with the value `bad` the API server refuses what comes after that. */
 const config = [

@@ -4,7 +4,6 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { heldAssignment } from "@flotilla/agent/assignment/assignment-secret.ts";
 import { startOfProcess } from "@flotilla/agent/engine/process-start.ts";
@@ -24,6 +23,7 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json/exact.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, onTestFinished, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
@@ -33,9 +33,9 @@ import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
 const run = promisify(execFile);
 const fleet = await startTestFleet({ clusters: [{}] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
+afterAll(() => charts.close());
 const [cluster] = fleet.clusters;
 assert.ok(cluster !== undefined);
 const { rest } = cluster;
@@ -371,7 +371,7 @@ test("an agent that starts while its hub is away keeps up what it was assigned, 
 
 test("a repository that never gives a chart holds up nobody else", async () => {
   const silent = await startSilentServer();
-  after(() => silent.close());
+  onTestFinished(() => silent.close());
   // More than an agent works on at a time.
   const many = 2 * availableParallelism() + 8;
   await Promise.all(

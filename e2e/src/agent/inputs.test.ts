@@ -1,6 +1,5 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import {
@@ -15,6 +14,7 @@ import {
   packReferencedObject,
   type ReferencedObjectData,
 } from "@flotilla/shared/referenced/referenced-object.ts";
+import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -23,7 +23,7 @@ import { deploymentOf, type Wanted } from "./deployment-of.ts";
 
 const cluster = await startAgentCluster();
 let agent = await startAgentParts(cluster.spec);
-after(() => agent.stop());
+afterAll(() => agent.stop());
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
 const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as const;
@@ -36,7 +36,7 @@ async function told(labels: Readonly<Record<string, string>>): Promise<void> {
   await agent.intake.takeFacts(await packClusterInfo({ ...facts, labels }));
 }
 
-before(() => told({}));
+beforeAll(() => told({}));
 
 async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
   await agent.intake.assign(

@@ -1,6 +1,5 @@
 /** How the agent follows the objects of a release, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
@@ -11,18 +10,19 @@ import { configMaps, deployments, namespaces } from "@flotilla/shared/kube/core-
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { afterAll, test } from "vitest";
 
 const namespace = "apps";
 const patienceMs = 60_000;
 
-const wholeFile = { after: (end: () => unknown) => after(() => end()) };
+const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
 const plane = await startTestControlPlane(wholeFile, { workloads: true });
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
 const ending = new AbortController();
 const running = tracker.run(ending.signal);
-after(async () => {
+afterAll(async () => {
   ending.abort();
   await running;
   await rest.close();
@@ -122,7 +122,7 @@ test("a kind that the agent may not list is named with the server's own words, u
   const own = createReadinessTracker({ rest: restricted, clock, log: silentLog() });
   const stop = new AbortController();
   const runs = own.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await runs;
     await restricted.close();

@@ -1,11 +1,11 @@
 /** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import type { Assignment } from "@flotilla/agent/link/ports.ts";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { packContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
+import { afterAll, test } from "vitest";
 import { type Login, startGuardedCharts } from "../credentials/guarded-charts.ts";
 import { configChart } from "../testing/chart-archive.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -15,9 +15,9 @@ import { deploymentOf } from "./deployment-of.ts";
 const cluster = await startAgentCluster();
 const right: Login = { username: "me", password: "right" };
 const charts = await startGuardedCharts(right);
-after(() => charts[Symbol.asyncDispose]());
+afterAll(() => charts[Symbol.asyncDispose]());
 const agent = await startAgentParts(cluster.spec);
-after(() => agent.stop());
+afterAll(() => agent.stop());
 const facts = await packClusterInfo({
   namespace: "fleet-default",
   name: "paris",

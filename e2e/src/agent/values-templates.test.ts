@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after, suite, test } from "node:test";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import {
   createRenderValues,
@@ -25,8 +24,9 @@ import {
   type ValuesQuestion,
 } from "@flotilla/shared/version/testing/oracle.ts";
 import * as fc from "fast-check";
+import { afterAll, describe, test } from "vitest";
 
-const dir = await testDir({ after });
+const dir = await testDir({ onTestFinished: afterAll });
 const { helm } = await ensureBinaries(["helm"]);
 const renderValues = rendererWith({ HOME: dir });
 const { signal } = new AbortController();
@@ -155,7 +155,7 @@ function kubeconfigFor(server: string): unknown {
   };
 }
 
-suite("values with templates", () => {
+describe("values with templates", () => {
   test("are what Go makes of them, and refused where Go refuses them", async () => {
     const { questions, answers } = await readGolden("values-rows");
     const asked = questions.values ?? [];
@@ -167,7 +167,7 @@ suite("values with templates", () => {
   test("are what Go makes of them, at random", async (t) => {
     await using oracle = await buildOracle();
     if (oracle.kind === "missing") return t.skip(oracle.why);
-    t.diagnostic(`FLOTILLA_SEED=${seed}`);
+    await t.annotate(`FLOTILLA_SEED=${seed}`);
     const asked = fc
       .sample(templateText, { seed, numRuns: 600 })
       .map((v) => ({ values: { v }, context: rowContext }));
@@ -259,7 +259,7 @@ suite("values with templates", () => {
       response.writeHead(500).end();
     });
     await new Promise<void>((resolve) => cluster.listen(0, "127.0.0.1", resolve));
-    t.after(() => cluster.close());
+    t.onTestFinished(() => cluster.close());
     const { port } = cluster.address() as AddressInfo; // A server that listens on a port has one.
     const kubeconfig = join(dir, "kubeconfig");
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(`http://127.0.0.1:${port}`)));
@@ -286,6 +286,6 @@ suite("values with templates", () => {
     assert.equal(rendered?.["v199"], "199 paris");
     assert.equal(took.length, 1);
     assert.equal(asked, 0);
-    t.diagnostic(`one start of Helm for 200 templates took ${took.map(Math.round).join()} ms`);
+    await t.annotate(`one start of Helm for 200 templates took ${took.map(Math.round).join()} ms`);
   });
 });

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { after, before, test } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { apiClient } from "@flotilla/local/control-plane/api-client.ts";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { type Program, programFor } from "./program.ts";
@@ -26,15 +26,15 @@ const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
 const group = "/apis/fleet.cattle.io/v1alpha1";
 
-const wholeFile = { after: (end: () => unknown) => after(() => end()) };
+const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
 const plane = await startTestControlPlane(wholeFile, { workloads: false });
 const binaries = await ensureBinaries(["kubectl", "helm"]);
 const kubectl = programFor(binaries.kubectl, plane.kubeconfig);
 const helm = programFor(binaries.helm, plane.kubeconfig);
 const api = apiClient(plane.server, { ca: plane.pki.ca, client: plane.pki.clients.admin });
-after(() => api.close());
+afterAll(() => api.close());
 
-before(async () => {
+beforeAll(async () => {
   await succeed(helm, ["install", "flotilla-crds", chart]);
   for (const { metadata } of allCrds()) await waitUntilEstablished(metadata.name);
   for (const name of ["fleet-default", "fleet-local"])

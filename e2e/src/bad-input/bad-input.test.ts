@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { before, describe, test } from "node:test";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { beforeAll, describe, test } from "vitest";
 import { startSilentServer } from "../testing/silent-server.ts";
 import { badChanges } from "./bad-changes.ts";
 import { changesAreRefused, guarded } from "./refused-changes.ts";
@@ -25,13 +25,13 @@ const changes = badChanges(world);
 const running = [guarded, ...changes.map(({ name }) => name)];
 let recordsBefore: readonly HelmRecord[] = [];
 
-before(async () => {
+beforeAll(async () => {
   await Promise.all(running.map((name) => bench.create(name, goodSpec)));
   await Promise.all(running.map((name) => bench.ready(name)));
   recordsBefore = await bench.recordsOf();
 });
 
-describe("bad input", { concurrency: true }, () => {
+describe("bad input", { concurrent: true }, () => {
   changesAreRefused(world, changes);
   chartsAreRefused(world);
   targetsLeadNowhere(world);

@@ -1,8 +1,8 @@
 /** HelmOps that run and are changed to something that cannot be: what they say, and that they run on. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { describe, test } from "vitest";
 import type { BadChange } from "./bad-changes.ts";
 import type { Change } from "./workbench.ts";
 import type { World } from "./world.ts";

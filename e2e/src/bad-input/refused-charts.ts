@@ -1,10 +1,10 @@
 /** Charts that the hub resolves and the agent refuses, and sources that say something else than before. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { describe, test } from "vitest";
 import { indexText } from "./odd-repositories.ts";
 import type { World } from "./world.ts";
 

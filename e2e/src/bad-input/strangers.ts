@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
 import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
 import { agentConnected, prepareAgent } from "@flotilla/cli/fleet/enroll-clusters.ts";
@@ -13,6 +12,7 @@ import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, describe, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { lineInLog } from "../testing/log-file.ts";
 import type { World } from "./world.ts";
@@ -65,13 +65,13 @@ export function strangersAreTurnedAway({ fleet }: World): void {
   }
 
   const reaper = startReaper();
-  after(async () => {
+  afterAll(async () => {
     await agent?.stop();
     await reaper.release();
   });
 
   // One after the other: it is one agent.
-  describe("an agent", { concurrency: 1 }, () => {
+  describe("an agent", { concurrent: false }, () => {
     test("with a wrong token, then with one that has ended, is told so on both sides, and enrols once it has a good one", async () => {
       await rest.create(namespaces, {
         apiVersion: "v1",

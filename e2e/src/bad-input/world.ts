@@ -1,8 +1,8 @@
 /** What all the bad input meets: one fleet with one cluster, good sources, odd ones, and HelmOps that run already. */
-import { after } from "node:test";
 import { freePort } from "@flotilla/local/process/free-port.ts";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { afterAll } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
@@ -34,7 +34,7 @@ export interface World {
 export async function startWorld(): Promise<World> {
   const good = await configChart("web", "1.0.0");
   const charts = await startChartServer();
-  after(() => charts.close());
+  afterAll(() => charts.close());
   const others = ["db", "cache", "queue", "proxy", "mail", "search"];
   charts.publish(
     good,
@@ -42,12 +42,12 @@ export async function startWorld(): Promise<World> {
     ...(await Promise.all(others.map((name) => configChart(name, "1.0.0")))),
   );
   const odd = await startOddRepositories(good);
-  after(() => odd.close());
+  afterAll(() => odd.close());
   const [fleet, registry] = await Promise.all([
     startTestFleet({ clusters: [{ env: "prod" }] }),
-    startTestRegistry({ after }),
+    startTestRegistry({ onTestFinished: afterAll }),
   ]);
-  after(() => fleet.close());
+  afterAll(() => fleet.close());
   await pushChart(fleet.helm, good, `${registry.oci}/charts`);
   await pushPlainArtifact(registry.url, "plain/thing", "1.0.0");
   const [cluster] = fleet.clusters;

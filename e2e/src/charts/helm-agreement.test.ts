@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
-import { after, describe, it, type TestContext } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
@@ -17,6 +16,7 @@ import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { seed } from "@flotilla/shared/testing/seed.ts";
 import { parseVersion } from "@flotilla/shared/version/version.ts";
 import fc from "fast-check";
+import { afterAll, describe, it, type TestContext } from "vitest";
 import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agreement.ts";
 import { helmAnswers, refused } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
@@ -28,9 +28,9 @@ const chartsAtATime = 10;
 const repositories = 40;
 
 const { helm, registry: registryBinary } = await ensureBinaries(["helm", "registry"]);
-const home = await testDir({ after });
+const home = await testDir({ onTestFinished: afterAll });
 const client = createSourceClient({ userAgent: "flotilla-test" });
-after(() => client.close());
+afterAll(() => client.close());
 
 /** What we would have everybody download, or that we refuse. */
 async function ours(
@@ -46,7 +46,7 @@ async function ours(
 
 function agreed(t: TestContext, answered: readonly Answered[]): void {
   const found = answered.filter(({ theirs }) => theirs !== refused).length;
-  t.diagnostic(`${answered.length} pairs, ${found} with a version, FLOTILLA_SEED=${seed}`);
+  void t.annotate(`${answered.length} pairs, ${found} with a version, FLOTILLA_SEED=${seed}`);
 
   const different = answered.filter((one) => one.ours !== one.theirs);
   assert.deepEqual(different.slice(0, 5), [], `${different.length} with FLOTILLA_SEED=${seed}`);
@@ -88,7 +88,7 @@ describe("an index that Helm and we read", () => {
       response.end(indexes.get(url) ?? "the bytes of a chart"),
     );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    t.after(() => new Promise((resolve) => server.close(resolve)));
+    t.onTestFinished(() => new Promise((resolve) => server.close(resolve)));
     const address = server.address();
     const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 
@@ -141,13 +141,13 @@ describe("an index that Helm and we read", () => {
 
 describe("a registry that Helm and we read", async () => {
   const reaper = startReaper();
-  after(() => reaper.release());
+  afterAll(() => reaper.release());
   const registry = await startRegistry({
     dir: join(home, "registry"),
     binary: registryBinary,
     reaper,
   });
-  after(() => registry.stop());
+  afterAll(() => registry.stop());
 
   // Of full versions, and of what both leave out. What Helm leaves out and we do not is in the table below.
   const tags = fc.uniqueArray(

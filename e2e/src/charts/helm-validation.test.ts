@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
 import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
 import { complaintOf, createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import { afterAll, describe, it } from "vitest";
 import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
-const plane = await startTestControlPlane({ after }, { workloads: false });
-const dir = await testDir({ after });
+const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const dir = await testDir({ onTestFinished: afterAll });
 const runHelm = createRunHelm({
   path: helm,
   environment: { HOME: dir, KUBECONFIG: plane.kubeconfig },

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
@@ -14,23 +13,24 @@ import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { classifySource } from "@flotilla/shared/source/location.ts";
 import { archiveDigest } from "@flotilla/shared/source/pin.ts";
+import { afterAll, describe, it } from "vitest";
 import { helmAnswer } from "./testing/helm-answer.ts";
 
 const user = { username: "me", password: 'a, strange "password"' };
 const versions = ["0.1.0", "0.1.1", "0.2.0-rc.1", "1.0.0+build.5"];
 
-const dir = await testDir({ after });
+const dir = await testDir({ onTestFinished: afterAll });
 const binaries = await ensureBinaries(["registry", "helm"]);
 const { helm } = binaries;
 const reaper = startReaper();
-after(() => reaper.release());
+afterAll(() => reaper.release());
 const open = await startRegistry({
   name: "open",
   dir: join(dir, "open"),
   binary: binaries.registry,
   reaper,
 });
-after(() => open.stop());
+afterAll(() => open.stop());
 const guarded = await startRegistry({
   name: "guarded",
   dir: join(dir, "guarded"),
@@ -39,11 +39,11 @@ const guarded = await startRegistry({
   tls: true,
   reaper,
 });
-after(() => guarded.stop());
+afterAll(() => guarded.stop());
 const ca = guarded.ca ?? assert.fail("the registry has no certificate");
 const trusted: AccessSettings = { ...user, caPem: ca.pem };
 const client = createSourceClient({ userAgent: "flotilla-test" });
-after(() => client.close());
+afterAll(() => client.close());
 
 await runHelm(["create", join(dir, "demo")], { helm, home: dir });
 const digests = new Map<string, string>();

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
@@ -14,10 +13,11 @@ import { seed } from "@flotilla/shared/testing/seed.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
+import { afterAll, test } from "vitest";
 
 const run = promisify(execFile);
 const { helm } = await ensureBinaries(["helm"]);
-const dir = await testDir({ after });
+const dir = await testDir({ onTestFinished: afterAll });
 const pairs = 400;
 
 const leaf = fc.oneof(

@@ -36,7 +36,7 @@ export interface Commands {
 export async function commandsIn(scope: TestScope): Promise<Commands> {
   // Hooks run in the order in which they are registered: the fleet ends before its folder goes.
   let endFleet: () => Promise<unknown> = () => Promise.resolve();
-  scope.after(() => endFleet());
+  scope.onTestFinished(() => endFleet());
   const home = await testDir(scope);
   const dir = join(home, "fleet");
   await mkdir(join(home, "work"));

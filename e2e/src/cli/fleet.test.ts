@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "@flotilla/local/process/identity.ts";
 import type { ProcessRecord } from "@flotilla/local/process/process-record.ts";
@@ -13,6 +12,7 @@ import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import { type Commands, commandsIn } from "./command.ts";
 
@@ -33,10 +33,10 @@ async function allGone(processes: readonly ProcessRecord[]): Promise<boolean> {
 }
 
 describe("a fleet in the background", async () => {
-  const flotilla = await commandsIn({ after });
+  const flotilla = await commandsIn({ onTestFinished: afterAll });
   let state: FleetState;
 
-  before(async () => {
+  beforeAll(async () => {
     const up = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
     assert.equal(up.code, 0, up.stderr);
     assert.match(up.stdout, /The fleet is up\.\n.*`npx flotilla down` stops all of it\.\n$/s);
@@ -171,7 +171,7 @@ describe("a fleet in the background", async () => {
 });
 
 describe("a fleet in the foreground", async () => {
-  const flotilla = await commandsIn({ after });
+  const flotilla = await commandsIn({ onTestFinished: afterAll });
   const up = () => flotilla.start("up", "--clusters", "1", "--no-sample");
 
   // Its parts come up at once, so that at each of these moments others of them are only just begun.

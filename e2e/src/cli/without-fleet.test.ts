@@ -1,15 +1,15 @@
 /** What `flotilla` says where no fleet runs, or to what it does not understand. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
-import { after, describe, test } from "node:test";
 import { openJournal } from "@flotilla/local/process/journal.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import { writeFleetState } from "@flotilla/local/state/fleet-state.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { afterAll, describe, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { commandsIn } from "./command.ts";
 
-const flotilla = await commandsIn({ after });
+const flotilla = await commandsIn({ onTestFinished: afterAll });
 
 describe("where no fleet runs", () => {
   test("status as JSON ends with 1 and names no kubeconfig", async () => {

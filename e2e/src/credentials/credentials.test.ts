@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import { runHelm } from "@flotilla/local/registries/run-helm.ts";
@@ -20,6 +19,7 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
+import { afterAll, test } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
@@ -41,20 +41,20 @@ const login = (password: string): Login => ({ username: "me", password });
 const sought = "--replica=hub-0";
 const argumentsSeen = watchArguments([...texts, sought]);
 const fleet = await startTestFleet({ clusters: [{ env: "prod" }, { env: "dev" }] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const [prod, dev] = fleet.clusters;
 assert.ok(prod !== undefined && dev !== undefined);
 const { rest: ofProd } = prod;
 
 const certificate = await issueTestCertificate();
 const charts = await startGuardedCharts(login(one), certificate);
-after(() => charts[Symbol.asyncDispose]());
+afterAll(() => charts[Symbol.asyncDispose]());
 charts.publish(await configChart("guarded", "1.0.0"));
 
 const publisher = { username: "publisher", password: "not looked for" };
 const binaries = await ensureBinaries(["registry"]);
 const reaper = startReaper();
-const registryDir = join(await testDir({ after }), "registry");
+const registryDir = join(await testDir({ onTestFinished: afterAll }), "registry");
 const runRegistry = (puller: Login) =>
   startRegistry({
     dir: registryDir,
@@ -64,7 +64,7 @@ const runRegistry = (puller: Login) =>
     reaper,
   });
 let registry = await runRegistry(login(three));
-after(async () => {
+afterAll(async () => {
   await registry.stop();
   await reaper.release();
 });

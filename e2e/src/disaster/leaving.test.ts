@@ -1,18 +1,18 @@
 /** A Cluster that is deleted and takes along what it has installed, and one that is revoked and leaves it. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { afterAll, test } from "vitest";
 import { commandsIn } from "../cli/command.ts";
 import { objectThat } from "../testing/expect.ts";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 
 const bench = await startWorkbench();
-const flotilla = await commandsIn({ after });
+const flotilla = await commandsIn({ onTestFinished: afterAll });
 const { fleet, cluster } = bench;
 const ref = { namespace: workspaceNamespace, name: cluster.name };
 await Promise.all([bench.install("web"), bench.install("db")]);

@@ -1,7 +1,6 @@
 /** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
@@ -16,16 +15,17 @@ import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { afterAll, test } from "vitest";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 
 const [bench, otherPlane] = await Promise.all([
   startWorkbench(),
-  startTestControlPlane({ after }, { workloads: false }),
+  startTestControlPlane({ onTestFinished: afterAll }, { workloads: false }),
 ]);
 const { fleet, cluster } = bench;
 const other = connectKube(await loadKubeconfig({ path: otherPlane.kubeconfig }));
-after(() => other.close());
+afterAll(() => other.close());
 await Promise.all([installCrds(other), bench.install("web")]);
 
 /** Another hub, at the address that the agent knows. */

@@ -1,10 +1,10 @@
 /** A hub whose API server is restored from an older backup while everything runs. Nothing is uninstalled by that. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { before, test } from "node:test";
 import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
+import { beforeAll, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
@@ -22,7 +22,7 @@ async function epoch(): Promise<number> {
   return (await bench.clusterThat("there", () => true)).status?.agent?.epoch ?? 0;
 }
 
-before(async () => {
+beforeAll(async () => {
   await Promise.all(["changed", "deleted"].map(bench.install));
   await fleet.stopHub();
   await fleet.restartHubPlane({ meanwhile: () => copyEtcdData(fleet.hubPlane.dir, backup) });

@@ -1,13 +1,13 @@
 /** A fleet of one cluster with what tests of disasters do and look at. */
 
 import { execFile } from "node:child_process";
-import { after } from "node:test";
 import { promisify } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -41,7 +41,7 @@ export async function startWorkbench(): Promise<Workbench> {
     startTestFleet({ clusters: [{}] }),
     startChartServer(),
   ]);
-  after(() => Promise.all([fleet.close(), charts.close()]));
+  afterAll(() => Promise.all([fleet.close(), charts.close()]));
   charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("the fleet has no cluster");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { auditRelease, type ReleaseHistory } from "./audit-release.ts";
 
 const good: ReleaseHistory = {
@@ -114,7 +114,7 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
   ],
 ];
 
-suite("the audit of a release", () => {
+describe("the audit of a release", () => {
   for (const [name, history, expected] of cases) {
     test(name, () => assert.deepEqual(auditRelease({ ...good, ...history }), expected));
   }

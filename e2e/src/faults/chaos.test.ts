@@ -4,10 +4,10 @@
  * `FLOTILLA_FAULTS_MINUTES` makes it longer, and `FLOTILLA_FAULTS_REPLICAS` says how many replicas the hub has.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { startTestFleet } from "../testing/fleet.ts";
 import { auditRelease } from "./audit-release.ts";
@@ -49,7 +49,7 @@ const rollouts = await startRollouts({
   chronicle,
 });
 const faults = createFaults(fleet, link, chronicle);
-after(async () => {
+afterAll(async () => {
   // First, so that what is ended then stays ended.
   await faults.stop();
   await Promise.all([fleet.close(), charts.close()]);
@@ -62,7 +62,7 @@ for (let round = 1; round <= rounds; round += 1) {
   test(`whatever breaks, a change gets through and all statuses tell the truth, round ${round} of ${rounds}`, {
     timeout,
   }, async (t) => {
-    t.diagnostic(`FLOTILLA_FAULTS_SEED=${seed}`);
+    await t.annotate(`FLOTILLA_FAULTS_SEED=${seed}`);
     await chronicle.guard(async () => {
       const ending = new AbortController();
       const changing = rollouts.run(random, ending.signal);
@@ -121,7 +121,7 @@ test("no log has a secret", () =>
   }));
 
 test("each kind of fault has happened, and enough of them", (t) => {
-  for (const line of faults.tally.told().split("\n")) t.diagnostic(line);
+  for (const line of faults.tally.told().split("\n")) void t.annotate(line);
 
   assert.deepEqual(faults.tally.missing, []);
   assert.ok(faults.tally.total > rounds * 10, `${faults.tally.total} faults`);

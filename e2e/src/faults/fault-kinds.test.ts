@@ -1,6 +1,6 @@
 /** Whatever the seed, each kind of fault has its turn. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { createFaultTally, faultKinds, nextFault } from "./fault-kinds.ts";
 import { createRandom } from "./random.ts";
 

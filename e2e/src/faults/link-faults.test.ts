@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { after, afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { afterAll, afterEach, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
@@ -21,7 +21,7 @@ import { hookedChart } from "./hooked-chart.ts";
 
 const fleet = await startTestFleet({ clusters: [{}], proxied: true });
 const charts = await startChartServer();
-after(() => Promise.all([fleet.close(), charts.close()]));
+afterAll(() => Promise.all([fleet.close(), charts.close()]));
 const {
   link,
   clusters: [cluster],
@@ -122,7 +122,7 @@ test("a hub that takes connections and never answers is left again by itself, in
   const silent = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
-  t.after(() => {
+  t.onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();
   });

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
 import { notCarriedOutRemarks } from "@flotilla/hub/helm-op/not-carried-out.ts";
 import { unknownFieldRemarks } from "@flotilla/hub/helm-op/unknown-fields.ts";
 import { refusalOf } from "@flotilla/hub/helm-op/validate.ts";
@@ -11,6 +10,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Program } from "../api/program.ts";
 
@@ -43,7 +43,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
 
     test(`Fleet's form in ${file} goes through the product's own client, and back`, async (t) => {
       const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
-      t.after(() => rest.close());
+      t.onTestFinished(() => rest.close());
       for (const helmOp of await helmOpsIn(path)) {
         const metadata = { ...helmOp.metadata, name: `${helmOp.metadata.name}-again` };
 

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -27,6 +26,7 @@ import {
 } from "@flotilla/shared/kube/core-resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
+import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { startGuardedCharts } from "../credentials/guarded-charts.ts";
 import { boundTo, clusterRoleBindings } from "../tenants/world.ts";
@@ -40,14 +40,14 @@ const fleet = await startTestFleet({
   clusters: [{ env: "prod", region: "eu" }, { env: "canary", region: "us" }, { name: "local" }],
   workspaces: [workspaceNamespace, workspaceNamespace, localNamespace],
 });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const [prod, canary, local] = fleet.clusters;
 assert.ok(prod !== undefined && canary !== undefined && local !== undefined);
 const charts = await startChartServer();
-after(() => charts.close());
+afterAll(() => charts.close());
 const guarded = await startGuardedCharts({ username: "user", password: "secret" });
-after(() => guarded[Symbol.asyncDispose]());
-const registry = await startTestRegistry({ after });
+afterAll(() => guarded[Symbol.asyncDispose]());
+const registry = await startTestRegistry({ onTestFinished: afterAll });
 /** The same charts behind a certificate that nobody trusts. */
 const untrusted = await startTestServer(
   async ({ path }, response) => {
@@ -56,7 +56,7 @@ const untrusted = await startTestServer(
   },
   { certificate: await issueTestCertificate() },
 );
-after(() => untrusted[Symbol.asyncDispose]());
+afterAll(() => untrusted[Symbol.asyncDispose]());
 
 type Addresses = readonly (readonly [written: string, here: string])[];
 
@@ -67,7 +67,7 @@ const addresses: Addresses = [
   ["oci://registry.example.com", registry.oci],
 ];
 
-before(async () => {
+beforeAll(async () => {
   charts.publish(
     await valuesChart("app", "0.1.0"),
     await valuesChart("app", "1.2.3"),

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, test } from "node:test";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps, deployments, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -16,9 +16,9 @@ import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
 import { pushChart } from "../testing/push-chart.ts";
 
 const fleet = await startTestFleet({ clusters: [{ env: "prod" }, { env: "dev" }] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
+afterAll(() => charts.close());
 const [prod, dev] = fleet.clusters;
 assert.ok(prod !== undefined && dev !== undefined);
 
@@ -276,7 +276,7 @@ test("clusters that got different archives from an index without digests are tol
     response.end(archives[downloads++ % archives.length]?.bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
+  t.onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -20,11 +19,12 @@ import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfi
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import { afterAll, describe, it } from "vitest";
 
-const plane = await startTestControlPlane({ after }, { workloads: false });
+const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
 const admin = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(admin);
-after(() => rest.close());
+afterAll(() => rest.close());
 
 let count = 0;
 
@@ -172,7 +172,7 @@ describe("a proxy", () => {
       socket.on("close", () => onward.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    t.after(() => proxy.close());
+    t.onTestFinished(() => proxy.close());
     const address = proxy.address();
     assert.ok(typeof address === "object" && address !== null);
 
@@ -325,7 +325,7 @@ describe("objects", () => {
         await rest.create(configMaps, { metadata: { namespace, name: `n${next++}` }, data });
     };
     await Promise.all(Array.from({ length: 64 }, create));
-    t.diagnostic(`${total} creates took ${Math.round(performance.now() - startedAt)} ms`);
+    await t.annotate(`${total} creates took ${Math.round(performance.now() - startedAt)} ms`);
 
     const { items } = await rest.list(configMaps, { namespace, labelSelector: "" });
     assert.equal(items.filter(({ metadata }) => metadata.name.startsWith("n")).length, total);

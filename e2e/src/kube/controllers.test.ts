@@ -1,6 +1,5 @@
 /** Informers, controllers, leaders and events against a real API server. */
 import assert from "node:assert/strict";
-import { after, describe, it, type TestContext } from "node:test";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
@@ -23,11 +22,12 @@ import { isConflict } from "@flotilla/shared/kube/status-error.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
+import { afterAll, describe, it, type TestContext } from "vitest";
 
-const plane = await startTestControlPlane({ after }, { workloads: false });
+const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
-after(() => rest.close());
+afterAll(() => rest.close());
 const log = silentLog();
 
 let count = 0;
@@ -53,7 +53,7 @@ async function follow(t: TestContext, namespace: string): Promise<Informer<Confi
   });
   const stop = new AbortController();
   const running = informer.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
   });
@@ -235,7 +235,9 @@ describe("a controller", () => {
     stop.abort();
     await running;
 
-    t.diagnostic(`from event to reconcile: ${Math.round((waitedMs / total) * 1000)} µs on average`);
+    await t.annotate(
+      `from event to reconcile: ${Math.round((waitedMs / total) * 1000)} µs on average`,
+    );
   });
 });
 
@@ -262,7 +264,7 @@ describe("leaders", () => {
       },
     });
     ended.catch(() => undefined);
-    t.after(async () => {
+    t.onTestFinished(async () => {
       stop.abort();
       await ended.catch(() => undefined);
       await own.close();

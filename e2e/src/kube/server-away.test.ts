@@ -1,7 +1,6 @@
 /** Informers while their API server is away, and when it comes back from a backup. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { it } from "node:test";
 import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -9,6 +8,7 @@ import { type ConfigMap, configMaps } from "@flotilla/shared/kube/core-resources
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { it } from "vitest";
 
 const namespace = "default";
 
@@ -34,7 +34,7 @@ it("an informer finds out what a server that was restored from a backup has, and
     });
   const has = (name: string): boolean => informer.store.get(`${namespace}/${name}`) !== undefined;
   const running = informer.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
     await rest.close();

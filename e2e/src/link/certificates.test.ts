@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { after, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { events, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { afterAll, describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -27,7 +27,7 @@ const authorityRef = { namespace: "flotilla-system", name: authoritySecretName }
 const rotating = new AbortController();
 // Both believe that they lead.
 const rotations = [first, second].map(({ wire }) => wire.runRotation(rest, rotating.signal));
-after(async () => {
+afterAll(async () => {
   rotating.abort();
   await Promise.all(rotations);
 });
@@ -89,7 +89,7 @@ function takenForGone(): readonly string[] {
   return gone;
 }
 
-suite("an agent's certificate", () => {
+describe("an agent's certificate", () => {
   test("ends while a clock that is behind kept it from renewing, which is no trouble", async () => {
     const clock = createFakeClock(Date.now());
     await bootstrap(rest, "agent-behind", token, { clusterName: "behind", clientID: "behind" });
@@ -127,7 +127,7 @@ suite("an agent's certificate", () => {
   });
 });
 
-suite("the hub's authority is rotated", () => {
+describe("the hub's authority is rotated", () => {
   test("while agents are connected to several replicas, and nobody is taken for gone", async () => {
     const here = await startEnrolled(rest, first, token, "here");
     const there = { ...token, ...encoded({ address: `127.0.0.1:${second.port}` }) };
@@ -223,7 +223,7 @@ suite("the hub's authority is rotated", () => {
   });
 });
 
-suite("a certificate that was not renewed", () => {
+describe("a certificate that was not renewed", () => {
   test("is asked for again, over the connection that stands and after one that was lost", async () => {
     let isCut = false;
     const cut: KubeRest = {

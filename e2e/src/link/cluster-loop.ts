@@ -1,5 +1,4 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
-import { after } from "node:test";
 import { clusterKeyOfNamespace } from "@flotilla/hub/cluster/house.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
@@ -10,6 +9,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
+import { afterAll } from "vitest";
 import { workspace } from "./hub-cluster.ts";
 import type { TestHub } from "./test-hub.ts";
 import { watched } from "./watched.ts";
@@ -58,7 +58,7 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
     ending.abort();
     await Promise.all(running);
   }
-  after(stop);
+  afterAll(stop);
   return {
     housed: (cluster) => {
       const house = clusterNamespaceName(workspace, cluster);

@@ -1,6 +1,5 @@
 /** What a token says of the clusters that enrol with it, and how a cluster is sent away and comes back. */
 import assert from "node:assert/strict";
-import { after, suite, test } from "node:test";
 import { identitySecretName } from "@flotilla/agent/identity/agent-identity.ts";
 import { agentKeyAnnotation, revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
@@ -8,6 +7,7 @@ import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createInformer } from "@flotilla/shared/kube/informer.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { afterAll, describe, test } from "vitest";
 import { runClusterLoop } from "./cluster-loop.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, clusterOf, connected, makeToken } from "./enrolled.ts";
@@ -26,7 +26,7 @@ const news = watched();
 told.onChange(() => news.changed());
 const ending = new AbortController();
 const telling = told.run(ending.signal);
-after(async () => {
+afterAll(async () => {
   ending.abort();
   await telling;
 });
@@ -71,7 +71,7 @@ async function revoke(name: string, at: string): Promise<void> {
   await rest.patch(clusters, { namespace: workspace, name }, { type: "merge", body });
 }
 
-suite("a token", () => {
+describe("a token", () => {
   test("fixes labels and limits those that an agent gives itself, which is told, and counts its clusters", async () => {
     const limited = await makeToken(rest, hub, "limited", {
       labels: { env: "test", "fleet.cattle.io/tier": "gold" },
@@ -136,7 +136,7 @@ suite("a token", () => {
   });
 });
 
-suite("a cluster that was revoked", () => {
+describe("a cluster that was revoked", () => {
   test("is sent away at once, comes back with a later token alone, and as who it was, with a new key", async () => {
     const agent = await start("agent-rome", token, { clusterName: "rome", clientID: "rome" });
     await connected(hub, "rome");
@@ -185,7 +185,7 @@ suite("a cluster that was revoked", () => {
   });
 });
 
-suite("a cluster whose Cluster was deleted", () => {
+describe("a cluster whose Cluster was deleted", () => {
   /** As an agent does whose Secret with its identity somebody has deleted. */
   async function startForgetful(namespace: string): Promise<TestAgent> {
     await rest.delete(secrets, { namespace, name: identitySecretName });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
@@ -7,6 +6,7 @@ import { readCertificateRequest } from "@flotilla/hub/identity/certificate-reque
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { describe, test } from "vitest";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
@@ -30,7 +30,7 @@ async function giveToken(namespace: string, data: Readonly<Record<string, string
   await rest.patch(secrets, ref, { type: "merge", body: { data } });
 }
 
-suite("a cluster that enrols", () => {
+describe("a cluster that enrols", () => {
   test("becomes a Cluster with the name and the labels that it asks for, but for reserved ones", async () => {
     const labels = JSON.stringify({ env: "prod", "fleet.cattle.io/mine": "no" });
     await bootstrap(rest, "agent-eu", token, { clusterName: "eu", clientID: "client-eu", labels });
@@ -108,7 +108,7 @@ suite("a cluster that enrols", () => {
   });
 });
 
-suite("a cluster that is turned away", () => {
+describe("a cluster that is turned away", () => {
   test("with a wrong token reads why, once, and so does the hub", async () => {
     const next = await startHub(rest);
     const wrong = { ...(await makeToken(rest, next, "right")), ...encoded({ token: "made.up" }) };
@@ -221,7 +221,7 @@ suite("a cluster that is turned away", () => {
   });
 });
 
-suite("an agent that is given another token", () => {
+describe("an agent that is given another token", () => {
   test("comes back with it after its Cluster was deleted, and until then asks less and less often", async () => {
     const next = await startHub(rest);
     const clock = createFakeClock(Date.now());
@@ -272,7 +272,7 @@ suite("an agent that is given another token", () => {
   });
 });
 
-suite("the hub's authority", () => {
+describe("the hub's authority", () => {
   test("is one, however many replicas start at once", async () => {
     await createNamespace(rest, "many-replicas");
 

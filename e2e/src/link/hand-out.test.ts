@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { before, suite, test } from "node:test";
 import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
+import { beforeAll, describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -20,7 +20,7 @@ const first = await startHub(rest, {
 });
 const token = await makeToken(rest, first, "token");
 
-suite("an agent that is connected", () => {
+describe("an agent that is connected", () => {
   test("is handed what its cluster is to run, changes of it, and withdrawals", async () => {
     const agent = await startEnrolled(rest, first, token, "one");
     const deployments = deploymentsOf(rest, "one");
@@ -147,9 +147,9 @@ suite("an agent that is connected", () => {
   });
 });
 
-suite("a hub that is restarted", () => {
+describe("a hub that is restarted", () => {
   // Two leaders would each write their own address into the tokens' Secrets.
-  before(() => first.stop());
+  beforeAll(() => first.stop());
 
   test("has its agents back at once, repeats nothing that they hold, and hears all their states", async () => {
     const hub = await startHub(rest);
@@ -216,7 +216,7 @@ suite("a hub that is restarted", () => {
   });
 });
 
-suite("a replica that has not heard yet that a Cluster is gone", () => {
+describe("a replica that has not heard yet that a Cluster is gone", () => {
   test("sends no withdrawal for what goes with its Cluster", async () => {
     const { slow, hold } = slowWatch(rest);
     const lagging = await startHub(rest, { clusterWatch: slow });

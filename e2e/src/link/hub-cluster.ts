@@ -1,5 +1,4 @@
 /** The API server that the hubs of these tests have behind them. */
-import { after } from "node:test";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import {
@@ -16,14 +15,15 @@ import {
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { afterAll } from "vitest";
 
 export const workspace = "fleet-default";
 
 /** A control plane with the CRDs and the namespaces of the product; it lasts for the file. */
 export async function startHubCluster(): Promise<KubeRest> {
-  const plane = await startTestControlPlane({ after }, { workloads: false });
+  const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
   const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
-  after(() => rest.close());
+  afterAll(() => rest.close());
   for (const crd of allCrds()) {
     await rest.create(customResourceDefinitions, crd);
   }

@@ -1,7 +1,6 @@
 /** An agent that does what none should: it is refused, counted and told of once, and the agent beside it notices nothing. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { suite, test } from "node:test";
 import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { agentMessageToWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
@@ -9,6 +8,7 @@ import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
 import { wireLimits } from "@flotilla/proto/validation.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { status } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, makeToken, startEnrolled } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
@@ -83,7 +83,7 @@ function flood(raw: RawStream, count: number, message: (at: number) => AgentMess
 
 await nobodyElseNotices();
 
-suite("an agent that floods", () => {
+describe("an agent that floods", () => {
   test("with reports on deployments of another cluster changes none of them, and is read no faster than it reads", async () => {
     const { raw } = await welcomed("made-up");
     raw.stream.pause();
@@ -196,7 +196,7 @@ test("whoever begins to enrol and does not go on is cut off after 10 s, and hold
   assert.ok((await hub.refused("enrolment")) >= before + 8);
 });
 
-suite("an agent that breaks the contract", () => {
+describe("an agent that breaks the contract", () => {
   /** A Hello whose hub id is these bytes, which protobuf takes for text. */
   const helloWith = (hubId: Uint8Array): Uint8Array => {
     const field = Buffer.concat([Buffer.from([0x12, hubId.length]), hubId]);

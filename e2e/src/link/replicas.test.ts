@@ -1,8 +1,8 @@
 /** Two replicas of the hub on one API server, and streams of one cluster on both. */
 import assert from "node:assert/strict";
-import { after, suite, test } from "node:test";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, describe, test } from "vitest";
 import { startLinkProxy } from "../testing/link-proxy.ts";
 import { clusterOf, makeToken } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -22,7 +22,7 @@ async function connect(
   { port }: Pick<TestHub, "port">,
 ): Promise<RawStream> {
   const raw = openRaw({ ...identity, hubAddress: `127.0.0.1:${port}` });
-  after(() => raw.close());
+  afterAll(() => raw.close());
   raw.listen();
   raw.say(hello(identity));
   await raw.until(() => raw.received.length >= 2, "welcome and synced");
@@ -47,7 +47,7 @@ function watchPresence(name: string) {
 
 /** One that nothing is heard of while the other tests go on. */
 const cable = await startLinkProxy();
-after(() => cable.close());
+afterAll(() => cable.close());
 cable.setBackends([here.port]);
 await connect(await enrolRaw(rest, token, "pulled"), cable);
 /** When the Cluster was first told to be without its agent. */
@@ -60,7 +60,7 @@ const toldOfPulled = new Promise<number>((resolve) => {
 cable.drop(["agent", "hub"]);
 const pulledAt = performance.now();
 
-suite("two streams of one cluster", () => {
+describe("two streams of one cluster", () => {
   test("on two replicas: the newer one is kept, the older is told why, and the Cluster is never gone", async () => {
     const identity = await enrolRaw(rest, token, "copied");
     const older = await connect(identity, here);
@@ -111,7 +111,7 @@ suite("two streams of one cluster", () => {
   });
 });
 
-suite("a stream that ends", () => {
+describe("a stream that ends", () => {
   test("and is made anew at once, at another replica, leaves no trace in the Cluster but its epoch", async () => {
     const identity = await enrolRaw(rest, token, "cut");
     const first = await connect(identity, here);

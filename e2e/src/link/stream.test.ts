@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { runConnection } from "@flotilla/agent/link/connection.ts";
 import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
 import { createOutbox } from "@flotilla/agent/link/outbox.ts";
@@ -12,6 +11,7 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { systemClock } from "@flotilla/shared/clock/clock.ts";
 import { createSlots } from "@flotilla/shared/kube/slots.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, connected, makeToken } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
@@ -32,7 +32,7 @@ const hub = await startHub(rest, {
 });
 const token = await makeToken(rest, hub, "token");
 
-suite("a stream", () => {
+describe("a stream", () => {
   test("that is not read costs one entry for each deployment, and catches up with the latest", async () => {
     const identity = await enrolRaw(rest, token, "slow");
     await createNamespace(rest, clusterNamespaceName(workspace, "slow"));
@@ -136,13 +136,13 @@ suite("a stream", () => {
   });
 });
 
-suite("an agent that reaches another hub", () => {
+describe("an agent that reaches another hub", () => {
   test("leaves it without touching anything, and says so", async (context) => {
     const secret = await ensureAuthority(rest, "flotilla-system", Date.now(), 1);
     const authority = await openAuthority(readRecord(secret).signing, Date.now);
     const serving = await authority.issueServing(["127.0.0.1"], 3_600_000);
     const server = new Server();
-    context.after(() => server.forceShutdown());
+    context.onTestFinished(() => server.forceShutdown());
     const { service } = loadFleetService();
     server.addService(service, {
       Connect(call) {

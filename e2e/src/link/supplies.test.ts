@@ -1,11 +1,11 @@
 /** What agents get besides deployments: facts, and what their deployments name of the workspace. */
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { unpackReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
+import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -41,7 +41,7 @@ async function passwordIn(supply: ReferencedObject | undefined): Promise<string 
 const namesOf = (agent: TestAgent) =>
   agent.supplies.map(({ name, packed }) => `${name} ${packed === undefined ? "gone" : "there"}`);
 
-suite("an agent", () => {
+describe("an agent", () => {
   test("gets facts, then what its deployments name, then the deployments", async () => {
     await createSecret("first", { password: "one" });
     const agent = await startEnrolled(rest, hub, token, "order");

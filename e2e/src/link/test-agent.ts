@@ -1,5 +1,4 @@
 /** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
-import { after } from "node:test";
 import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
 import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
 import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
@@ -16,6 +15,7 @@ import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { afterAll } from "vitest";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface TestAgent extends Watched {
@@ -128,7 +128,7 @@ export function startAgent(
     ending.abort();
     await running;
   }
-  after(stop);
+  afterAll(stop);
   return {
     log: logged,
     namespace,

@@ -1,5 +1,4 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-import { after } from "node:test";
 import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
 import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
@@ -20,6 +19,7 @@ import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/e
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { Registry } from "prom-client";
+import { afterAll } from "vitest";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
@@ -135,7 +135,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await Promise.all(running);
     await events.flush();
   }
-  after(stop);
+  afterAll(stop);
   async function refused(reason: string): Promise<number> {
     const metric = await metrics.getSingleMetric("flotilla_hub_refused_total")?.get();
     return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
 import { hubServerName } from "@flotilla/proto/authorities.ts";
@@ -8,6 +7,7 @@ import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testi
 import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { credentials } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, encoded, makeToken } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
@@ -36,7 +36,7 @@ function decoded(data: Readonly<Record<string, string>>, key: string): string {
   return Buffer.from(data[key] ?? "", "base64").toString();
 }
 
-suite("an agent of the next version", () => {
+describe("an agent of the next version", () => {
   test("enrols with a hub of this version and is served in full, in this version", async () => {
     const hub = await startHub(rest);
     const token = await makeToken(rest, hub, "token");
@@ -113,11 +113,11 @@ suite("an agent of the next version", () => {
   });
 });
 
-suite("an agent of this version", () => {
+describe("an agent of this version", () => {
   test("is served in full by a hub of the next version, and renews there", async (context) => {
     const authority = await openAuthority(await createAuthority(Date.now()), Date.now);
     const hub = await startNextVersionHub(authority, 4_000);
-    context.after(hub.close);
+    context.onTestFinished(hub.close);
     const data = encoded({
       address: `127.0.0.1:${hub.port}`,
       "ca.crt": authority.authoritiesPem,

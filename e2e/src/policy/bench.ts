@@ -1,5 +1,4 @@
 /** A fleet with one cluster, a chart repository, and the Policies, HelmOps and Bundles of one workspace. */
-import { after } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -24,6 +23,7 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { afterAll } from "vitest";
 import { clusterRoleBindings } from "../tenants/world.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
 import { objectThat } from "../testing/expect.ts";
@@ -63,9 +63,9 @@ export interface PolicyBench {
 /** It lasts for the file. */
 export async function startPolicyBench(): Promise<PolicyBench> {
   const fleet = await startTestFleet({ clusters: [{ env: "prod" }] });
-  after(() => fleet.close());
+  afterAll(() => fleet.close());
   const charts = await startChartServer();
-  after(() => charts.close());
+  afterAll(() => charts.close());
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("the fleet has no cluster");
   const { hub } = fleet;

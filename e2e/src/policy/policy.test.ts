@@ -3,11 +3,11 @@
  * HelmOp: on a real fleet. The tests go on from each other.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { bundleFinalizer, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { bundles } from "@flotilla/shared/api/resources.ts";
+import { test } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { conditionOf, isBundleReady, startPolicyBench } from "./bench.ts";

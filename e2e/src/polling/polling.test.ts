@@ -4,7 +4,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chooseHubPorts, type HubPorts } from "@flotilla/cli/fleet/hub.ts";
 import { hubMain, startProgram } from "@flotilla/cli/fleet/program.ts";
@@ -18,6 +17,7 @@ import {
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, type TestContext, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -25,9 +25,9 @@ import { startTestFleet } from "../testing/fleet.ts";
 import { pushChart } from "../testing/push-chart.ts";
 
 const fleet = await startTestFleet({ clusters: [{}] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
+afterAll(() => charts.close());
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 
 async function createHelmOp(name: string, spec: HelmOp["spec"]): Promise<void> {
@@ -75,7 +75,7 @@ async function startSecondHub(t: TestContext): Promise<HubPorts> {
     logFile: join(fleet.dir, "logs", "hub-1.log"),
     environment: { PATH: process.env["PATH"] ?? "", HOME: fleet.dir },
   });
-  t.after(() => hub.stop());
+  t.onTestFinished(() => hub.stop());
   return ports;
 }
 

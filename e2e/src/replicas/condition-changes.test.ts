@@ -1,7 +1,7 @@
 /** What counts as a condition that changed. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
+import { test } from "vitest";
 import { conditionChanges, type WithConditions } from "./condition-changes.ts";
 
 const ready: Condition = { type: "Ready", status: "True", reason: "Ready", observedGeneration: 4 };

@@ -1,6 +1,5 @@
 /** Three replicas of the hub, of which one after the other is ended, killed and frozen while changes go on. One fleet. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import { afterAll, test } from "vitest";
 import { helmOpThat } from "../testing/expect.ts";
 import type { TestReplica } from "../testing/fleet.ts";
 import {
@@ -24,13 +24,13 @@ import { createRecorder, type History, isRising, steps } from "./history.ts";
 import { crowd, observed, openWorkbench, signal } from "./workbench.ts";
 
 const bench = await openWorkbench();
-after(() => bench.close());
+afterAll(() => bench.close());
 const { fleet, hub } = bench;
 const { replicas } = fleet;
 const [first, second] = fleet.clusters;
 assert.ok(first !== undefined && second !== undefined);
 const recorder = createRecorder(hub);
-after(() => recorder.stop());
+afterAll(() => recorder.stop());
 const [ofHelmOps, ofBundles, ofClusters, ofDeployments] = await Promise.all([
   recorder.record(helmOps),
   recorder.record(bundles),

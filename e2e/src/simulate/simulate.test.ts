@@ -1,6 +1,5 @@
 /** `flotilla simulate` as a person runs it, against a real hub on a real API server. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import { simulationLabel } from "@flotilla/cli/simulate/plan.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
@@ -11,6 +10,7 @@ import {
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { afterAll, test } from "vitest";
 import { commandsIn, type RunningCommand } from "../cli/command.ts";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
@@ -18,10 +18,10 @@ import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
 
 const fleet = await startTestFleet({ clusters: [] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
-const flotilla = await commandsIn({ after });
+afterAll(() => charts.close());
+const flotilla = await commandsIn({ onTestFinished: afterAll });
 const { hub } = fleet;
 const ofHub = ["--kubeconfig", fleet.hubPlane.kubeconfig];
 
@@ -29,7 +29,7 @@ async function simulate(name: string, ...args: readonly string[]): Promise<Runni
   const running = flotilla.start(
     ...["simulate", ...ofHub, "--name", name, "--latency", "20ms", ...args],
   );
-  after(() => running.child.kill("SIGKILL"));
+  afterAll(() => running.child.kill("SIGKILL"));
   await running.printed(`The agents of ${name} are connected.`);
   return running;
 }

@@ -1,6 +1,5 @@
 /** What a fleet says of itself: objects, clusters and groups, on real control planes with the real Helm. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
@@ -13,15 +12,16 @@ import {
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, test } from "vitest";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
 import { startTestFleet } from "../testing/fleet.ts";
 
 const fleet = await startTestFleet({ clusters: [{ region: "eu" }, { region: "us" }] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
+afterAll(() => charts.close());
 const [eu, us] = fleet.clusters;
 assert.ok(eu !== undefined && us !== undefined);
 

@@ -1,10 +1,10 @@
 /** A service account that is not there yet, is taken away, or is another one by now. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { test } from "vitest";
 import { helmOpThat, objectThat } from "../testing/expect.ts";
 import { roleBindings, tenant, vault, type World } from "./world.ts";
 

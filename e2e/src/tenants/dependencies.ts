@@ -1,7 +1,7 @@
 /** What is installed only once something else is ready. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { test } from "vitest";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";
 import { tenant, type World } from "./world.ts";
 

@@ -1,11 +1,11 @@
 /** A fleet with one cluster that a tenant shares with others: an account with rights in one namespace, and a Secret elsewhere. */
-import { after } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { agentNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { namespaces, secrets, serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -90,10 +90,10 @@ export function boundTo(kind: string, role: string, account: string) {
 /** It lasts for the file. */
 export async function startWorld(): Promise<World> {
   const charts = await startChartServer();
-  after(() => charts.close());
+  afterAll(() => charts.close());
   charts.publish(await configChart("app", "1.0.0"), await spyChart(), await slyChart());
   const fleet = await startTestFleet({ clusters: [{}] });
-  after(() => fleet.close());
+  afterAll(() => fleet.close());
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("the fleet has no cluster");
   const { hub } = fleet;

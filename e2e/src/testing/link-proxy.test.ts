@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { after, test } from "node:test";
+import { afterAll, test } from "vitest";
 import { startLinkProxy } from "./link-proxy.ts";
 
 /** Answers `name:` and what it is sent. */
@@ -14,7 +14,7 @@ async function startEcho(name: string): Promise<{ port: number; sockets: Socket[
     socket.on("data", (piece) => socket.write(`${name}:${piece.toString()}`));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  after(() => {
+  afterAll(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
@@ -24,7 +24,7 @@ async function startEcho(name: string): Promise<{ port: number; sockets: Socket[
 async function dial(port: number): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => undefined);
-  after(() => socket.destroy());
+  afterAll(() => socket.destroy());
   await once(socket, "connect");
   return socket;
 }
@@ -41,7 +41,7 @@ async function isReset(socket: Socket): Promise<void> {
 }
 
 const proxy = await startLinkProxy();
-after(() => proxy.close());
+afterAll(() => proxy.close());
 const [one, two] = [await startEcho("one"), await startEcho("two")];
 
 test("connections go to the backends in turn, past one that does not answer, and are told when none does", async () => {

@@ -3,13 +3,13 @@
  * One fleet for all of it. Those that concern credentials are in ../credentials.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { afterAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -17,10 +17,10 @@ import { startTestFleet } from "../testing/fleet.ts";
 import { pushChart } from "../testing/push-chart.ts";
 
 const fleet = await startTestFleet({ clusters: [{ env: "prod" }] });
-after(() => fleet.close());
+afterAll(() => fleet.close());
 const charts = await startChartServer();
-after(() => charts.close());
-const registry = await startTestRegistry({ after });
+afterAll(() => charts.close());
+const registry = await startTestRegistry({ onTestFinished: afterAll });
 const [cluster] = fleet.clusters;
 assert.ok(cluster !== undefined);
 charts.publish(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterFinalizer } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
 import { aCluster } from "../testing/objects.ts";
 import { mayWithdraw } from "./deletion.ts";
 
@@ -13,7 +13,7 @@ function paris(metadata: Partial<Cluster["metadata"]>, spec: Cluster["spec"] = {
   return aCluster("paris", { metadata: { uid: "u", ...metadata }, spec });
 }
 
-suite("a deployment that is being deleted is uninstalled", () => {
+describe("a deployment that is being deleted is uninstalled", () => {
   const cases: readonly (readonly [what: string, cluster: Cluster | undefined, is: boolean])[] = [
     ["of a Cluster that is there", paris({}), true],
     ["not of a Cluster that is gone", undefined, false],

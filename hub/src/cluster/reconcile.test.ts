@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
@@ -18,6 +17,7 @@ import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { describe, it } from "vitest";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";

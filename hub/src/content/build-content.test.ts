@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import {
   type DeploymentContent,
@@ -9,6 +8,7 @@ import {
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
 import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
+import { describe, test } from "vitest";
 import { httpPin } from "../testing/objects.ts";
 import { buildContent, type ContentSource } from "./build-content.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { partBytes } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { describe, test } from "vitest";
 import { digestA } from "../testing/objects.ts";
 import {
   contentDigestOf,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
+import { describe, test } from "vitest";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { digestA, digestB } from "../testing/objects.ts";
 import { contentSecretName } from "./content-secret.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { describe, test } from "vitest";
 import { aBundle, aDeployment, httpPin } from "../testing/objects.ts";
 import { isFetchFailure, isFetchMended, isPinChange } from "./changes.ts";
 

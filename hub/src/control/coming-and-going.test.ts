@@ -1,6 +1,5 @@
 /** What it costs the hub's API server when thousands of agents go at once, and come back. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
+import { test } from "vitest";
 import { aBundle, aCluster, aDeployment, aHelmOp, digestA, workspace } from "../testing/objects.ts";
 import { createReactingLeader } from "../testing/reacting-leader.ts";
 import type { WatchedStore } from "../testing/watched-store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { createWorkQueue } from "@flotilla/shared/kube/work-queue.ts";
+import { describe, test } from "vitest";
 import { lookTogether } from "./look-together.ts";
 
 function setUp({ clusters = 5_000 } = {}) {
@@ -22,7 +22,7 @@ function setUp({ clusters = 5_000 } = {}) {
   return { clock, looks, changed };
 }
 
-suite("a Bundle whose clusters or deployments change", () => {
+describe("a Bundle whose clusters or deployments change", () => {
   test("is looked at with the first change at once", async () => {
     const { clock, looks, changed } = setUp();
     const begun = clock.monotonic();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { chartNotFetched } from "../status/deployment-status.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createReactingLeader } from "../testing/reacting-leader.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import { unpackContent } from "@flotilla/shared/content/content.ts";
+import { describe, test } from "vitest";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { createContentPacker, goesTo, place } from "./place.ts";

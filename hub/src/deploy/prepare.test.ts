@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
@@ -8,6 +7,7 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import { describe, test } from "vitest";
 import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { createPatterns } from "../policy/patterns.ts";

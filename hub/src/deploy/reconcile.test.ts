@@ -1,6 +1,5 @@
 /** The loop of Bundles over an API server in memory. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -13,6 +12,7 @@ import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { kubeErrors } from "@flotilla/shared/kube/errors.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { test } from "vitest";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
@@ -7,6 +6,7 @@ import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { describe, test } from "vitest";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import { test } from "vitest";
 import { aBundle, aHelmOp, httpPin } from "../testing/objects.ts";
 import { asHelmOp, isDirect, resolvedSpec } from "./as-helm-op.ts";
 import { bundleRefusal } from "./refusal.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
   agentKeyAnnotation,
@@ -7,6 +6,7 @@ import {
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { type ChoiceInputs, type ClusterChoice, chooseCluster, nameFor } from "./choose-cluster.ts";
 import type { TokenTerms } from "./token-terms.ts";
 
@@ -58,7 +58,7 @@ const adoptable = cluster("one");
 const foreign = cluster("one", "sha256:bb");
 const going = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
 
-suite("the Cluster of an agent that enrols", () => {
+describe("the Cluster of an agent that enrols", () => {
   eachIsChosen([
     ["is new under the name asked for", { clusterName: "eu-1" }, { kind: "create", name: "eu-1" }],
     [
@@ -112,7 +112,7 @@ suite("the Cluster of an agent that enrols", () => {
   });
 });
 
-suite("with a token that is for one Cluster", () => {
+describe("with a token that is for one Cluster", () => {
   const nobodys = cluster("one", undefined, {}, {});
   const others = cluster("one", "sha256:bb", {}, { clientID: "other" });
   const elsewhere = cluster("two", "sha256:aa");
@@ -148,7 +148,7 @@ suite("with a token that is for one Cluster", () => {
   ]);
 });
 
-suite("a Cluster that was revoked", () => {
+describe("a Cluster that was revoked", () => {
   const annotations = { [revokedAtAnnotation]: revokedAt };
   const revoked = cluster("one", "sha256:aa", { annotations });
   const lost = cluster("one", "sha256:bb", { annotations });
@@ -187,7 +187,7 @@ suite("a Cluster that was revoked", () => {
   ]);
 });
 
-suite("a Cluster that is emptied before it goes", () => {
+describe("a Cluster that is emptied before it goes", () => {
   const metadata = { deletionTimestamp: revokedAt, finalizers: [clusterFinalizer] };
   const spec: Cluster["spec"] = { clientID: "client", deletionPolicy: "Uninstall" };
   const leaving = cluster("one", "sha256:aa", metadata, spec);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { clusterLabels } from "./cluster-labels.ts";
 
-suite("the labels of a cluster that enrols", () => {
+describe("the labels of a cluster that enrols", () => {
   const asked = { env: "prod", team: "a", "example.com/zone": "z" };
   const cases: readonly (readonly [
     what: string,

@@ -1,6 +1,5 @@
 /** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { EnrollRequest } from "@flotilla/proto/messages.ts";
 import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
 import { isPrintable } from "@flotilla/proto/validation.ts";
@@ -14,6 +13,7 @@ import { silentLog } from "@flotilla/shared/log/log.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
+import { describe, test } from "vitest";
 import { createAuthority, openAuthority } from "../identity/certificate-authority.ts";
 import { makeTokenValue } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";

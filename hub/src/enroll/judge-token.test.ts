@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { describe, test } from "vitest";
 import { judgeToken } from "./judge-token.ts";
 import { termsOf } from "./token-terms.ts";
 
@@ -16,7 +16,7 @@ const token: ClusterRegistrationToken = {
 const now = Date.UTC(2026, 0, 1, 0, 30);
 const evidence = { presented: "u.secret", token, expected: "u.secret", now };
 
-suite("a registration token that an agent shows", () => {
+describe("a registration token that an agent shows", () => {
   test("is good for clusters of its namespace", () => {
     assert.deepEqual(judgeToken(evidence), { kind: "good", token: termsOf(token) });
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { afterStep, concernsAgent, planHandout } from "./plan-handout.ts";
 
 interface Wanted {
@@ -36,7 +36,7 @@ const deploy = (withContent: boolean, more: object = {}) => ({
 });
 const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 
-suite("what an agent is told when it connects", () => {
+describe("what an agent is told when it connects", () => {
   const cases: readonly (readonly [
     string,
     readonly ObservedDeployment[],
@@ -156,7 +156,7 @@ const someWanted = fc
 const holdingsOf = fc.uniqueArray(someHolding, { selector: ({ name }) => name });
 const deploymentsOf = fc.uniqueArray(someWanted, { selector: ({ metadata }) => metadata.name });
 
-suite("the plan of a hand-out", () => {
+describe("the plan of a hand-out", () => {
   test("withdraws nothing but what is being deleted", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
+import { test } from "vitest";
 import { createRefusals } from "../serve/refusals.ts";
 import { aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";

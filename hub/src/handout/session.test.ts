@@ -1,6 +1,5 @@
 /** An agent that says anything, in any order, while anything happens on the hub. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { agentMessageToWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
@@ -9,6 +8,7 @@ import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { RpcError, serveErrors } from "../serve/errors.ts";
 import { type Incoming, withIncoming } from "../serve/incoming.ts";
 import { aDeployment } from "../testing/objects.ts";

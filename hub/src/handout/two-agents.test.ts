@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { aCluster } from "../testing/objects.ts";
 import { createTwoAgents } from "./two-agents.ts";
 
@@ -38,7 +38,7 @@ function watchedBy(count: number) {
   };
 }
 
-suite("two agents with one identity", () => {
+describe("two agents with one identity", () => {
   /** As their backoff has them come: ever more seldom, then in pairs. */
   const pauses = [0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8, 16, 0.5, 30, 0.5, 30, 0.5, 30];
   const cases = [
@@ -58,7 +58,7 @@ suite("two agents with one identity", () => {
   }
 });
 
-suite("one agent", () => {
+describe("one agent", () => {
   test("whose connection is cut every five seconds is one agent", () => {
     const cluster = watchedBy(3);
     for (let round = 0; round < 100; round += 1)

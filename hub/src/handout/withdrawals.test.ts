@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
+import { describe, test } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createWithdrawals } from "./withdrawals.ts";
@@ -20,7 +20,7 @@ function start(...known: readonly BundleDeployment[]) {
   return { kube, wanted, ...withdrawals };
 }
 
-suite("a withdrawal", () => {
+describe("a withdrawal", () => {
   test("is sent once the API server was asked for the Cluster, once for all that go by then", async () => {
     const { kube, mayBeSent } = start(going("a"), going("b"));
     kube.put(clusters, aCluster("paris", { metadata: { uid: "u" } }));

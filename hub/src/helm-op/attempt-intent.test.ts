@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, httpPin, now } from "../testing/objects.ts";
 import { type Attempt, attemptIntent, refusedIntent } from "./attempt-intent.ts";
 

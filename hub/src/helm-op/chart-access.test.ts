@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { SourceLocation } from "@flotilla/shared/source/location.ts";
+import { describe, test } from "vitest";
 import type { WorkspaceObject } from "../supply/workspace-object.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createChartAccess } from "./chart-access.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { test } from "vitest";
 import { digestA, digestB, httpPin } from "../testing/objects.ts";
 import { choosePin } from "./choose-pin.ts";
 

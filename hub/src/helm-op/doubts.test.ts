@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { test } from "vitest";
 import { createDoubts } from "./doubts.ts";
 
 const key = "fleet-default/web";

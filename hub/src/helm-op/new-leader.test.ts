@@ -1,10 +1,10 @@
 /** A HelmOp that somebody else led until now: what is told and done of it by whoever begins with its status alone. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { test } from "vitest";
 import { hubErrors } from "../errors.ts";
 import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";

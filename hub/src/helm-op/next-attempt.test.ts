@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
+import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import { type LastAttempt, nextAttemptMs, notBeforeMs } from "./next-attempt.ts";
 import { slotAfter, slotOffset } from "./poll-slots.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { test } from "vitest";
 import { createOccasions } from "./occasions.ts";
 
 test("an occasion begins when its value is first seen, and is over after a while", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import { test } from "vitest";
 import { aBundle, httpPin } from "../testing/objects.ts";
 import { createPinSeals } from "./pin-seals.ts";
 

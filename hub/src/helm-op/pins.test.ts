@@ -1,6 +1,5 @@
 /** What becomes of a pin when its repository says something else at the next poll, read from a real server. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { accessTo } from "@flotilla/shared/source/access.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { type IndexLine, indexText } from "@flotilla/shared/source/testing/index-text.ts";
@@ -11,6 +10,7 @@ import {
   send,
   startTestServer,
 } from "@flotilla/shared/source/testing/test-server.ts";
+import { describe, test } from "vitest";
 import { choosePin, type PinChoice } from "./choose-pin.ts";
 
 const one = "1".repeat(64);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 import { type AttemptInputs, planAttempt, type Sharing } from "./plan-attempt.ts";
 import { slotAfter, slotOffset, slotUpTo } from "./poll-slots.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 import { entryFor, planBundle, wantedBy, wantedCharts } from "./plan-bundle.ts";
 

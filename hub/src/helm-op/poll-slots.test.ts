@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
+import { test } from "vitest";
 import { slotAfter, slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
 
 const offset = fc.nat({ max: 2 ** 32 - 1 });

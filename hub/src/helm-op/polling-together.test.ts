@@ -1,11 +1,11 @@
 /** A thousand HelmOps and one repository, with the real loop and the real client of repositories. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { indexText } from "@flotilla/shared/source/testing/index-text.ts";
 import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
 import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
+import { afterAll, test } from "vitest";
 import { createHelmOpLoop } from "../testing/helm-op-loop.ts";
 import { aHelmOp } from "../testing/objects.ts";
 
@@ -19,10 +19,10 @@ const server = await startTestServer(({ headers }, response) => {
   else if (headers["if-none-match"] === etag) send(response, 304, "", { etag });
   else send(response, 200, indexText({ web: versions }), { etag });
 });
-after(() => server[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 const clock = createFakeClock();
 const client = createTestClient({ clock });
-after(() => client.close());
+afterAll(() => client.close());
 const loop = createHelmOpLoop(client, clock);
 const keys = Array.from({ length: many }, (_, at) =>
   keyOf({ namespace: "fleet-default", name: `web-${at}` }),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { describe, test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import { type Moment, planPoll, pollingIntervalMs } from "./polling.ts";
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -7,6 +6,7 @@ import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/source/a
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import { refusalOf } from "./validate.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { mutated } from "@flotilla/proto/testing/odd.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
 import { readCertificateRequest } from "./certificate-request.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { formatIdentity, identityInNames, parseIdentity } from "./cluster-identity.ts";
 
 const identity = {
@@ -11,7 +11,7 @@ const identity = {
 };
 const uri = "spiffe://flotilla/8c1f-22/cluster/fleet-default/cluster-1.eu/d0-1";
 
-suite("the identity in an agent's certificate", () => {
+describe("the identity in an agent's certificate", () => {
   test("is one URI with hub, namespace, name and UID", () => {
     assert.equal(formatIdentity(identity), uri);
     assert.deepEqual(parseIdentity(uri), identity);

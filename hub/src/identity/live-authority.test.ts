@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { test } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { createLiveAuthority } from "./live-authority.ts";
 
@@ -20,7 +20,7 @@ test("what is confirmed is what was read, also of a server that is back from a b
   const live = await createLiveAuthority({ ...deps, rest });
   const stop = new AbortController();
   const running = live.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
   });

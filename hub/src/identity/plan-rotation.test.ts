@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import { describe, test } from "vitest";
 import { type AuthorityRecord, readRecord, trustedBy, withRecord } from "./authority-record.ts";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";
@@ -29,7 +29,7 @@ const switched = (since: number | undefined): AuthorityRecord => ({
   phase: { kind: "switched", previousPem: old.certificatePem, since },
 });
 
-suite("the next step of an authority", () => {
+describe("the next step of an authority", () => {
   const cases: readonly (readonly [string, AuthorityRecord, number, RotationStep])[] = [
     [
       "is nothing until a fifth of its life is left",
@@ -113,7 +113,7 @@ suite("the next step of an authority", () => {
   }
 });
 
-suite("a whole rotation", () => {
+describe("a whole rotation", () => {
   test("trusts both in the middle, and comes through its Secret unchanged", () => {
     const secret: Secret = {
       metadata: { name: "flotilla-ca", annotations: { mine: "stays" } },

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
@@ -7,6 +6,7 @@ import type { EventNote } from "@flotilla/shared/kube/events.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { isConflict } from "@flotilla/shared/kube/status-error.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { describe, test } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { readRecord } from "./authority-record.ts";
 import { ensureAuthority } from "./authority-secret.ts";
@@ -51,7 +51,7 @@ async function leader() {
   };
 }
 
-suite("the leader, of the hub's authority", () => {
+describe("the leader, of the hub's authority", () => {
   test("takes one step at a time, and knows when the next is due", async () => {
     const { run, ask, events, now, clock } = await leader();
     ask();

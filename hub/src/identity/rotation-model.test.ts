@@ -4,8 +4,8 @@
  * was introduced can always verify the hub, and be verified.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
+import { test } from "vitest";
 import { type AuthorityRecord, trustedBy } from "./authority-record.ts";
 import { createAuthority } from "./certificate-authority.ts";
 import { planRotation, rotationTimes, takeStep } from "./plan-rotation.ts";

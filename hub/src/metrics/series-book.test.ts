@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { piecesOf } from "../testing/pieces.ts";
 import { createSeriesBook, type Series } from "./series-book.ts";
 
@@ -9,7 +9,7 @@ function bookOf(...series: readonly Series[]) {
   return book;
 }
 
-suite("series of objects", () => {
+describe("series of objects", () => {
   test("are written in the text format of Prometheus", async () => {
     const book = bookOf(
       { labels: { port: "oslo", state: "" }, value: 3 },

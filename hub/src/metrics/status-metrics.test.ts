@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { test } from "vitest";
 import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
 import { piecesOf } from "../testing/pieces.ts";
 import { createSeriesBook } from "./series-book.ts";

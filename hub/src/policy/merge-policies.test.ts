@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { test } from "vitest";
 import { aHelmOp, aPolicy } from "../testing/objects.ts";
 import { withDefaults } from "./defaults.ts";
 import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "./merge-policies.ts";

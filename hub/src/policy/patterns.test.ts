@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { test } from "vitest";
 import { createPatterns } from "./patterns.ts";
 
 const url = "https://charts.example.com/stable";

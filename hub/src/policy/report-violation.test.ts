@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events.ts";
+import { test } from "vitest";
 import { hubErrors } from "../errors.ts";
 import { aHelmOp } from "../testing/objects.ts";
 import { reportViolation } from "./report-violation.ts";

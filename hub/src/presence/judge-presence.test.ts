@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { judgePresence, type PresenceEvidence, type PresenceVerdict } from "./judge-presence.ts";
 
 const evidence: PresenceEvidence = {
@@ -14,7 +14,7 @@ const evidence: PresenceEvidence = {
   settleMs: 2_500,
 };
 
-suite("a Cluster that is recorded as connected", () => {
+describe("a Cluster that is recorded as connected", () => {
   const cases: readonly (readonly [string, Partial<PresenceEvidence>, PresenceVerdict])[] = [
     ["is right while its stream is held", { heldEpoch: 3 }, { kind: "right" }],
     [
@@ -60,7 +60,7 @@ suite("a Cluster that is recorded as connected", () => {
   }
 });
 
-suite("a Cluster that is recorded as gone", () => {
+describe("a Cluster that is recorded as gone", () => {
   const agent = { connected: false, replica: "hub-0", epoch: 3 };
   const cases: readonly (readonly [string, Partial<PresenceEvidence>, PresenceVerdict])[] = [
     ["is right without its stream", {}, { kind: "right" }],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import { judgeSilence, type Silence, type SilenceEvidence } from "./judge-silence.ts";
 
 const times = { renewEveryMs: 7_000, goneAfterMs: 25_000 };
@@ -10,7 +10,7 @@ const evidence: SilenceEvidence = {
   listeningSince: 0,
 };
 
-suite("a replica", () => {
+describe("a replica", () => {
   const cases: readonly (readonly [string, Partial<SilenceEvidence>, Silence])[] = [
     ["that was heard of may be there", {}, { kind: "unknown", waitMs: 20_000 }],
     [

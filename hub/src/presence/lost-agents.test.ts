@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
@@ -7,6 +6,7 @@ import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
 import { done } from "@flotilla/shared/kube/outcome.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
@@ -88,7 +88,7 @@ const ofOther: ClusterAgent = {
   lastSeen: "2025-12-31T00:00:00Z",
 };
 
-suite("the agents of another replica", () => {
+describe("the agents of another replica", () => {
   test("are left alone while it keeps its Lease, for however long", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
@@ -213,7 +213,7 @@ suite("the agents of another replica", () => {
   });
 });
 
-suite("the Lease of a replica", () => {
+describe("the Lease of a replica", () => {
   test("costs ten requests a minute at most", async () => {
     const hub = await setUp();
     hub.other.kill();

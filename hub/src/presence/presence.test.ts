@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { describe, test } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createPresence } from "./presence.ts";
@@ -70,7 +70,7 @@ function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgen
   };
 }
 
-suite("an agent whose stream has ended", () => {
+describe("an agent whose stream has ended", () => {
   test("is gone after a moment in which it could have come back, as of its end", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
@@ -115,7 +115,7 @@ suite("an agent whose stream has ended", () => {
   });
 });
 
-suite("an agent that is here", () => {
+describe("an agent that is here", () => {
   test("and is said to be gone, since this replica was taken for dead, is written back", async () => {
     const { connect, presence, reconcile, agent, write, told } = start();
     const epoch = await connect();
@@ -147,7 +147,7 @@ suite("an agent that is here", () => {
   });
 });
 
-suite("an agent that the process before held", () => {
+describe("an agent that the process before held", () => {
   const recorded = {
     connected: true,
     replica: "hub-0",

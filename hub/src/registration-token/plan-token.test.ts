@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { describe, test } from "vitest";
 import { planToken } from "./plan-token.ts";
 import { tokenSecret } from "./token-secret.ts";
 import { claimedUid, isSameToken, makeTokenValue } from "./token-value.ts";
@@ -24,7 +24,7 @@ function token(
   };
 }
 
-suite("a registration token", () => {
+describe("a registration token", () => {
   test("without a ttl is good for ever and gets its Secret", () => {
     assert.deepEqual(planToken({ token: token(), secret: undefined, hub, now: created }), {
       kind: "keep",
@@ -118,7 +118,7 @@ suite("a registration token", () => {
   });
 });
 
-suite("the value of a registration token", () => {
+describe("the value of a registration token", () => {
   test("is found by the UID that it begins with", () => {
     assert.equal(claimedUid(makeTokenValue("u-1")), "u-1");
     for (const wrong of ["", "u-1", "u-1.", ".x"]) assert.equal(claimedUid(wrong), undefined);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import {
   type ClusterRegistrationToken,
   maxRemovedClients,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
+import { describe, test } from "vitest";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { isRemoved } from "../enroll/token-terms.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
@@ -34,7 +34,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
   };
 }
 
-suite("a client whose Cluster was removed", () => {
+describe("a client whose Cluster was removed", () => {
   test("is remembered by its token, whose other fields stay", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
@@ -7,6 +6,7 @@ import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type Change, createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, test } from "vitest";
 import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster } from "../testing/objects.ts";
@@ -54,7 +54,7 @@ function start(...there: readonly Cluster[]) {
   };
 }
 
-suite("how often a token was used", () => {
+describe("how often a token was used", () => {
   test("is not told while nobody has used it", async () => {
     const { kube, uses } = start();
 

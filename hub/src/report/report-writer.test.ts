@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -8,6 +7,7 @@ import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clo
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, it } from "vitest";
 import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";

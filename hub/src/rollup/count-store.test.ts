@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
+import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { countStore } from "./count-store.ts";

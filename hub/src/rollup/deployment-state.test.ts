@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
 import { type BundleState, bundleStates } from "@flotilla/shared/api/summary.ts";
+import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB } from "../testing/objects.ts";
 import { messageOfDeployment, stateOf, unheardState } from "./deployment-state.ts";
 

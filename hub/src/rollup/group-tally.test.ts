@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import { bundleStates } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createGroupTallies, type GroupTally, type Member } from "./group-tally.ts";
 import { addCounts, noResources, noStates, worstOf } from "./tally.ts";

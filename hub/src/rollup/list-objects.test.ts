@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
@@ -8,6 +7,7 @@ import { maxCountedClusters, maxResources } from "@flotilla/shared/api/helm-op.t
 import { maxListed } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 import { createTallies, toCounted } from "./tally.ts";

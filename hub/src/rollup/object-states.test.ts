@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
+import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB } from "../testing/objects.ts";
 import { idOf, nameOfId, objectCounts, objectStates } from "./object-states.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
 
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";

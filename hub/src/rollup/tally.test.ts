@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
 import { stateOf, unheardState } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import {
   agentKeyAnnotation,
@@ -8,6 +7,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
 import { status } from "@grpc/grpc-js";
+import { describe, test } from "vitest";
 import { type Admission, refusalOf } from "./agent-certificate.ts";
 
 const identity = { hubId: "hub", namespace: "fleet-default", name: "one", uid: "u-1" };
@@ -28,7 +28,7 @@ const admission: Admission = {
   now: 1_000,
 };
 
-suite("an agent that calls", () => {
+describe("an agent that calls", () => {
   test("is let through with a good certificate of a Cluster that exists", () => {
     assert.equal(refusalOf(admission), undefined);
   });

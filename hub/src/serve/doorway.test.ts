@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { createDoorway } from "./doorway.ts";
 
 function setUp() {
@@ -27,7 +27,7 @@ function setUp() {
   };
 }
 
-suite("callers that nobody knows", () => {
+describe("callers that nobody knows", () => {
   test("come in so many at a time, and of one sender fewer", async () => {
     const { inside, comes } = setUp();
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { loadFleetService } from "@flotilla/proto/service.ts";
 import { isPrintable, WireError } from "@flotilla/proto/validation.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { type Incoming, readable, withIncoming } from "./incoming.ts";
 
 const { service } = loadFleetService();

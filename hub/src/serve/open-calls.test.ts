@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { createOpenCalls } from "./open-calls.ts";
 
 test("a caller has as many calls open as it may, and others have their own", () => {

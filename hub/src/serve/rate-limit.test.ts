@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { createRateLimit } from "./rate-limit.ts";
 
-suite("a rate limit", () => {
+describe("a rate limit", () => {
   test("grants a burst, then one for each part of a second that has passed", () => {
     const clock = createFakeClock();
     const limit = createRateLimit({ clock, perSecond: 2, burst: 2 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
+import { test } from "vitest";
 import { createRefusals } from "./refusals.ts";
 
 test("every refusal is counted, and told once a minute for each sender and reason", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { createTurns } from "./turns.ts";
 
 /** Each piece of work takes 4 ms of the 10 that there are in a turn. */
@@ -17,7 +17,7 @@ function setUp() {
   return { done, come };
 }
 
-suite("work that comes in a crowd", () => {
+describe("work that comes in a crowd", () => {
   test("is done in as many turns of the event loop as it takes, in the order in which it came", async () => {
     const { done, come } = setUp();
     for (const work of [1, 2, 3, 4, 5, 6, 7]) come(work);

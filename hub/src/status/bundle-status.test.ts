@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { aBundle, aDeployment, digestA, httpPin, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type BundleInputs, bundleStatus, isBundleNews } from "./bundle-status.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createGroupTallies } from "../rollup/group-tally.ts";
 import { summarize } from "../rollup/summarize.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import {
   clusterNamespaceName,
@@ -7,6 +6,7 @@ import {
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type ClusterInputs, clusterStatus, isClusterNews } from "./cluster-status.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { UnreadyResource } from "@flotilla/proto/messages.ts";
+import { describe, test } from "vitest";
 import { deployed } from "../testing/reports.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
 

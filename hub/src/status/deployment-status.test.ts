@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type {
   BundleDeployment,
@@ -7,6 +6,7 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { stateOf } from "../rollup/deployment-state.ts";
 import { aDeployment, digestA, digestB, now } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";

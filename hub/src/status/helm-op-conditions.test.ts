@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./helm-op-status.ts";

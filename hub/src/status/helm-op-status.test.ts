@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus, isHelmOpNews } from "./helm-op-status.ts";

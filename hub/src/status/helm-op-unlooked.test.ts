@@ -1,7 +1,7 @@
 /** A HelmOp whose Bundle nobody has looked at yet: what whoever leads anew tells of it before that is done. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
 import { tallied } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./helm-op-status.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
+import { test } from "vitest";
 import { isNews } from "./news.ts";
 
 /** `True`, `False Error`, `absent`. */

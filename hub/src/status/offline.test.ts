@@ -1,10 +1,10 @@
 /** What a person is told of clusters of which nothing is heard, on Bundles and HelmOps alike. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
 import {
   aBundle,
   aCluster,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { unmadeDeployments } from "./pending.ts";
 
 const told = { desiredReady: 4, ready: 1, pending: 3 };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, it } from "vitest";
 import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { createStatusWriter } from "./status-writer.ts";
 

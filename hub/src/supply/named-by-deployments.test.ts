@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Change } from "@flotilla/shared/kube/store.ts";
+import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { factsOf, isFactsChange } from "./facts-of.ts";
 import { changedSupplies, followNamedByDeployments } from "./named-by-deployments.ts";
@@ -9,7 +9,7 @@ import { changedSupplies, followNamedByDeployments } from "./named-by-deployment
 const naming = (...supplies: readonly string[]) =>
   aDeployment("paris", { spec: { referencedObjects: [...supplies] } });
 
-suite("what a BundleDeployment names", () => {
+describe("what a BundleDeployment names", () => {
   const cases: readonly (readonly [
     string,
     BundleDeployment | undefined,
@@ -72,7 +72,7 @@ suite("what a BundleDeployment names", () => {
   });
 });
 
-suite("what an agent is told of its Cluster", () => {
+describe("what an agent is told of its Cluster", () => {
   const paris = aCluster("paris", {
     metadata: {
       labels: { region: "eu" },

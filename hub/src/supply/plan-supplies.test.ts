@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import type { ObservedObject } from "@flotilla/proto/messages.ts";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
+import { describe, test } from "vitest";
 import { planSupplies, planSupply, type SupplySource, type SupplyStep } from "./plan-supplies.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
@@ -19,7 +19,7 @@ const send: SupplyStep = { kind: "send", ref, digest: "sha256:1" };
 const tellAbsent: SupplyStep = { kind: "send", ref };
 const withdraw: SupplyStep = { kind: "withdraw", ref };
 
-suite("what an agent is told of one object", () => {
+describe("what an agent is told of one object", () => {
   const cases: readonly (readonly [
     string,
     Pick<ObservedObject, "digest"> | undefined,
@@ -45,7 +45,7 @@ suite("what an agent is told of one object", () => {
     test(what, () => assert.deepEqual(planSupply(ref, { held, isNamed, source }), step));
 });
 
-suite("what an agent is told when it connects", () => {
+describe("what an agent is told when it connects", () => {
   test("differs from what it holds, in a stable order", () => {
     const holdings: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },

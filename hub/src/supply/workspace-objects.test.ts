@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { suite, type TestContext, test } from "node:test";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
@@ -10,6 +9,7 @@ import {
   type UnrulyServer,
 } from "@flotilla/shared/kube/testing/unruly-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";
 
@@ -48,7 +48,7 @@ async function setUp(t: TestContext, prepare: (server: UnrulyServer) => void = (
   });
   const stop = new AbortController();
   const running = objects.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
     await rest.close();
@@ -73,7 +73,7 @@ function passwordOf(known: WorkspaceObject): string | undefined {
   return known.kind === "present" ? known.object.data?.["password"] : undefined;
 }
 
-suite("the objects that something names", () => {
+describe("the objects that something names", () => {
   test("are known once they were looked for, be they there or not", async (t) => {
     const { objects } = await setUp(t, (server) => server.put(secret("b25l")));
     objects.name(namespace, source);

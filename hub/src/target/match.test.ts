@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { type TargetCluster, type TargetCriteria, type TargetGroup, targetFor } from "./match.ts";
 
 // A CRD of Fleet's lets any operator through.

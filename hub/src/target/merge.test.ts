@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { describe, test } from "vitest";
 import { mergeOptions } from "./merge.ts";
 
 describe("options of a target over those of the Bundle", () => {

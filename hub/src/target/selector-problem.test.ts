@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { LabelSelector } from "@flotilla/shared/api/label-selector.ts";
+import { test } from "vitest";
 import { selectorProblem } from "./selector-problem.ts";
 
 type Requirement = NonNullable<LabelSelector["matchExpressions"]>[number];

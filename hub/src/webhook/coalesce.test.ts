@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { test } from "vitest";
 import { createCoalescer } from "./coalesce.ts";
 
 function fixture() {

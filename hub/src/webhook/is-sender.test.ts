@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { test } from "node:test";
+import { test } from "vitest";
 import { isSender, type Proof } from "./is-sender.ts";
 
 const key = "k3y: with a colon";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { cpuMs } from "@flotilla/shared/clock/testing/cpu-time.ts";
+import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import { namedHelmOps } from "./named-helm-ops.ts";
 import type { Push, PushedRepository } from "./pushed-repositories.ts";

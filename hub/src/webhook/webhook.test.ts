@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { type TestContext, test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
@@ -13,6 +12,7 @@ import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { createStore } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
+import { type TestContext, test } from "vitest";
 import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createWebhook } from "./webhook.ts";
@@ -49,7 +49,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
     notReady: () => undefined,
     routes: { "/hooks/": webhookRoute(webhook, () => ready.why) },
   });
-  t.after(() => server.close());
+  t.onTestFinished(() => server.close());
 
   async function call(
     body: string,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { parseChecksum } from "./checksum.ts";
 
 const digest = "0123456789abcdef".repeat(4);

@@ -7,11 +7,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { pack } from "tar-stream";
+import { type TestContext, test } from "vitest";
 import { type LocalConfig, readLocalConfig } from "../config.ts";
 import { testDir } from "../testing/test-parts.ts";
 import { ensureBinaries } from "./ensure-binaries.ts";
@@ -92,7 +92,7 @@ async function serve(t: TestContext, spec: MachineSpec, asked: string[]): Promis
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => server.close());
+  t.onTestFinished(() => server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -268,7 +268,7 @@ test("two processes that need the same program build it once", async (t) => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    t.after(() => child.kill("SIGKILL"));
+    t.onTestFinished(() => void child.kill("SIGKILL"));
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => {
       said += chunk.toString();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { findOnPath } from "./find-on-path.ts";
 import { type ToolName, tools } from "./tools.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { plainProgress } from "./plain-progress.ts";
 
 test("progress is a line where something new is to be said", () => {

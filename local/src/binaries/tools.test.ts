@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "vitest";
 import { toolNames, tools } from "./tools.ts";
 
 for (const name of toolNames) {

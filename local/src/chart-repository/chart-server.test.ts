@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
 import { request } from "undici";
+import { type TestContext, test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { createChartServer } from "./chart-server.ts";
 
@@ -13,7 +13,7 @@ async function serve(t: TestContext): Promise<{ readonly dir: string; readonly u
   await writeFile(join(dir, "index.yaml"), "entries: {}\n");
   const server = createChartServer(dir).listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  t.onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });

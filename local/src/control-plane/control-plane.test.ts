@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { afterAll, test } from "vitest";
 import { ensureBinaries } from "../binaries/ensure-binaries.ts";
 import { waitUntil } from "../process/wait-until.ts";
 import { startTestControlPlane, testDir } from "../testing/test-parts.ts";
@@ -12,9 +12,9 @@ import { controlPlaneTools } from "./control-plane.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
 // The cluster of most of the tests below; it ends with the file.
-const plane = await startTestControlPlane({ after }, { workloads: true });
+const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: true });
 const api = apiFor(plane);
-after(() => api.close());
+afterAll(() => api.close());
 
 function apiFor(one: ControlPlane): ApiClient {
   return apiClient(one.server, { ca: one.pki.ca, client: one.pki.clients.admin });

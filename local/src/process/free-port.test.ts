@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer } from "node:net";
-import { test } from "node:test";
 import { promisify } from "node:util";
+import { test } from "vitest";
 import { freePort, isPortFree } from "./free-port.ts";
 
 /** Of 400 out of 10,000 chosen at random, some eight are the same. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { withLock } from "./lock.ts";
 
@@ -22,7 +22,7 @@ async function holder(
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  t.after(() => child.kill("SIGKILL"));
+  t.onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit");
   await once(child.stdout, "data");
   return { exited, goOn: () => void child.stdin.write("on\n") };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { test } from "node:test";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { endProcess, waitUntilGone } from "./end-process.ts";
 import { identityOf, isAlive } from "./identity.ts";
@@ -37,7 +37,7 @@ test("a process that ignores SIGTERM is killed after the grace, with its childre
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  t.after(() => leader.kill("SIGKILL"));
+  t.onTestFinished(() => void leader.kill("SIGKILL"));
   const [printed] = await once(leader.stdout, "data");
   const child = await identityOf(Number(printed));
   const identity = await identityOf(leader.pid ?? 0);
@@ -49,7 +49,7 @@ test("a process that ignores SIGTERM is killed after the grace, with its childre
 
 test("a pid that belongs to another process by now is left alone", async (t) => {
   const stranger = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => stranger.stop());
+  t.onTestFinished(() => stranger.stop());
   const remembered = { pid: stranger.identity.pid, startedAt: "another-boot:1" };
 
   assert.equal(await endProcess(remembered), "gone");
@@ -104,7 +104,7 @@ test("a process inherits nothing from our environment", async (t) => {
 
 test("the reaper ends what it watches when its program is killed", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => running.stop());
+  t.onTestFinished(() => running.stop());
   const program = `
     const { startReaper } = await import(${JSON.stringify(new URL("./reaper.ts", import.meta.url).href)});
     startReaper().watch(${JSON.stringify(running.record)});
@@ -120,7 +120,7 @@ test("the reaper ends what it watches when its program is killed", async (t) => 
 
 test("a released reaper ends nothing", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.after(() => running.stop());
+  t.onTestFinished(() => running.stop());
   const reaper = startReaper();
   reaper.watch(running.record);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "vitest";
 import { ensureBinaries } from "../binaries/ensure-binaries.ts";
 import { readLocalConfig } from "../config.ts";
 import { apiClient } from "../control-plane/api-client.ts";
@@ -25,7 +25,7 @@ for (const provider of providers) {
     const available = await provider.available();
     if (!available.ok) return t.skip(available.why);
     const spec = { name: "cluster-1", dir: join(await testDir(t), "cluster-1"), workloads: false };
-    t.after(() => provider.stop(spec));
+    t.onTestFinished(() => provider.stop(spec));
 
     const cluster = await provider.start(spec);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test } from "vitest";
 import { isAlive } from "../process/identity.ts";
 import { openJournal } from "../process/journal.ts";
 import { layers, type ProcessRecord } from "../process/process-record.ts";
@@ -25,7 +25,7 @@ async function sleeper(
     layer,
     journal: openJournal(paths.journal),
   });
-  t.after(() => running.stop());
+  t.onTestFinished(() => running.stop());
   return running;
 }
 

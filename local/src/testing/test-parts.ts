@@ -28,7 +28,7 @@ export interface TestScope {
 /** A folder that is removed when the test is over. */
 export async function testDir(scope: TestScope): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-test-"));
-  scope.after(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
+  scope.onTestFinished(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
   return dir;
 }
 
@@ -40,7 +40,7 @@ export async function startTestControlPlane(
   const reaper = startReaper();
   let plane: ControlPlane | undefined;
   // Hooks run in the order in which they are registered: the folder goes after what is in it has ended.
-  scope.after(async () => {
+  scope.onTestFinished(async () => {
     await plane?.stop();
     await reaper.release();
   });
@@ -63,7 +63,7 @@ export async function startTestRegistry(
 ): Promise<Registry> {
   const reaper = startReaper();
   let registry: Registry | undefined;
-  scope.after(async () => {
+  scope.onTestFinished(async () => {
     await registry?.stop();
     await reaper.release();
   });
@@ -85,7 +85,7 @@ export async function startTestChartRepository(
 ): Promise<ChartRepository> {
   const reaper = startReaper();
   let repository: ChartRepository | undefined;
-  scope.after(async () => {
+  scope.onTestFinished(async () => {
     await repository?.stop();
     await reaper.release();
   });

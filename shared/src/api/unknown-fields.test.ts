@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { rawNumber } from "../json/exact.ts";
 import { helmOpSchemas } from "./helm-op.ts";
 import { unknownFields } from "./unknown-fields.ts";

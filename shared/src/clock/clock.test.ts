@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { delay } from "./delay.ts";
 import { createFakeClock, settle } from "./testing/fake-clock.ts";
 import { createWaker } from "./waker.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import type { Condition } from "../api/condition.ts";
 import { findCondition, maxMessageLength, setCondition, setConditions } from "./condition.ts";
 

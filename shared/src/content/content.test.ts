@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { describe, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { describe, test } from "vitest";
 import { parseExact } from "../json/exact.ts";
 import {
   type DeploymentContent,

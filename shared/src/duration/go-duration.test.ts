@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
 
 const rows: readonly (readonly [text: string, milliseconds: number | undefined])[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import { hasEscapedKey } from "./escaped-keys.ts";
 import { canonicalJson, isRawNumber, parseExact } from "./exact.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { type ConfigMap, configMaps } from "./core-resources.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "./status-error.ts";
 import { connected } from "./testing/connected.ts";

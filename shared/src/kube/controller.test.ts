@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { describe, it, type TestContext } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
+import { describe, it, type TestContext } from "vitest";
 import { createFakeClock, settle } from "../clock/testing/fake-clock.ts";
 import { AppError, commonErrors } from "../errors/app-error.ts";
 import { silentLog } from "../log/log.ts";
@@ -31,7 +31,7 @@ function start(
     stop.abort();
     await running;
   };
-  t.after(end);
+  t.onTestFinished(end);
   return { clock, metrics, controller, end };
 }
 
@@ -288,7 +288,7 @@ describe("a controller", () => {
     });
     const stop = new AbortController();
     const running = controller.run(stop.signal);
-    t.after(async () => {
+    t.onTestFinished(async () => {
       stop.abort();
       await running;
     });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import { type CredentialSource, createCredentialSource } from "./credentials.ts";
 import type { ExecPlugin, KubeCredentials } from "./kubeconfig.ts";
@@ -11,7 +11,7 @@ const clock = createFakeClock();
 
 async function directory(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "credentials-"));
-  t.after(() => rm(path, { recursive: true }));
+  t.onTestFinished(() => rm(path, { recursive: true }));
   return path;
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import { silentLog } from "../log/log.ts";
 import { connectKube } from "./connect.ts";
@@ -19,7 +19,7 @@ async function setUp(t: TestContext) {
     log: silentLog(),
     clock,
   });
-  t.after(async () => {
+  t.onTestFinished(async () => {
     await rest.close();
     await server.close();
   });

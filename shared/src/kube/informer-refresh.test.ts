@@ -1,7 +1,7 @@
 /** Reading everything anew on demand. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { configMap, follow, namesIn, nextDelay } from "./testing/follow-informer.ts";
 import { answersStatus, type Misbehaviour } from "./testing/unruly-server.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { configMaps } from "./core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "./testing/follow-informer.ts";
 import {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { silentLog } from "../log/log.ts";
 import { connectKube } from "./connect.ts";
 import { configMaps } from "./core-resources.ts";

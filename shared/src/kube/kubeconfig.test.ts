@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
 async function directory(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "kubeconfig-"));
-  t.after(() => rm(path, { recursive: true }));
+  t.onTestFinished(() => rm(path, { recursive: true }));
   return path;
 }
 

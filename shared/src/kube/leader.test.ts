@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it, type TestContext } from "vitest";
 import { createFakeClock, type FakeClock } from "../clock/testing/fake-clock.ts";
 import { silentLog } from "../log/log.ts";
 import { connectKube } from "./connect.ts";
@@ -39,7 +39,7 @@ async function openArena(t: TestContext): Promise<Arena> {
   const server = await startUnrulyServer();
   const clock = createFakeClock();
   const replicas: (Replica & { close(): Promise<void> })[] = [];
-  t.after(async () => {
+  t.onTestFinished(async () => {
     for (const replica of replicas) replica.stop();
     for (const replica of replicas) await replica.close();
     await server.close();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { isLaterVersion } from "./resource-version.ts";
 
 const cases: readonly (readonly [string | undefined, string | undefined, boolean])[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import type { ConfigMap } from "./core-resources.ts";
 import { type Change, createStore, type Store } from "./store.ts";
 import { object, versionOf } from "./testing/versioned.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import { AppError, commonErrors } from "../errors/app-error.ts";
 import type { StreamControl, StreamSink } from "./dispatch.ts";
 import type { KubeObject } from "./object.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import { createFakeClock, settle } from "../clock/testing/fake-clock.ts";
 import { createWorkQueue } from "./work-queue.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { createFakeClock } from "../clock/testing/fake-clock.ts";
 import { createRepeats } from "./repeats.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import { formatObjectRef, parseObjectRef } from "../api/bundle-deployment.ts";
 import { packClusterInfo, unpackClusterInfo } from "./cluster-info.ts";
 import {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { archiveDigest, describePin, type Pin, pinSchema } from "./pin.ts";
 
 const digest = `sha256:${"ab".repeat(32)}`;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { nearest } from "./nearest.ts";
 
 const known = ["version", "values", "valuesFrom", "repo", "releaseName", "chart"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import * as fc from "fast-check";
+import { test } from "vitest";
 import { AppError } from "../errors/app-error.ts";
 import { parseConstraint, satisfies } from "./constraint.ts";
 import {

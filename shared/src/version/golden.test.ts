@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { seed } from "../testing/seed.ts";
 import { versionDisagreements } from "./testing/disagreements.ts";
 import { readGolden } from "./testing/golden-file.ts";
@@ -18,7 +18,7 @@ for (const name of ["version-rows", "version-random"]) {
 test("versions, constraints and choices are what Go says to new ones", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
-  t.diagnostic(`FLOTILLA_SEED=${seed}`);
+  await t.annotate(`FLOTILLA_SEED=${seed}`);
 
   const questions = randomVersionQuestions(seed, 4000);
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import * as fc from "fast-check";
+import { test } from "vitest";
 import { parseConstraint, satisfies } from "./constraint.ts";
 import { isStaticVersion, selectVersion } from "./select.ts";
 import { strictVersionText } from "./testing/arbitraries.ts";

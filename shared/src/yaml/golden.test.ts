@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { seed } from "../testing/seed.ts";
 import { readGolden } from "../version/testing/golden-file.ts";
 import { buildOracle } from "../version/testing/oracle.ts";
@@ -22,7 +22,7 @@ for (const name of ["yaml-rows", "yaml-random"]) {
 test("YAML is read as Go reads it, and so is the JSON we make of it", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
-  t.diagnostic(`FLOTILLA_SEED=${seed}`);
+  await t.annotate(`FLOTILLA_SEED=${seed}`);
   const message = `with FLOTILLA_SEED=${seed}`;
   const { right, damaged } = randomYaml(seed, 1500);
   const compare = async (texts: readonly string[], refusals: "same" | "free"): Promise<void> => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { keyText } from "./key.ts";
 
 test("a float as a key is written as Go writes a 32-bit float", () => {

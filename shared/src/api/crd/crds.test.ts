@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { Ajv } from "ajv";
+import { test } from "vitest";
 import { allCrds, type CustomResourceDefinition, renderCrd } from "./crds.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { z } from "zod";
 import { countOrShare, described, fields, freeForm, text } from "../field.ts";
 import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";

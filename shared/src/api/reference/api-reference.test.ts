@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { z } from "zod";
 import { bundleDeploymentOptionsFields } from "../bundle-deployment-options.ts";
 import { described, fields, flag, freeForm, text, time } from "../field.ts";

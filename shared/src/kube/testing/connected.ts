@@ -1,5 +1,5 @@
 /** A connection to an API server that misbehaves when it is told to. */
-import type { TestContext } from "node:test";
+import type { TestContext } from "vitest";
 import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
 import { connectKube } from "../connect.ts";
 import type { KubeConfig } from "../kubeconfig.ts";
@@ -24,7 +24,7 @@ export async function connected(
     { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },
     { clock, connections },
   );
-  t.after(async () => {
+  t.onTestFinished(async () => {
     await rest.close();
     await server.close();
   });

@@ -1,5 +1,5 @@
 /** An informer that follows an unruly server of its own. */
-import type { TestContext } from "node:test";
+import type { TestContext } from "vitest";
 import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
 import { silentLog } from "../../log/log.ts";
 import { connectKube } from "../connect.ts";
@@ -60,7 +60,7 @@ export async function follow(t: TestContext, options: FollowOptions = {}): Promi
   options.prepare?.(server);
   const stop = new AbortController();
   const running = informer.run(stop.signal);
-  t.after(async () => {
+  t.onTestFinished(async () => {
     stop.abort();
     await running;
     await rest.close();

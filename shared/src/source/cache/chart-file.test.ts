@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { access, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { it } from "node:test";
 import { gzipSync } from "node:zlib";
+import { it } from "vitest";
 import { accessTo } from "../access.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { send, startTestServer } from "../testing/test-server.ts";
@@ -16,7 +16,7 @@ it("a full disk is reported, and no file is left", async (test) => {
   );
   if (!hasFullDevice) return test.skip("this system has no device that is always full");
   const dir = await mkdtemp(join(tmpdir(), "chart-file-"));
-  test.after(() => rm(dir, { recursive: true }));
+  test.onTestFinished(() => rm(dir, { recursive: true }));
   await using server = await startTestServer((_, response) =>
     send(response, 200, gzipSync("a chart")),
   );

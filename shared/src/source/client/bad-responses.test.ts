@@ -1,6 +1,6 @@
 /** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
 import { RepositoryError } from "../errors.ts";
 import type { SourceLocation } from "../location.ts";
@@ -140,7 +140,7 @@ const badAnswers: readonly BadAnswer[] = [
   },
 ];
 
-describe("a good repository beside a bad one", { concurrency: true }, () => {
+describe("a good repository beside a bad one", { concurrent: true }, () => {
   for (const { what, source, wanted, path, ...codes } of repositories) {
     for (const bad of badAnswers) {
       it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {

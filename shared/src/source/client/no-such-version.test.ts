@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import type { Listing } from "../source.ts";
 import { noSuchVersion } from "./resolve.ts";
 

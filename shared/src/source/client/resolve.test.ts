@@ -1,6 +1,6 @@
 /** Every kind of source and form of version that a HelmOp can have, and the pin that it resolves to. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
 import { type ChartReference, classifySource } from "../location.ts";
 import type { Pin } from "../pin.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import { AppError } from "../../errors/app-error.ts";
 import type { AccessSettings } from "../access.ts";
 import type { SourceLocation } from "../location.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import { noSuchChart } from "./http-source.ts";
 
 const indexUrl = "https://charts.example.com/index.yaml";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import fc from "fast-check";
+import { describe, it } from "vitest";
 import { indexText } from "../testing/index-text.ts";
 import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";

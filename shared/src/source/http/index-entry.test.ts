@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { readChartEntries } from "./index-entry.ts";
 
 const good = { name: "x", version: "1.0.0", urls: ["x-1.0.0.tgz"] };

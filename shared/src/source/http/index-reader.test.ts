@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { indexText } from "../testing/index-text.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import { createIndexReader, type IndexReader, type IndexReaderOptions } from "./index-reader.ts";

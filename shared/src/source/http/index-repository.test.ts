@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
+import { describe, it } from "vitest";
 import { createFakeClock } from "../../clock/testing/fake-clock.ts";
 import { type AccessSettings, accessTo } from "../access.ts";
 import type { SourceClient } from "../client/source-client.ts";

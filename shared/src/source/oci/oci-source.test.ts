@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { createFakeClock } from "../../clock/testing/fake-clock.ts";
 import { accessTo } from "../access.ts";
 import { createTestClient } from "../testing/test-client.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { type Respond, send, startTestServer } from "../testing/test-server.ts";

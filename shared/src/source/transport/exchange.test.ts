@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { describe, it } from "node:test";
+import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
 import { issueTestCertificate } from "../testing/certificate.ts";
 import { indexText } from "../testing/index-text.ts";
@@ -177,7 +177,7 @@ describe("a request through a proxy with TLS", () => {
       for (const end of [socket, onward]) end.on("error", () => onward.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    t.after(() => proxy.close());
+    t.onTestFinished(() => proxy.close());
     const address = proxy.address();
     const port = typeof address === "object" ? address?.port : undefined;
     await using client = createTestClient({ proxy: { httpsProxy: `http://127.0.0.1:${port}` } });

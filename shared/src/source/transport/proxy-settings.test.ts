@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, test } from "vitest";
 import type { ProxySettings } from "./connection-pools.ts";
 import { proxySettings } from "./proxy-settings.ts";
 
@@ -24,7 +24,7 @@ const cases: readonly (readonly [
     { httpsProxy: "http://b.example.com:2", noProxy: "localhost,127.0.0.1,::1" },
   ],
 ];
-suite("the proxies of an environment", () => {
+describe("the proxies of an environment", () => {
   for (const [what, environment, settings] of cases) {
     test(`are ${what}`, () => assert.deepEqual(proxySettings(environment), settings));
   }

@@ -1,7 +1,7 @@
 /** The errors for error responses of repositories. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
+import { describe, it } from "vitest";
 import { type AccessSettings, accessTo } from "../access.ts";
 import { indexText } from "../testing/index-text.ts";
 import { createTestClient } from "../testing/test-client.ts";
