@@ -21,10 +21,12 @@ const { caPem } = await issueTestCertificate();
 const wanted = { agents: 2, bundles: 1 };
 
 /** A hub that answers every registration token with its Secret. */
-function aHub({ signal }: TestContext): MemoryRest {
+function aHub(t: TestContext): MemoryRest {
   const hub = createMemoryRest();
   hub.put(namespaces, { metadata: { name: namespace } });
-  void answerTokens(hub, signal);
+  const ending = new AbortController();
+  t.onTestFinished(() => ending.abort());
+  void answerTokens(hub, ending.signal);
   return hub;
 }
 

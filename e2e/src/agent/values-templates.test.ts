@@ -259,7 +259,7 @@ describe("values with templates", () => {
       response.writeHead(500).end();
     });
     await new Promise<void>((resolve) => cluster.listen(0, "127.0.0.1", resolve));
-    t.onTestFinished(() => cluster.close());
+    t.onTestFinished(() => void cluster.close());
     const { port } = cluster.address() as AddressInfo; // A server that listens on a port has one.
     const kubeconfig = join(dir, "kubeconfig");
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(`http://127.0.0.1:${port}`)));

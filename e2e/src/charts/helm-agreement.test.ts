@@ -88,7 +88,7 @@ describe("an index that Helm and we read", () => {
       response.end(indexes.get(url) ?? "the bytes of a chart"),
     );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    t.onTestFinished(() => new Promise((resolve) => server.close(resolve)));
+    t.onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
     const address = server.address();
     const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 

@@ -34,10 +34,8 @@ export interface Commands {
 
 /** Whatever fleet is left in the folder is ended with the test. */
 export async function commandsIn(scope: TestScope): Promise<Commands> {
-  // Hooks run in the order in which they are registered: the fleet ends before its folder goes.
   let endFleet: () => Promise<unknown> = () => Promise.resolve();
-  scope.onTestFinished(() => endFleet());
-  const home = await testDir(scope);
+  const home = await testDir(scope, () => endFleet());
   const dir = join(home, "fleet");
   await mkdir(join(home, "work"));
 

@@ -172,7 +172,7 @@ describe("a proxy", () => {
       socket.on("close", () => onward.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    t.onTestFinished(() => proxy.close());
+    t.onTestFinished(() => void proxy.close());
     const address = proxy.address();
     assert.ok(typeof address === "object" && address !== null);
 

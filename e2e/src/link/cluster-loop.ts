@@ -9,7 +9,7 @@ import { keyOf } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { workspace } from "./hub-cluster.ts";
 import type { TestHub } from "./test-hub.ts";
 import { watched } from "./watched.ts";
@@ -58,7 +58,7 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
     ending.abort();
     await Promise.all(running);
   }
-  afterAll(stop);
+  cleanUp(stop);
   return {
     housed: (cluster) => {
       const house = clusterNamespaceName(workspace, cluster);

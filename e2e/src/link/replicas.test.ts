@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
 import { events } from "@flotilla/shared/kube/core-resources.ts";
 import { afterAll, describe, test } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { startLinkProxy } from "../testing/link-proxy.ts";
 import { clusterOf, makeToken } from "./enrolled.ts";
 import { startHubCluster, workspace } from "./hub-cluster.ts";
@@ -22,7 +23,7 @@ async function connect(
   { port }: Pick<TestHub, "port">,
 ): Promise<RawStream> {
   const raw = openRaw({ ...identity, hubAddress: `127.0.0.1:${port}` });
-  afterAll(() => raw.close());
+  cleanUp(() => raw.close());
   raw.listen();
   raw.say(hello(identity));
   await raw.until(() => raw.received.length >= 2, "welcome and synced");

@@ -15,7 +15,7 @@ import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface TestAgent extends Watched {
@@ -128,7 +128,7 @@ export function startAgent(
     ending.abort();
     await running;
   }
-  afterAll(stop);
+  cleanUp(stop);
   return {
     log: logged,
     namespace,

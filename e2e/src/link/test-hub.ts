@@ -19,7 +19,7 @@ import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/e
 import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { Registry } from "prom-client";
-import { afterAll } from "vitest";
+import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
@@ -135,7 +135,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await Promise.all(running);
     await events.flush();
   }
-  afterAll(stop);
+  cleanUp(stop);
   async function refused(reason: string): Promise<number> {
     const metric = await metrics.getSingleMetric("flotilla_hub_refused_total")?.get();
     return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;

@@ -10,7 +10,7 @@ import {
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { afterAll, test } from "vitest";
+import { afterAll, onTestFinished, test } from "vitest";
 import { commandsIn, type RunningCommand } from "../cli/command.ts";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
@@ -29,7 +29,7 @@ async function simulate(name: string, ...args: readonly string[]): Promise<Runni
   const running = flotilla.start(
     ...["simulate", ...ofHub, "--name", name, "--latency", "20ms", ...args],
   );
-  afterAll(() => running.child.kill("SIGKILL"));
+  onTestFinished(() => void running.child.kill("SIGKILL"));
   await running.printed(`The agents of ${name} are connected.`);
   return running;
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { afterAll, test } from "vitest";
+import { afterAll, onTestFinished, test } from "vitest";
 import { startLinkProxy } from "./link-proxy.ts";
 
 /** Answers `name:` and what it is sent. */
@@ -24,7 +24,7 @@ async function startEcho(name: string): Promise<{ port: number; sockets: Socket[
 async function dial(port: number): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => undefined);
-  afterAll(() => socket.destroy());
+  onTestFinished(() => void socket.destroy());
   await once(socket, "connect");
   return socket;
 }

@@ -92,7 +92,7 @@ async function serve(t: TestContext, spec: MachineSpec, asked: string[]): Promis
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.onTestFinished(() => server.close());
+  t.onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

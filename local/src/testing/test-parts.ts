@@ -20,31 +20,35 @@ import {
 } from "../registries/start-chart-repository.ts";
 import { type Registry, type RegistrySpec, startRegistry } from "../registries/start-registry.ts";
 
-/** What something lasts for: a test's context, or `{ after }` of node:test for a whole file (at its top level). */
+/** What something lasts for: a test's context, or `{ onTestFinished: afterAll }` for a whole file (at its top level). */
 export interface TestScope {
-  after(hook: () => unknown): void;
+  onTestFinished(hook: () => Promise<void> | void): void;
 }
 
-/** A folder that is removed when the test is over. */
-export async function testDir(scope: TestScope): Promise<string> {
+/** A folder that is removed when the test is over, after `stop`, which stops what uses it. */
+export async function testDir(
+  scope: TestScope,
+  stop: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-test-"));
-  scope.onTestFinished(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
+  scope.onTestFinished(async () => {
+    await stop();
+    await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+  });
   return dir;
 }
 
-/** Starts a control plane that ends with the test. With `{ after }` of node:test as scope it lasts for the whole file. */
+/** Starts a control plane that ends with the test. With `{ onTestFinished: afterAll }` as scope it lasts for the whole file. */
 export async function startTestControlPlane(
   scope: TestScope,
   spec: Partial<ControlPlaneSpec> & Pick<ControlPlaneSpec, "workloads">,
 ): Promise<ControlPlane> {
   const reaper = startReaper();
   let plane: ControlPlane | undefined;
-  // Hooks run in the order in which they are registered: the folder goes after what is in it has ended.
-  scope.onTestFinished(async () => {
+  const dir = await dirFor(scope, spec.dir, async () => {
     await plane?.stop();
     await reaper.release();
   });
-  const dir = spec.dir ?? (await testDir(scope));
   const binaries = spec.binaries ?? (await ensureBinaries(controlPlaneTools));
   plane = await startControlPlane({
     name: "test",
@@ -63,11 +67,10 @@ export async function startTestRegistry(
 ): Promise<Registry> {
   const reaper = startReaper();
   let registry: Registry | undefined;
-  scope.onTestFinished(async () => {
+  const dir = await dirFor(scope, spec.dir, async () => {
     await registry?.stop();
     await reaper.release();
   });
-  const dir = spec.dir ?? (await testDir(scope));
   const binary = spec.binary ?? (await ensureBinaries(["registry"])).registry;
   registry = await startRegistry({
     ...spec,
@@ -85,14 +88,25 @@ export async function startTestChartRepository(
 ): Promise<ChartRepository> {
   const reaper = startReaper();
   let repository: ChartRepository | undefined;
-  scope.onTestFinished(async () => {
+  const dir = await dirFor(scope, spec.dir, async () => {
     await repository?.stop();
     await reaper.release();
   });
   repository = await startChartRepository({
     ...spec,
-    dir: spec.dir ?? (await testDir(scope)),
+    dir,
     reaper,
   });
   return repository;
+}
+
+/** The folder of a part that `stop` stops when the test is over: the given one, or one that is removed after that. */
+async function dirFor(
+  scope: TestScope,
+  dir: string | undefined,
+  stop: () => Promise<void>,
+): Promise<string> {
+  if (dir === undefined) return await testDir(scope, stop);
+  scope.onTestFinished(stop);
+  return dir;
 }

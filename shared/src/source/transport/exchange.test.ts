@@ -177,7 +177,7 @@ describe("a request through a proxy with TLS", () => {
       for (const end of [socket, onward]) end.on("error", () => onward.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    t.onTestFinished(() => proxy.close());
+    t.onTestFinished(() => void proxy.close());
     const address = proxy.address();
     const port = typeof address === "object" ? address?.port : undefined;
     await using client = createTestClient({ proxy: { httpsProxy: `http://127.0.0.1:${port}` } });

@@ -1,0 +1,86 @@
+/**
+ * `npm test` runs all tests: those beside the code, then those in e2e, on real clusters. Property tests have the same seed
+ * in every run; `FLOTILLA_SEED=7` sets another one, `FLOTILLA_SEED=random` a new one for each run.
+ */
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+import { countReporter } from "./scripts/count-reporter.ts";
+
+const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
+
+/** Each has a process of its own: they measure the CPU time or the memory of their process. */
+const isolated = [
+  "agent/src/templates/template-actions.test.ts",
+  "agent/src/values/lex-template.test.ts",
+  "agent/src/values/reread.test.ts",
+  "hub/src/policy/patterns.test.ts",
+  "hub/src/webhook/named-helm-ops.test.ts",
+  "shared/src/charts/index-size.test.ts",
+];
+
+export default defineConfig({
+  test: {
+    pool: "forks",
+    // Node imports the files itself, as it does outside of tests, and strips their types; Vite transforms nothing.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    env: { FLOTILLA_SEED: seed },
+    setupFiles: ["scripts/seed-properties.ts"],
+    // A test that hangs fails by name instead of blocking the run.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // Hooks of a file and of a suite run in the order of registration; onTestFinished always runs the last one first.
+    sequence: { hooks: "list" },
+    // Tests marked as concurrent all run at the same time.
+    maxConcurrency: 1_000,
+    silent: "passed-only",
+    slowTestThreshold: 180_000,
+    reporters: ["default", countReporter(seed)],
+    coverage: {
+      include: ["{proto,shared,hub,agent,local,cli}/src/**/*.ts"],
+      exclude: ["**/generated/**", "**/testing/**", "**/*.test.ts"],
+      reporter: ["text-summary", "html"],
+      reportsDirectory: "build/coverage",
+    },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...isolated],
+          // Files share a process, which loads each module once. A file that changes or measures it belongs in the list above.
+          isolate: false,
+          maxWorkers: Math.min(4, availableParallelism()),
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "unit-isolated",
+          include: isolated,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["e2e/src/**/*.test.ts"],
+          globalSetup: ["scripts/test-binaries.ts"],
+          // Each file has a process of its own, and starts a dozen more: two files keep two cores busy.
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
+
+function chosenSeed(asked = "1"): string {
+  const seed = asked === "random" ? String(Math.floor(Math.random() * 2 ** 31)) : asked;
+  if (!/^\d{1,10}$/.test(seed))
+    throw new Error(`FLOTILLA_SEED=${asked}: it is a whole number, or "random"`);
+  return seed;
+}
