@@ -1,10 +1,10 @@
 /** The agent but for its link: keeps installed what it is assigned, and reports it to whoever listens. */
 import { join } from "node:path";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { KubeConnection } from "@flotilla/shared/kube/rest.ts";
+import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";

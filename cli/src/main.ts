@@ -1,9 +1,9 @@
 /** The `flotilla` command: what it understands. What a command does is loaded when it is used. */
 import { resolve } from "node:path";
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { SimulateOptions } from "./commands/simulate.ts";
 import { readCliConfig } from "./config.ts";

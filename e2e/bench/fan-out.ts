@@ -8,8 +8,8 @@ import {
   clusterGroups,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { type BenchFleet, inParallel, timed, untilCount } from "./bench-fleet.ts";
 import { type Figure, median } from "./figures.ts";
 import { requests, since } from "./standing-costs.ts";

@@ -1,14 +1,15 @@
 /** The hub: serves agents, runs the controllers while it leads, and answers for its health. */
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
+
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
-import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { runProgram } from "@flotilla/shared/program/run-program.ts";
 import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { hubUsage, parseHubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";

@@ -5,15 +5,18 @@
  */
 
 import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { type Copy, type CopyObject, copyLabel, planCopy } from "./copy-object.ts";

@@ -2,7 +2,7 @@
 
 import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** Who has it copied; Fleet's own label. */

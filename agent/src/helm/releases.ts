@@ -2,11 +2,12 @@
  * What Helm's storage says, kept up to date by a watch: a `helm upgrade` or `helm rollback` by hand is noticed at once.
  * Only labels are kept; a release's manifest is read when it is needed.
  */
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import {
   helmOwnerSelector,
   isLocked,

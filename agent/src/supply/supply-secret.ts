@@ -4,7 +4,7 @@ import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 
 const supplyLabel = "flotilla.dev/supply";
 export const supplySelector = `${supplyLabel}=true`;

@@ -2,7 +2,7 @@
 import { revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";

@@ -5,9 +5,9 @@ import {
   rotationRequestAnnotation,
 } from "@flotilla/shared/api/names.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { createSimulatedFleet } from "@flotilla/agent/simulation/simulated-fleet.ts";
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { lineLog } from "@flotilla/shared/log/log.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import type { CliConfig } from "../config.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
 import {

@@ -6,9 +6,9 @@ import { helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
 import { formatTable } from "../output/table.ts";
 

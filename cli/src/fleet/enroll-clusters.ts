@@ -3,10 +3,10 @@ import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-regi
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { waitForObject } from "./wait-for.ts";
 
 /** The Secret in an agent's cluster that it enrols with. */

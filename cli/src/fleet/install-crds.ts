@@ -1,11 +1,11 @@
 /** Puts the product's CRDs into a cluster and waits until the API server serves them. */
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 
 const fieldManager = "flotilla";
 const establishTimeoutMs = 30_000;

@@ -6,8 +6,8 @@ import {
   rotationRequestAnnotation,
   rotationSinceAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import { formatGoDuration, parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { formatGoDuration, parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 
 export type RotationState =
   /** `lifetime`: of agents' certificates, for people. */

@@ -22,10 +22,10 @@ import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.t
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
 import { agentConnected, prepareAgent, registrationData } from "./enroll-clusters.ts";

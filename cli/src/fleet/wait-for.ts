@@ -1,13 +1,13 @@
 /** Waits until an object is as somebody wants it, by watching it. */
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type KubeObject,
   keyOf,
   type ObjectRef,
   type Resource,
-} from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 
 export interface WaitOptions<T> {

@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { clientIdsOf, clustersOf, numbered, simulationLabel } from "./plan.ts";
 
 export interface Found {

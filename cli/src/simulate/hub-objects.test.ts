@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { createMemoryRest, type MemoryRest } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { type TestContext, test } from "vitest";
 import {
@@ -21,8 +24,8 @@ const { caPem } = await issueTestCertificate();
 const wanted = { agents: 2, bundles: 1 };
 
 /** A hub that answers every registration token with its Secret. */
-function aHub(t: TestContext): MemoryRest {
-  const hub = createMemoryRest();
+function aHub(t: TestContext): MemoryApiServer {
+  const hub = createMemoryApiServer();
   hub.put(namespaces, { metadata: { name: namespace } });
   const ending = new AbortController();
   t.onTestFinished(() => ending.abort());
@@ -30,7 +33,7 @@ function aHub(t: TestContext): MemoryRest {
   return hub;
 }
 
-async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void> {
+async function answerTokens(hub: MemoryApiServer, signal: AbortSignal): Promise<void> {
   const news = hub.watch(clusterRegistrationTokens, {
     signal,
     resourceVersion: "0",
@@ -44,7 +47,7 @@ async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void>
   }
 }
 
-function putRegistration(hub: MemoryRest, name: string): void {
+function putRegistration(hub: MemoryApiServer, name: string): void {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   hub.put(secrets, {
     metadata: { namespace, name },
@@ -53,13 +56,13 @@ function putRegistration(hub: MemoryRest, name: string): void {
   });
 }
 
-function aSimulation(hub: MemoryRest, id = "run"): Simulation {
+function aSimulation(hub: MemoryApiServer, id = "run"): Simulation {
   const made = { tokens: [], helmOps: [] };
   return { hub, namespace, name: "many", id, made, tell: () => undefined };
 }
 
 /** A whole run: what it makes, and what its agents make. */
-async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
+async function begun(hub: MemoryApiServer, id?: string): Promise<Simulation> {
   const simulation = aSimulation(hub, id);
   await checkName(simulation, wanted);
   const registration = await registrationOf(simulation, undefined);
@@ -77,7 +80,7 @@ async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
 }
 
 /** Of all kinds that simulations make. */
-async function namesOn(hub: MemoryRest): Promise<readonly string[]> {
+async function namesOn(hub: MemoryApiServer): Promise<readonly string[]> {
   const pages = [
     await hub.list(clusterRegistrationTokens),
     await hub.list(helmOps),

@@ -8,7 +8,7 @@ import {
   namespaces,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/core-resources.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import {
   packReferencedObject,

@@ -11,7 +11,7 @@ import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, describe, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { lineInLog } from "../testing/log-file.ts";

@@ -11,10 +11,10 @@ import {
   workspaceNamespace,
 } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";

@@ -5,7 +5,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import type { Wanted } from "./rollouts.ts";
 
 export interface HubState {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { startTestFleet } from "../testing/fleet.ts";

@@ -23,7 +23,7 @@ import {
   type Secret,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
 import { afterAll, beforeAll, test } from "vitest";

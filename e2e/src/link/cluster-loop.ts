@@ -2,11 +2,11 @@
 import { clusterKeyOfNamespace } from "@flotilla/hub/cluster/house.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";

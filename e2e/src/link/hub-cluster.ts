@@ -6,15 +6,15 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
   namespaces,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll } from "vitest";
 
 export const workspace = "fleet-default";

@@ -8,8 +8,8 @@ import { openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
 import { hubMessageToWire } from "@flotilla/proto/map.ts";
 import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { systemClock } from "@flotilla/shared/time/clock.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
@@ -98,7 +98,7 @@ describe("a stream", () => {
   });
 
   test("begins when that of another agent of the process, with the same place, is welcomed", async () => {
-    const place = createSlots(1);
+    const place = createSemaphore(1);
     const agents = ["first", "second", "third"].map(async (name) => {
       const namespace = `agent-${name}`;
       await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { unpackReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";

@@ -14,10 +14,10 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";

@@ -16,7 +16,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, type TestContext, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -11,7 +11,7 @@ import {
   policies,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll, test } from "vitest";
 import { helmOpThat } from "../testing/expect.ts";
 import type { TestReplica } from "../testing/fleet.ts";

@@ -22,9 +22,9 @@ import { startControlPlane } from "@flotilla/local/control-plane/start-control-p
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 
 export interface TestCluster {

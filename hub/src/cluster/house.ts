@@ -11,8 +11,8 @@ import {
   managedLabel,
   registrationTokenAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import type { Namespace } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Namespace } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clientDigest, type RemovedClient } from "../registration-token/removed-clients.ts";
 
 export function houseFor(cluster: Cluster): Namespace {

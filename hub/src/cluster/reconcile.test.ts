@@ -13,15 +13,18 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, it } from "vitest";
 import { byNamespace } from "../deploy/reconcile.ts";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";
 import { clusterReconciler } from "./reconcile.ts";
@@ -51,7 +54,7 @@ function leaving(
 
 /** An API server, and the caches as they show it. */
 function start() {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const inNamespace = { [byNamespace]: ({ metadata }: KubeObject) => [metadata.namespace ?? ""] };
   const stores = {
     clusters: createStore<Cluster>(),

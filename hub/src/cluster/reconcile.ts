@@ -5,12 +5,12 @@
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Namespace, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
 import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 import {

@@ -1,12 +1,12 @@
 /** Collects contents that no BundleDeployment has referred to for some minutes. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { contentDigestOf } from "./content-secret.ts";
 import type { ContentStore } from "./content-store.ts";
 

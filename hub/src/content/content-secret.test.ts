@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { partBytes } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
 import { digestA } from "../testing/objects.ts";
 import {

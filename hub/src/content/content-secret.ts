@@ -2,7 +2,7 @@
 
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { contentParts } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 
 export const contentSecretType = "flotilla.dev/content";
 /** On every part, so that they can be listed. */

@@ -5,16 +5,16 @@
  * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
 
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { partCount } from "@flotilla/shared/content/packed.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { hubErrors } from "../errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 

@@ -16,6 +16,9 @@ import {
   helmOps,
   policies,
 } from "@flotilla/shared/api/resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type Lease,
   leases,
@@ -23,11 +26,8 @@ import {
   namespaces,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { contentDigestOf, contentLabel } from "../content/content-secret.ts";

@@ -5,8 +5,8 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { chartNotFetched } from "../status/deployment-status.ts";
 
 /** Whether more than the status changed: it is new, gone, on its way out, or its spec, labels or annotations differ. */

@@ -11,7 +11,7 @@ import {
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { test } from "vitest";
 import { aBundle, aCluster, aDeployment, aHelmOp, digestA, workspace } from "../testing/objects.ts";
 import { createReactingLeader } from "../testing/reacting-leader.ts";

@@ -1,10 +1,10 @@
 /** What the leader's work is done with. */
 
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { ContentStore } from "../content/content-store.ts";
 import type { PinSeals } from "../helm-op/pin-seals.ts";

@@ -1,5 +1,5 @@
 /** What the leader has found out, kept in memory and made again by whoever leads next. */
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { type ChartAccess, createChartAccess } from "../helm-op/chart-access.ts";
 import { createDoubts, type Doubts } from "../helm-op/doubts.ts";
 import { countStore } from "../rollup/count-store.ts";

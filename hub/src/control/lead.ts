@@ -1,8 +1,8 @@
 /** What one replica at a time does: it leads for as long as its Lease is its own. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { guardWrites } from "@flotilla/shared/kube/leadership.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { readHubId } from "../identity/hub-id.ts";
 import { ensureSealKey } from "../identity/seal-key.ts";
@@ -27,15 +27,15 @@ export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
   const { rest, leaseRest, caches, replica, runTokens, runRotation, log } = options;
   const { name, identity, replicas, onLeading } = replica;
-  return runAsLeader({
+  return runLeaderElection({
     rest: leaseRest,
     namespace: hubNamespace,
     name: "flotilla-hub",
     identity,
     log,
     signal,
-    onElected: async (leading, leadership) => {
-      const guarded = guardWrites(rest, leadership);
+    onStartedLeading: async (leading, leadership) => {
+      const guarded = fenceWrites(rest, leadership);
       const [hubId, sealKey] = await Promise.all([
         readHubId(guarded),
         ensureSealKey(guarded, hubNamespace),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createWorkQueue } from "@flotilla/shared/kube/work-queue.ts";
+import { createWorkQueue } from "@flotilla/shared/kube/controller/work-queue.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { lookTogether } from "./look-together.ts";
 

@@ -4,9 +4,10 @@
  * were written, would have each Bundle read all of them some thousand times, for seconds without a pause. Where there are few,
  * nothing waits.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Controller } from "@flotilla/shared/kube/controller.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+
+import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 
 /** For each Bundle, in clusters that its looks go through; however many there are, it is looked at twice a second. */

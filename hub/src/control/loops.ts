@@ -1,10 +1,7 @@
 /** The leader's loops, one for each kind of work. */
-import {
-  type Controller,
-  createController,
-  type Reconcile,
-} from "@flotilla/shared/kube/controller.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterReconciler } from "../cluster/reconcile.ts";
 import { collectReconciler } from "../content/collect.ts";
 import { createContentPacker } from "../deploy/place.ts";

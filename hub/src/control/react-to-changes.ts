@@ -3,9 +3,9 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { clusterKeyOfNamespace } from "../cluster/house.ts";
 import { byContent, contentsNamedBy } from "../content/collect.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";

@@ -2,8 +2,8 @@
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundles } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
 export interface FinalizerDeps {
   readonly rest: KubeRest;

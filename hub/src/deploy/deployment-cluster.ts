@@ -5,7 +5,7 @@ import {
   clusterNamespaceLabel,
   clusterUidLabel,
 } from "@flotilla/shared/api/names.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 
 export function clusterKeyOf(deployment: BundleDeployment): ObjectKey {
   const labels = deployment.metadata.labels ?? {};

@@ -3,8 +3,8 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import { listAll } from "@flotilla/shared/kube/list-all.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
 /** What Kubernetes takes as the value of a label. */
 const longestLabelValue = 63;

@@ -4,7 +4,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import { describe, test } from "vitest";

@@ -6,17 +6,20 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { kubeErrors } from "@flotilla/shared/kube/errors.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { kubeErrors } from "@flotilla/shared/kube/client/errors.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
 import { planBundle } from "../helm-op/plan-bundle.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
@@ -36,7 +39,7 @@ const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deploya
 
 /** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
     bundles: createStore<Bundle>(),
@@ -191,7 +194,7 @@ test("a Bundle that is deleted takes along a deployment of which our watch has n
 });
 
 test("a Bundle whose name is too long for a label, and which was refused for that, can be deleted", async () => {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const name = "n".repeat(64);
 
   assert.deepEqual(await listDeployments(rest, aBundle({}, { name }), aContext().signal), []);

@@ -6,15 +6,21 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  done,
   isEnding,
   type Reconcile,
   type ReconcileContext,
-} from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import pLimit from "p-limit";
 import type { ContentStore } from "../content/content-store.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
@@ -94,8 +100,8 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
 
   async function update(
     bundle: Bundle,
-    { signal, aside }: Pick<ReconcileContext, "signal" | "aside">,
-  ): Promise<Outcome> {
+    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Result> {
     const key = keyOf(bundle);
     const before = deps.outcomes.bundles.get(key);
     const kept = {
@@ -103,7 +109,7 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
     };
     // It may ask repositories.
-    const prepared = await aside(() => deps.prepare(bundle, kept, signal));
+    const prepared = await withoutWorker(() => deps.prepare(bundle, kept, signal));
     const told = {
       ...(prepared.pins !== undefined && { pins: prepared.pins }),
       ...(prepared.handled !== undefined && { handled: prepared.handled }),

@@ -1,11 +1,11 @@
 /** Tells what became of a Bundle that is not handed out: its outcome, from which its status is made, and events. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { reportViolation } from "../policy/report-violation.ts";
 import type { BundleTargeting, Outcomes } from "../status/intent.ts";
 
@@ -53,7 +53,7 @@ export function tellHeld(
   bundle: Bundle,
   { error, retryMs }: { readonly error: AppError; readonly retryMs?: number },
   told: Pick<Told, "pins" | "handled" | "remarks">,
-): Outcome {
+): Result {
   if (retryMs === undefined) {
     tellBundle(deps, bundle, { ...told, error: error.message });
     return done();

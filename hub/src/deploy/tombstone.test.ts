@@ -3,11 +3,15 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  conflict,
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, test } from "vitest";
-import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOf } from "./deployment-cluster.ts";
 import { hasNobodyToConfirm, release, tombstoneReconciler } from "./tombstone.ts";
@@ -51,7 +55,7 @@ const cases: readonly (readonly [
 ];
 for (const [what, deployment, cluster, goes] of cases) {
   test(`a deployment ${what}`, async () => {
-    const kube = createMemoryKube();
+    const kube = createMemoryApiServer();
     const deployments = createStore<BundleDeployment>();
     deployments.set(kube.put(bundleDeployments, deployment));
     const known = createStore<Cluster>();
@@ -73,7 +77,7 @@ test("a deployment names its cluster by its labels", () => {
 
 describe("letting a deployment go", () => {
   test("takes our finalizer alone", async () => {
-    const kube = createMemoryKube();
+    const kube = createMemoryApiServer();
     const finalizers = ["example.com/other", bundleDeploymentFinalizer];
     const guarded = kube.put(
       bundleDeployments,
@@ -88,7 +92,7 @@ describe("letting a deployment go", () => {
   });
 
   test("leaves one alone that was made anew under the same name", async () => {
-    const kube = createMemoryKube();
+    const kube = createMemoryApiServer();
     const anew = kube.put(
       bundleDeployments,
       aDeployment("paris", { metadata: { uid: "uid-new" } }),
@@ -100,18 +104,18 @@ describe("letting a deployment go", () => {
   });
 
   test("is done when it is gone already", async () => {
-    await release(createMemoryKube(), leaving);
+    await release(createMemoryApiServer(), leaving);
   });
 
   test("is done when somebody else is faster", async () => {
-    const kube = createMemoryKube();
+    const kube = createMemoryApiServer();
     kube.failNext(conflict());
 
     await release(kube, leaving);
   });
 
   test("fails when the API server does", async () => {
-    const kube = createMemoryKube();
+    const kube = createMemoryApiServer();
     kube.failNext(serverError());
 
     await assert.rejects(release(kube, leaving), { code: "KUBE_SERVER" });

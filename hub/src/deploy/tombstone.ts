@@ -6,11 +6,11 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { clusterKeyOf, isForCluster } from "./deployment-cluster.ts";
 
 /** Whether nobody has to confirm that the deployment is gone. Pure. */

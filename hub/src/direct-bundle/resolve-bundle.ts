@@ -6,7 +6,7 @@
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { ChartAccess } from "../helm-op/chart-access.ts";

@@ -5,7 +5,7 @@ import {
   clusterFinalizer,
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { type ChoiceInputs, type ClusterChoice, chooseCluster, nameFor } from "./choose-cluster.ts";
 import type { TokenTerms } from "./token-terms.ts";

@@ -6,10 +6,11 @@ import { isPrintable } from "@flotilla/proto/validation.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
@@ -19,7 +20,6 @@ import { makeTokenValue } from "../registration-token/token-value.ts";
 import { RpcError } from "../serve/errors.ts";
 import { createRefusals } from "../serve/refusals.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrollment } from "./enroll.ts";
 import { clusterIndexers, tokenIndexers } from "./indexes.ts";
@@ -38,7 +38,7 @@ async function start() {
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
   });
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(secrets, {
     apiVersion: "v1",
     kind: "Secret",

@@ -9,11 +9,11 @@ import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { status } from "@grpc/grpc-js";
 import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
 import type { ClusterIdentity } from "../identity/cluster-identity.ts";

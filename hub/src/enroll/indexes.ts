@@ -3,7 +3,7 @@
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentKeyAnnotation, registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
 
 export const clientIdIndex = "clientId";
 /** By the digest of the key that the agent enrolled with. */

@@ -8,15 +8,15 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   isAlreadyExists,
   isConflict,
   KubeStatusError,
-} from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/client/status-error.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError } from "../serve/errors.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";

@@ -2,7 +2,7 @@
 import { newKeyRequiredTrailers } from "@flotilla/proto/trailers.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError } from "../serve/errors.ts";
 import type { RefusedChoice } from "./choose-cluster.ts";

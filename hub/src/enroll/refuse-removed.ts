@@ -4,8 +4,8 @@
  */
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { status } from "@grpc/grpc-js";
 import { removedClientOf } from "../cluster/house.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";

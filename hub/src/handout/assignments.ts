@@ -4,9 +4,9 @@
  */
 import type { HubMessage, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { ContentReader } from "../content/content-store.ts";
 import { afterStep, planDeployment } from "./plan-handout.ts";
 import type { Withdrawals } from "./withdrawals.ts";

@@ -3,11 +3,11 @@ import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
 import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
@@ -54,7 +54,7 @@ export function createHandout(deps: HandoutDeps): Handout {
   const twoAgents = createTwoAgents(clock);
   // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
   const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
-  const arrivals = createSlots(arrivalsAtATime);
+  const arrivals = createSemaphore(arrivalsAtATime);
   let isClosed = false;
 
   const stopListening = [

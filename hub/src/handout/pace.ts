@@ -1,5 +1,5 @@
 /** How fast one agent is listened to: one that floods is read no faster than this, and costs the others nothing. */
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 
 export interface PaceOptions {
   readonly clock: Clock;

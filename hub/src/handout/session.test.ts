@@ -5,7 +5,7 @@ import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
 import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
 import { supportedVersions } from "@flotilla/proto/versions.ts";
-import { settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { describe, test } from "vitest";

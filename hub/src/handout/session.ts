@@ -17,11 +17,11 @@ import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { ContentReader } from "../content/content-store.ts";
 import type { LiveAuthority } from "../identity/live-authority.ts";
@@ -73,7 +73,7 @@ export interface SessionOptions {
   /** The end of the stream that this one replaces; its presence must be written first. */
   readonly previous: Promise<void>;
   /** A place among the arrivals that are being written. */
-  readonly arrivals: Slots;
+  readonly arrivals: Semaphore;
 }
 
 export interface Session {
@@ -219,7 +219,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     version = checkHello(hello, deps.hubId);
     metrics.arriving.inc();
     await options.previous;
-    await options.arrivals.take();
+    await options.arrivals.acquire();
     try {
       // Whoever has gone while it waited costs nothing: it is back with another stream, or will be.
       if (hasEnded()) return;

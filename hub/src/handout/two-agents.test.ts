@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { aCluster } from "../testing/objects.ts";
 import { createTwoAgents } from "./two-agents.ts";

@@ -6,9 +6,9 @@
  * seemed alive; two agents with one key do both without end.
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 
 export interface TwoAgents {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
@@ -14,7 +14,7 @@ function going(bundle: string): BundleDeployment {
 }
 
 function start(...known: readonly BundleDeployment[]) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const wanted = [...known];
   const withdrawals = createWithdrawals({ rest: kube, cluster: ref, allWanted: () => wanted });
   return { kube, wanted, ...withdrawals };

@@ -7,7 +7,7 @@
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { mayWithdraw } from "../cluster/deletion.ts";
 import type { ClusterRef } from "./report-sink.ts";
 

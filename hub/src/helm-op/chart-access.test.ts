@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { SourceLocation } from "@flotilla/shared/source/location.ts";
 import { describe, test } from "vitest";

@@ -2,8 +2,9 @@
  * Pins that an agent could not fetch: their source is read once more, since its index may have been corrected. However
  * many agents complain, and however often, the source is asked ever more seldom.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface Doubts {
   /** Whether to look once more; false when that was done a moment ago, and the agents' next try says it again. */

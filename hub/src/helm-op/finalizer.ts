@@ -4,9 +4,9 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { isBundleOf } from "./plan-bundle.ts";
 
 export interface FinalizerDeps {

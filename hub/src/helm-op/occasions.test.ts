@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
 import { createOccasions } from "./occasions.ts";
 

@@ -3,7 +3,7 @@
  * shares what the first of them got. By our own clock, since whoever sets a value has another one.
  */
 import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface Occasions {
   /** When the value was first seen, on the monotonic clock; now for a new one. */

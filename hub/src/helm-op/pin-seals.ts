@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface PinSeals {
   /** The same Bundle, its pins sealed. */

@@ -4,7 +4,7 @@
  * The time of the last attempt is in the HelmOp's status, so a restart of the hub polls nobody before their time.
  */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { isStaticVersion } from "@flotilla/shared/version/select.ts";
 import { type WantedChart, wantedCharts } from "./plan-bundle.ts";
 import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";

@@ -5,15 +5,15 @@ import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { mergePolicies } from "../policy/merge-policies.ts";
@@ -79,7 +79,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   const excused = new Set<ObjectKey>();
   const occasions = createOccasions(deps.clock);
 
-  return async function reconcile(key, { signal, aside }): Promise<Outcome> {
+  return async function reconcile(key, { signal, withoutWorker }): Promise<Result> {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       memories.delete(key);
@@ -143,7 +143,9 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     if (wantedCharts(helmOp).some((wanted) => entryFor(known, wanted) === undefined))
       tellBegun(deps, helmOp, keptPoll(helmOp, earlier));
     const [resolution] = await Promise.all([
-      aside(() => resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal)),
+      withoutWorker(() =>
+        resolve(helmOp, known, { ...plan, settingsFor: access.settingsFor }, signal),
+      ),
       addFinalizer(deps, helmOp, signal),
     ]);
     if (!isSameArchives(resolution.pins, known)) deps.doubts.forget(key);

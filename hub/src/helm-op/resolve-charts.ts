@@ -2,7 +2,7 @@
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { isEnding } from "@flotilla/shared/kube/controller.ts";
+import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { accessTo } from "@flotilla/shared/source/access.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { classifySource } from "@flotilla/shared/source/location.ts";

@@ -2,8 +2,8 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { HelmOpIntent, Outcomes, PollOutcome } from "../status/intent.ts";
 
 export interface TellDeps {

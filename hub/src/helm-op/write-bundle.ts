@@ -4,9 +4,9 @@ import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { bundles } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { hubErrors } from "../errors.ts";
 import { isBundleOf } from "./plan-bundle.ts";
 

@@ -6,8 +6,8 @@ import {
   rotationRequestAnnotation,
   rotationSinceAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import { dataOf } from "./ensure-secret.ts";
 

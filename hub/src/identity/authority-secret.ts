@@ -1,8 +1,8 @@
 /** Where the hub's certificate authority is kept. */
 import { authoritySecretName } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { readRecord, withRecord } from "./authority-record.ts";
 import { createAuthority } from "./certificate-authority.ts";
 import { ensureSecret } from "./ensure-secret.ts";

@@ -1,9 +1,9 @@
 /** Secrets that the hub makes once for all its replicas: whoever creates one first wins. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 import { identityErrors } from "./errors.ts";
 
 /** The Secret as everybody has it, made where it is not there. The namespace must exist. */

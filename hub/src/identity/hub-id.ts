@@ -1,7 +1,7 @@
 /** What agents know a hub by: the UID of its kube-system namespace, which lasts exactly as long as the cluster. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { identityErrors } from "./errors.ts";
 
 export async function readHubId(rest: KubeRest): Promise<string> {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { createLiveAuthority } from "./live-authority.ts";
 
 const deps = {
@@ -14,8 +14,8 @@ const deps = {
 };
 
 test("what is confirmed is what was read, also of a server that is back from a backup and counts from before", async (t) => {
-  const restored = await createLiveAuthority({ ...deps, rest: createMemoryKube() });
-  const rest = createMemoryKube();
+  const restored = await createLiveAuthority({ ...deps, rest: createMemoryApiServer() });
+  const rest = createMemoryApiServer();
   rest.put(secrets, { metadata: { namespace: deps.namespace, name: "earlier" } });
   const live = await createLiveAuthority({ ...deps, rest });
   const stop = new AbortController();

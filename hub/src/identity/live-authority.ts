@@ -8,14 +8,13 @@
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { authoritySecretName } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { isLaterVersion, keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { type AuthorityRecord, readRecord, trustedBy } from "./authority-record.ts";
 import { ensureAuthority } from "./authority-secret.ts";
 import {

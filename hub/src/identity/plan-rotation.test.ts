@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
 import { type AuthorityRecord, readRecord, trustedBy, withRecord } from "./authority-record.ts";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";

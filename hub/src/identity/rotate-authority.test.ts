@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { EventNote } from "@flotilla/shared/kube/events.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { readRecord } from "./authority-record.ts";
 import { ensureAuthority } from "./authority-secret.ts";
 import { rotateAuthority } from "./rotate-authority.ts";
@@ -17,7 +17,7 @@ const phaseMs = 3_960_000;
 const ref = { namespace: "flotilla-system", name: authoritySecretName };
 
 async function leader() {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const events: EventNote[] = [];
   const secret = await ensureAuthority(rest, ref.namespace, clock.now(), lifetimeMs);

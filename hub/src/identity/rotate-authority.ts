@@ -1,12 +1,13 @@
 /** Moves a rotation of the hub's authority on, one write at a time. The leader's. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
-import { type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { readRecord, withRecord } from "./authority-record.ts";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
@@ -51,7 +52,7 @@ export function rotateAuthority(deps: RotateAuthorityDeps): Reconcile {
   };
 
   /** Somebody deleted it. Without it the next hub would make another, which no agent knows. */
-  async function putBack(log: Log, signal: AbortSignal): Promise<Outcome> {
+  async function putBack(log: Log, signal: AbortSignal): Promise<Result> {
     const { apiVersion, kind, type, metadata, data } = authority.secret;
     const { name, namespace, labels, annotations } = metadata;
     const made = await rest.create(
@@ -86,7 +87,7 @@ export function rotateAuthority(deps: RotateAuthorityDeps): Reconcile {
   }
 }
 
-function again(waitMs: number): Outcome {
+function again(waitMs: number): Result {
   return requeueAfter(Math.min(longestWaitMs, waitMs), "the rotation of the authority goes on");
 }
 

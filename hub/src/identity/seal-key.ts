@@ -1,6 +1,6 @@
 /** Where the key is kept that the hub seals pins with. Nobody but the hub reads its namespace's Secrets. */
 import { randomBytes } from "node:crypto";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { dataOf, ensureSecret } from "./ensure-secret.ts";
 
 const secretName = "flotilla-pin-seal";

@@ -2,9 +2,10 @@
  * The certificate that the hub's port shows, and what it checks its callers' by: made anew before the one ends, and whenever
  * the authority is another. Connections that are open keep what they began with; only new ones get the newer.
  */
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
+
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import type { experimental } from "@grpc/grpc-js";
 import type { ServingCertificate } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";

@@ -7,7 +7,7 @@ import {
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { describeUrl } from "@flotilla/shared/source/address.ts";
 import { worstState } from "../rollup/summarize.ts";
 import type { Labels, SeriesMetric } from "./series-book.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventNote } from "@flotilla/shared/kube/events.ts";
+import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { test } from "vitest";
 import { hubErrors } from "../errors.ts";
 import { aHelmOp } from "../testing/objects.ts";

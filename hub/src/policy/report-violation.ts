@@ -1,8 +1,8 @@
 /** Tells of a violation as an event: once for each generation and violation, also when the hub has started anew since. */
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { hubErrors } from "../errors.ts";
 
 /** What was said of the object last. */

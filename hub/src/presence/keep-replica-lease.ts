@@ -1,12 +1,21 @@
 /** Keeps the Lease of this replica for as long as the process runs, and gives it back. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
-import { holderOf, type LeaseClaim, renewedLease } from "@flotilla/shared/kube/lease-record.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  holderOf,
+  type LeaseClaim,
+  renewedLease,
+} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { presenceErrors } from "./errors.ts";
 import {
   newReplicaLease,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
 import { takeReplicaLease } from "./keep-replica-lease.ts";
@@ -19,7 +19,7 @@ const namespace = "flotilla-system";
 /** A leader `hub-0` that has listened for a while, and another replica `hub-1`. */
 async function setUp() {
   const clock = createFakeClock();
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const replicaLeases = createWatchedStore<Lease>();
   const members = createWatchedStore<Cluster>({ indexers: replicaIndexers });
   const replicas = createReplicas({ leases: replicaLeases, replica: "hub-0", clock });

@@ -3,16 +3,16 @@
  * collects the Leases of the dead. The leader's: while a replica is there nobody else speaks for its agents.
  */
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createController, type Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/core-resources.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import pLimit from "p-limit";
 import type { Registry } from "prom-client";
 import { lastSeen, toTime } from "./last-seen.ts";

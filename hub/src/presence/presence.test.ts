@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createPresence } from "./presence.ts";
 
@@ -22,7 +22,7 @@ const arrival = { version: "test", namespace: "agent", orphans: [], reportedEpoc
 /** The replica `hub-0`, and the Cluster as the API server has it. */
 function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgent } = {}) {
   const clock = createFakeClock();
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const clusters = createStore<Cluster>();
   let isCountedOn = true;
   const made = aCluster("paris", {

@@ -7,13 +7,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Cluster, type ClusterAgent, maxOrphans } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { ClusterRef } from "../handout/report-sink.ts";
 import { presenceErrors } from "./errors.ts";
 import { judgePresence, type PresenceVerdict } from "./judge-presence.ts";
@@ -250,7 +250,7 @@ export function createPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function outcomeOf(verdict: PresenceVerdict, tell: (what: string) => void): Outcome {
+function outcomeOf(verdict: PresenceVerdict, tell: (what: string) => void): Result {
   if (verdict.kind === "wait") return requeueAfter(verdict.ms, "the agent may come back");
   if (verdict.kind === "gone") tell("agent is gone");
   if (verdict.kind === "there") tell("agent is here, and was taken for gone");

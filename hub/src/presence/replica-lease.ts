@@ -6,14 +6,14 @@
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
-import type { Lease } from "@flotilla/shared/kube/core-resources.ts";
 import {
+  acquiredLease,
   type LeaseClaim,
   newLease,
   releasedLease,
-  takenLease,
-} from "@flotilla/shared/kube/lease-record.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface ReplicaLeaseTimes {
   readonly renewEveryMs: number;
@@ -53,7 +53,7 @@ export function newReplicaLease(
 
 /** That of the process before this one, which had the same name. */
 export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseClaim): Lease {
-  const taken = takenLease(lease, claim);
+  const taken = acquiredLease(lease, claim);
   return {
     ...taken,
     metadata: {

@@ -1,10 +1,10 @@
 /** This process as one of the hub's replicas: its name among them, its Lease, and what it hears of the others. */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Lease } from "@flotilla/shared/kube/core-resources.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { type ReplicaLease, takeReplicaLease } from "./keep-replica-lease.ts";
 import { registerReplicaMetrics } from "./replica-metrics.ts";

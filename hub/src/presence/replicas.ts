@@ -1,8 +1,9 @@
 /** What each replica of the hub knows of the others: whose Lease was last seen to change when, by its own clock. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Lease } from "@flotilla/shared/kube/core-resources.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { holderOf } from "@flotilla/shared/kube/lease-record.ts";
+
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { judgeSilence, longestGapMs, type Silence } from "./judge-silence.ts";
 import { type ReplicaLeaseTimes, replicaLeaseTimes, replicaOf } from "./replica-lease.ts";
 

@@ -2,10 +2,10 @@
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { presenceErrors } from "./errors.ts";
 
 export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;

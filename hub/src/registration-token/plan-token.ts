@@ -3,8 +3,8 @@ import type {
   ClusterRegistrationToken,
   ClusterRegistrationTokenStatus,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { type HubAddress, isForHub, isLeftOver, isOwnedBy, tokenIn } from "./token-secret.ts";
 
 export type SecretStep =

@@ -4,11 +4,11 @@ import {
   maxRemovedClients,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, test } from "vitest";
 import { tokenIndexers } from "../enroll/indexes.ts";
 import { isRemoved } from "../enroll/token-terms.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
 
 const signal = new AbortController().signal;
@@ -22,7 +22,7 @@ function aToken(
 
 /** A cache, and an API server that may be ahead of it. */
 function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationToken[]) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
   tokens.set(kube.put(clusterRegistrationTokens, cached));
   for (const token of later) kube.put(clusterRegistrationTokens, token);

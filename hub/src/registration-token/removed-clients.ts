@@ -8,9 +8,9 @@ import {
   maxRemovedClients,
 } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 import { tokenUidIndex } from "../enroll/indexes.ts";
 
 export interface RemovedClient {

@@ -1,15 +1,15 @@
 /** Keeps each ClusterRegistrationToken's Secret and status as they should be, and deletes it at its end. The leader's. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { registrationTokenErrors } from "./errors.ts";
 import { planToken, type SecretStep } from "./plan-token.ts";
 import { type HubAddress, tokenIn, tokenSecret } from "./token-secret.ts";

@@ -3,7 +3,7 @@
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationSecretType } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 
 /** What the Secret tells an agent about the hub. */
 export interface HubAddress {

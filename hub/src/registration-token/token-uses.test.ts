@@ -3,12 +3,12 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { type Change, createStore } from "@flotilla/shared/kube/store.ts";
+import { type Change, createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster } from "../testing/objects.ts";
 import { followTokenUses } from "./token-uses.ts";
 
@@ -23,7 +23,7 @@ function enrolled(name: string, uid = "u"): Cluster {
 }
 
 function start(...there: readonly Cluster[]) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const clock = createFakeClock(0);
   const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
   tokens.set(kube.put(clusterRegistrationTokens, token));

@@ -6,12 +6,12 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Change, Store } from "@flotilla/shared/kube/store.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Change, Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { enrolledWithIndex, tokenUidIndex } from "../enroll/indexes.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
 

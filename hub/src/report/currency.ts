@@ -9,15 +9,15 @@
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { listAll } from "@flotilla/shared/kube/list-all.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 
 export interface Currency {
   /** Whether a newer stream of a cluster is known than the one with this epoch. */

@@ -3,12 +3,12 @@ import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { bundleDeployments, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, it } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, aDeployment } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
 import { createCurrency } from "./currency.ts";
@@ -18,7 +18,7 @@ const deletionTimestamp = "2026-01-01T00:00:00Z";
 
 /** The deployment `web` of `paris` in the API server and in the cache, and what has been acknowledged. */
 function start(deployment: BundleDeployment = aDeployment("paris")) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const deployments = createStore<BundleDeployment>();
   deployments.set(kube.put(bundleDeployments, deployment));

@@ -6,17 +6,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest, WriteOptions } from "@flotilla/shared/kube/client/rest.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type KubeObject,
   keyOf,
   type ObjectKey,
   type Resource,
-} from "@flotilla/shared/kube/object.ts";
-import type { KubeRest, WriteOptions } from "@flotilla/shared/kube/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { release } from "../deploy/tombstone.ts";
 import type { ReportSink } from "../handout/report-sink.ts";
 import {

@@ -3,7 +3,7 @@
  * digest each agent takes what it gets, and here is seen whether all got the same.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 
 /** How many clusters run each archive, by content and digest. */
 export type Archives = ReadonlyMap<string, ReadonlyMap<string, number>>;

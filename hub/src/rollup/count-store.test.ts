@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";

@@ -3,8 +3,8 @@
  * write and what the watch says of it must not count the BundleDeployment as the one before, which was ready.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { type Counted, type Tallies, toCounted } from "./tally.ts";
 
 /**

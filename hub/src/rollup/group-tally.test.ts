@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import { bundleStates } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { aCluster, workspace } from "../testing/objects.ts";

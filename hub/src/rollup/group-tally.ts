@@ -11,7 +11,7 @@ import {
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 import { addCounts, noResources, noStates, type Tally, worstOf } from "./tally.ts";
 

@@ -5,7 +5,7 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import { maxCountedClusters, maxResources } from "@flotilla/shared/api/helm-op.ts";
 import { maxListed } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";

@@ -17,7 +17,7 @@ import {
   type ResourceStateName,
   resourceStates,
 } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";
 import type { ObjectTally } from "./object-tally.ts";

@@ -4,7 +4,7 @@ import type {
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";

@@ -7,7 +7,7 @@ import {
   maxListed,
   maxListedOfOne,
 } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { messageOfDeployment, stateOf } from "./deployment-state.ts";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
 import type { Tally } from "./tally.ts";

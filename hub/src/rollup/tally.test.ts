@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";

@@ -9,7 +9,7 @@ import {
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { type Archives, createArchiveCounts } from "./archives.ts";
 import { stateOf, unheardState } from "./deployment-state.ts";
 import { objectCounts, objectStates } from "./object-states.ts";

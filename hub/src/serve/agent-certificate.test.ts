@@ -5,7 +5,7 @@ import {
   clusterFinalizer,
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { type Admission, refusalOf } from "./agent-certificate.ts";

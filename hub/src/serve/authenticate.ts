@@ -1,9 +1,9 @@
 /** The one door of the hub's port: whoever is not let through here reaches no handler, except to enrol. */
 import type { PeerCertificate } from "node:tls";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import {
   type Metadata,
   ServerInterceptingCall,

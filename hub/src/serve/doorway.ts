@@ -3,7 +3,7 @@
  * come, and it may be as large as agents may send any: without an end to that, whoever reaches the port could have the
  * hub keep as much as it has. Those who wait are not read from, and cost next to nothing.
  */
-import { createSlots, type Slots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 
 export interface Doorway {
   /**
@@ -23,7 +23,7 @@ export interface DoorwayLimits {
 }
 
 interface Sender {
-  readonly slots: Slots;
+  readonly slots: Semaphore;
   calls: number;
 }
 
@@ -39,14 +39,14 @@ const defaultLimits: DoorwayLimits = {
 };
 
 export function createDoorway(limits = defaultLimits): Doorway {
-  const all = createSlots(limits.atATime);
+  const all = createSemaphore(limits.atATime);
   const senders = new Map<string, Sender>();
   let calls = 0;
 
   function senderOf(name: string): Sender {
     const known = senders.get(name);
     if (known !== undefined) return known;
-    const fresh = { slots: createSlots(limits.ofOneSender), calls: 0 };
+    const fresh = { slots: createSemaphore(limits.ofOneSender), calls: 0 };
     senders.set(name, fresh);
     return fresh;
   }
@@ -58,8 +58,8 @@ export function createDoorway(limits = defaultLimits): Doorway {
       const sender = senderOf(name);
       sender.calls += 1;
       calls += 1;
-      await sender.slots.take();
-      await all.take();
+      await sender.slots.acquire();
+      await all.acquire();
       let isOver = false;
       return () => {
         if (isOver) return;

@@ -1,7 +1,7 @@
 /** The hub's gRPC port: TLS with the hub's own authority, client certificates asked for but not required, one service. */
 import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
 import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
 import type { Enrollment } from "../enroll/enroll.ts";
 import type { Handout } from "../handout/handout.ts";

@@ -1,5 +1,5 @@
 /** Token buckets by key, for as many keys as are worth remembering. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface RateLimitOptions {
   readonly clock: Clock;

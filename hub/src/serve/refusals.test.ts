@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { test } from "vitest";
 import { createRefusals } from "./refusals.ts";

@@ -1,7 +1,8 @@
 /** What is refused of agents: each time counted, and told once a minute for each of them and each reason. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Counter, type Registry } from "prom-client";
 import { createRateLimit } from "./rate-limit.ts";
 

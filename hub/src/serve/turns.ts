@@ -1,5 +1,5 @@
 /** Work that comes in crowds, some of it in each turn of the event loop: whatever else there is to do goes on beside it. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface Turns {
   /** Does it in one of the next turns, in the order in which it came; gives what takes it back. */

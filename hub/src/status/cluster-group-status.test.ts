@@ -4,7 +4,7 @@ import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/clus
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { createGroupTallies } from "../rollup/group-tally.ts";

@@ -3,7 +3,7 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { revocationOf } from "../enroll/revocation.ts";
 import { worstState } from "../rollup/summarize.ts";

@@ -1,6 +1,6 @@
 /** What became of a HelmOp's intent: the outcome of its last reconciliation, from which its status is told. */
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { HandledRequests } from "../helm-op/requests.ts";
 
 export interface HelmOpIntent {

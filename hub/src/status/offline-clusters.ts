@@ -2,7 +2,7 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { BundleTally } from "../rollup/tally.ts";
 import { presenceOf } from "./cluster-status.ts";

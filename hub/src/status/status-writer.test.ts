@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  conflict,
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, it } from "vitest";
-import { conflict, createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { createStatusWriter } from "./status-writer.ts";
 
 interface Status {
@@ -28,7 +32,7 @@ const written = `replace ships ${key}`;
 
 /** A ship in the API server and in the cache. What its status should say is set by the test; `!` makes it a verdict. */
 function start(options: { readonly concurrency?: number; readonly others?: number } = {}) {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<Ship>();
   const wanted = new Map<string, string>();

@@ -8,18 +8,18 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type KubeObject,
   type ObjectKey,
   type Resource,
   refOf,
-} from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 
 export interface WithStatus<S> extends KubeObject {
   readonly status?: S | undefined;

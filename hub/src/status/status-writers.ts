@@ -3,10 +3,10 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { bundles, clusterGroups, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { isLeaving } from "../cluster/deletion.ts";
 import type { FollowedCaches } from "../control/caches.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";

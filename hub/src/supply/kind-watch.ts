@@ -3,15 +3,14 @@
  * known that they are there, and nothing else is kept.
  */
 import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import {
   type Kept,
   supplyObjectOf,

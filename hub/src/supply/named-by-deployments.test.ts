@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { factsOf, isFactsChange } from "./facts-of.ts";

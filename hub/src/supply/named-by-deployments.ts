@@ -1,9 +1,9 @@
 /** Has followed what the BundleDeployments of all clusters name. */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { type BundleDeployment, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { refOf } from "@flotilla/shared/kube/object.ts";
-import type { Indexers } from "@flotilla/shared/kube/store.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 

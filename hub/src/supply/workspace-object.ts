@@ -1,7 +1,7 @@
 /** A Secret or ConfigMap of a workspace as it is handed out. Pure. */
 import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { ConfigMap, Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** What is known of an object of a workspace. */

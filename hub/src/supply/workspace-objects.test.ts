@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
 import {
   answersStatus,
@@ -9,6 +8,7 @@ import {
   type UnrulyServer,
 } from "@flotilla/shared/kube/testing/unruly-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";

@@ -4,9 +4,9 @@
  */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 

@@ -4,14 +4,15 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventNote } from "@flotilla/shared/kube/events.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { Outcome } from "@flotilla/shared/kube/outcome.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import type { HelmOpAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
@@ -21,7 +22,6 @@ import { createPatterns } from "../policy/patterns.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import { helmOpStatus } from "../status/helm-op-status.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { tallied } from "./tallied.ts";
 
 export interface HelmOpLoop {
@@ -39,7 +39,7 @@ export interface HelmOpLoop {
   /** What comes of reading what its charts are accessed with, the next times. */
   nextAccess(...next: readonly (Pick<HelmOpAccess, "hasChanged"> | AppError)[]): void;
   /** One run, after which the status is told, where there is anything to tell. */
-  reconcile(key: ObjectKey): Promise<Outcome>;
+  reconcile(key: ObjectKey): Promise<Result>;
   intent(key: ObjectKey): HelmOpIntent;
   helmOp(key: ObjectKey): HelmOp;
   /** As another process that begins with what is in the API server. */
@@ -47,7 +47,7 @@ export interface HelmOpLoop {
 }
 
 export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const events: EventNote[] = [];
   const stores = {
     helmOps: createStore<HelmOp>(),

@@ -5,11 +5,12 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import type { Controller } from "@flotilla/shared/kube/controller.ts";
-import type { Namespace, Secret } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/object.ts";
+import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
+import type { Namespace, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { byContent } from "../content/collect.ts";
 import { reactToChanges } from "../control/react-to-changes.ts";
 import { byNamespace } from "../deploy/reconcile.ts";
@@ -21,12 +22,11 @@ import { toMember } from "../status/cluster-group-status.ts";
 import { isOfflineIn } from "../status/cluster-status.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { createStatusWriters } from "../status/status-writers.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createReactingLeader() {
   const clock = createFakeClock();
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const indexers = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
   const caches = {
     helmOps: createWatchedStore<HelmOp>({ indexers }),

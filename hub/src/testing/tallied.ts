@@ -1,7 +1,7 @@
 /** Deployments as the status of a Bundle sees them: counted and summarized. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { summarize } from "../rollup/summarize.ts";
 import { type BundleTally, createTallies, toCounted } from "../rollup/tally.ts";

@@ -3,16 +3,16 @@ import { Duplex } from "node:stream";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { createHandoutMetrics } from "../handout/metrics.ts";
 import type { ReportPlace } from "../handout/report-sink.ts";
 import { type AgentStream, openSession, type Session } from "../handout/session.ts";
 import type { Incoming } from "../serve/incoming.ts";
 import { createRefusals } from "../serve/refusals.ts";
-import { createMemoryKube } from "./memory-kube.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";
@@ -96,7 +96,7 @@ export function openTestSession(): TestSession {
     kept.push(entry);
     return isKeepingBroken ? Promise.reject(new Error("not kept")) : Promise.resolve();
   };
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } }));
   const identity = { hubId: testHubId, namespace: workspace, name: "paris", uid: "uid-paris" };
   const trusted = { pem: "", digest: "sha256:0" };
@@ -148,7 +148,7 @@ export function openTestSession(): TestSession {
     {
       // What a session uses of a stream of gRPC is what every stream has.
       stream: stream as unknown as AgentStream,
-      arrivals: createSlots(1),
+      arrivals: createSemaphore(1),
       cluster: {
         namespace: "fleet-default",
         name: "paris",

@@ -2,7 +2,7 @@
  * Runs something for a key at once, and then at most once in a while: all who ask in between share one run at its end. So
  * a flood costs little, the first is never delayed, and whoever asks gets a run that begins after they asked.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface CoalesceOptions {
   readonly clock: Clock;

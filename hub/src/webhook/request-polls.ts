@@ -5,10 +5,10 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import pLimit from "p-limit";
 import { createCoalescer } from "./coalesce.ts";
 

@@ -6,14 +6,17 @@ import { type IncomingMessage, request } from "node:http";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createWebhook } from "./webhook.ts";
 import { webhookRoute } from "./webhook-route.ts";
@@ -35,7 +38,7 @@ function hook(type = webhookSecretType, data: Secret["data"] = { token: btoa(key
 }
 
 async function serve(t: TestContext, secret: Secret = hook()) {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<HelmOp>();
   const ops = [polled("web"), polled("other", workspace, "charts/other"), polled("web", "tenant")];

@@ -8,13 +8,13 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 import { isSender, type Proof } from "./is-sender.ts";
 import { namedHelmOps } from "./named-helm-ops.ts";

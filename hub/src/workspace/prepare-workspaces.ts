@@ -2,10 +2,10 @@
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { hubNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterGroups } from "@flotilla/shared/api/resources.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 
 /** The namespace of the hub's own parts, which must be there before anything else is. */
 export async function prepareHubNamespace(rest: KubeRest): Promise<void> {

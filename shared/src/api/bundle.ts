@@ -1,6 +1,6 @@
 /** A Bundle: a HelmOp with every version resolved, and its targets. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { pinSchema } from "../source/pin.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";

@@ -1,6 +1,6 @@
 /** A HelmOp: a chart, a version or constraint, and its targets. Written by users. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { bundleSpecFields } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
 import {

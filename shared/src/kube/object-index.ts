@@ -1,7 +1,7 @@
 /** Finds objects by values derived from them. */
 
 import { AppError, commonErrors } from "../errors/app-error.ts";
-import type { ObjectKey } from "./object.ts";
+import type { ObjectKey } from "./objects/object.ts";
 
 export interface ObjectIndex<T> {
   /** Replaces what is known of an object: `undefined` for none. */

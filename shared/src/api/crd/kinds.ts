@@ -1,6 +1,6 @@
 /** The kinds with the parts of their CRDs that are not in the schemas: descriptions and columns of `kubectl get`. */
 import type { z } from "zod";
-import type { KubeObject, Resource } from "../../kube/object.ts";
+import type { KubeObject, Resource } from "../../kube/objects/object.ts";
 import { bundleSchemas } from "../bundle.ts";
 import { bundleDeploymentSchemas } from "../bundle-deployment.ts";
 import { clusterSchemas } from "../cluster.ts";

@@ -1,9 +1,9 @@
 /** A connection to an API server that misbehaves when it is told to. */
 import type { TestContext } from "vitest";
-import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
-import { connectKube } from "../connect.ts";
-import type { KubeConfig } from "../kubeconfig.ts";
-import type { KubeConnection } from "../rest.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
+import { connectKube } from "../client/connect.ts";
+import type { KubeConfig } from "../client/kubeconfig.ts";
+import type { KubeConnection } from "../client/rest.ts";
 import { startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
 
 export interface Connected {

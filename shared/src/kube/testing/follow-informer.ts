@@ -1,12 +1,12 @@
 /** An informer that follows an unruly server of its own. */
 import type { TestContext } from "vitest";
-import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
 import { silentLog } from "../../log/log.ts";
-import { connectKube } from "../connect.ts";
-import { type ConfigMap, configMaps } from "../core-resources.ts";
-import { createInformer, type Informer } from "../informer.ts";
-import type { KubeRest } from "../rest.ts";
-import type { Change } from "../store.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
+import { createInformer, type Informer } from "../cache/informer.ts";
+import type { Change } from "../cache/store.ts";
+import { connectKube } from "../client/connect.ts";
+import type { KubeRest } from "../client/rest.ts";
+import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
 import { type Misbehaviour, startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
 
 /** How long a request may take, which is no delay of the informer's own. */

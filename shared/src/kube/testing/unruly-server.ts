@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { KubeObject } from "../object.ts";
+import type { KubeObject } from "../objects/object.ts";
 
 export type RequestKind = "list" | "watch" | "get" | "write";
 

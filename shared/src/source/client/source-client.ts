@@ -1,7 +1,8 @@
 /** The client of all chart sources. It owns its connections, its caches and the thread that parses indexes. */
-import { type Clock, systemClock } from "../../clock/clock.ts";
+
 import { unreachable } from "../../errors/app-error.ts";
 import { type Log, silentLog } from "../../log/log.ts";
+import { type Clock, systemClock } from "../../time/clock.ts";
 import type { RepositoryAccess } from "../access.ts";
 import { createArchiveSource } from "../archive/archive-source.ts";
 import { createHttpSource } from "../http/http-source.ts";

@@ -3,9 +3,9 @@
  * again with a conditional request.
  */
 import { createLruCache, type LruCache } from "../../cache/lru-cache.ts";
-import type { Clock } from "../../clock/clock.ts";
 import { AppError, messageOf } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
+import type { Clock } from "../../time/clock.ts";
 import { accessKey, homeAuthorization, type RepositoryAccess } from "../access.ts";
 import { describeUrl, joinAddress } from "../address.ts";
 import { chartErrors } from "../errors.ts";

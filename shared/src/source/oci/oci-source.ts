@@ -2,7 +2,7 @@
  * Charts of OCI registries: versions from tags, pins from manifests. A tag that still points to the known manifest costs one
  * HEAD request, which registries do not count against their limits.
  */
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock } from "../../time/clock.ts";
 import { accessKey } from "../access.ts";
 import { chartErrors } from "../errors.ts";
 import type { OciLocation } from "../location.ts";

@@ -5,9 +5,9 @@
  */
 
 import { createLruCache } from "../../cache/lru-cache.ts";
-import type { Clock } from "../../clock/clock.ts";
 import { createSingleFlight } from "../../concurrency/single-flight.ts";
 import { AppError } from "../../errors/app-error.ts";
+import type { Clock } from "../../time/clock.ts";
 import { accessKey, basicAuthorization, isHome, type RepositoryAccess } from "../access.ts";
 import { describeUrl, isLoopback } from "../address.ts";
 import { chartErrors } from "../errors.ts";

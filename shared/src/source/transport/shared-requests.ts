@@ -3,8 +3,8 @@
  * callers for which it is fresh enough.
  */
 import { createLruCache } from "../../cache/lru-cache.ts";
-import type { Clock } from "../../clock/clock.ts";
 import { createSingleFlight } from "../../concurrency/single-flight.ts";
+import type { Clock } from "../../time/clock.ts";
 import type { Freshness } from "../source.ts";
 
 export interface SharedRequest<T> extends Freshness {

@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "vitest";
+import { silentLog } from "../../log/log.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
+import { connectKube } from "../client/connect.ts";
+import type { KubeRest } from "../client/rest.ts";
+import { configMaps, type Lease } from "../objects/core-resources.ts";
+import {
+  answersStatus,
+  startUnrulyServer,
+  staysSilent,
+  type UnrulyServer,
+} from "../testing/unruly-server.ts";
+import { runLeaderElection } from "./leader-election.ts";
+import { fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
+
+const times: LeaseTimes = {
+  leaseDurationMs: 10_000,
+  renewIntervalMs: 5_000,
+  renewDeadlineMs: 7_000,
+};
+
+interface Arena {
+  readonly server: UnrulyServer;
+  readonly clock: FakeClock;
+  /** A replica with a connection of its own. */
+  challenge(identity: string): Replica;
+  holder(): string | undefined;
+}
+
+interface Replica {
+  readonly rest: KubeRest;
+  /** Resolves when it leads. */
+  readonly elected: Promise<Leadership>;
+  /** How it ended. */
+  readonly ended: Promise<void>;
+  /** Resolves when it sees this leader. */
+  sees(identity: string | undefined): Promise<void>;
+  stop(): void;
+}
+
+async function openArena(t: TestContext): Promise<Arena> {
+  const server = await startUnrulyServer();
+  const clock = createFakeClock();
+  const replicas: (Replica & { close(): Promise<void> })[] = [];
+  t.onTestFinished(async () => {
+    for (const replica of replicas) replica.stop();
+    for (const replica of replicas) await replica.close();
+    await server.close();
+  });
+
+  function challenge(identity: string): Replica {
+    const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
+    const stop = new AbortController();
+    const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
+    const seen: (string | undefined)[] = [];
+    let look = (): void => undefined;
+    const ended = runLeaderElection({
+      rest,
+      namespace: "system",
+      name: "leader",
+      identity,
+      log: silentLog(),
+      clock,
+      random: () => 0.5,
+      times,
+      signal: stop.signal,
+      onNewLeader: (leader) => {
+        seen.push(leader);
+        look();
+      },
+      onStartedLeading: async (signal, leadership) => {
+        resolve(leadership);
+        await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
+      },
+    });
+    ended.catch(() => undefined);
+    const replica = {
+      rest,
+      elected,
+      ended,
+      sees: (wanted: string | undefined) =>
+        new Promise<void>((done) => {
+          look = () => {
+            if (seen.length > 0 && seen.at(-1) === wanted) done();
+          };
+          look();
+        }),
+      stop: () => stop.abort(),
+      close: async () => {
+        await ended.catch(() => undefined);
+        await rest.close();
+      },
+    };
+    replicas.push(replica);
+    return replica;
+  }
+
+  return { server, clock, challenge, holder: () => leaseOn(server).spec?.holderIdentity };
+}
+
+function leaseOn(server: UnrulyServer): Lease {
+  return server.get("leader") ?? { metadata: { name: "leader" } };
+}
+
+describe("an election", () => {
+  it("is won by the first, who writes its name, terms and times", async (t) => {
+    const { server, challenge } = await openArena(t);
+
+    const { elected } = challenge("one");
+    const leadership = await elected;
+
+    assert.equal(leadership.isLeading, true);
+    leadership.assertLeading();
+    assert.equal(leadership.remainingMs(), 10_000);
+    assert.deepEqual(leaseOn(server).spec, {
+      holderIdentity: "one",
+      leaseDurationSeconds: 10,
+      acquireTime: "2026-01-01T00:00:00.000000Z",
+      renewTime: "2026-01-01T00:00:00.000000Z",
+      leaseTransitions: 0,
+    });
+  });
+
+  it("is not won while another holds the lease and renews it", async (t) => {
+    const { server, clock, challenge, holder } = await openArena(t);
+    await challenge("one").elected;
+    const two = challenge("two");
+    await two.sees("one");
+
+    const before = leaseOn(server).spec?.renewTime;
+    for (let round = 1; round <= 5; round++) {
+      clock.advanceNow(5_000);
+      // The other has seen the renewal, and starts to count anew; then the leader waits for its next one.
+      await clock.timer((delayMs) => delayMs === 10_000);
+      await clock.timer((delayMs) => delayMs === 5_000);
+    }
+
+    assert.equal(holder(), "one");
+    assert.notEqual(leaseOn(server).spec?.renewTime, before);
+  });
+
+  it("is won at once when the leader gives the lease back", async (t) => {
+    const { server, challenge, holder } = await openArena(t);
+    const one = challenge("one");
+    await one.elected;
+    const two = challenge("two");
+    await two.sees("one");
+
+    one.stop();
+    await one.ended;
+    await two.elected;
+
+    assert.equal(holder(), "two");
+    assert.equal(leaseOn(server).spec?.leaseTransitions, 1);
+  });
+
+  it("is won when the leader has not renewed for as long as the lease says, by the challenger's own clock", async (t) => {
+    const { server, clock, challenge, holder } = await openArena(t);
+    // A wall time far in the future says nothing.
+    server.put(lease("gone", "2036-01-01T00:00:00.000000Z"));
+    const two = challenge("two");
+    await two.sees("gone");
+
+    await clock.advance(9_999);
+    assert.equal(holder(), "gone");
+    await clock.advance(1);
+    await two.elected;
+
+    assert.equal(holder(), "two");
+  });
+
+  it("is won by one of several", async (t) => {
+    const { server, clock, challenge, holder } = await openArena(t);
+    server.put(lease("gone", "2020-01-01T00:00:00.000000Z"));
+    const challengers = ["one", "two", "three"].map((identity) => ({
+      identity,
+      ...challenge(identity),
+    }));
+    await Promise.all(challengers.map(({ sees }) => sees("gone")));
+
+    clock.advanceNow(10_000);
+    const winner = await Promise.race(
+      challengers.map(({ elected, identity }) => elected.then(() => identity)),
+    );
+    await Promise.all(challengers.map(({ sees }) => sees(winner)));
+
+    assert.equal(holder(), winner);
+    assert.equal(leaseOn(server).spec?.leaseTransitions, 1);
+  });
+});
+
+describe("a leader", () => {
+  it("goes on when a renewal fails and the next one succeeds", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected } = challenge("one");
+    const leadership = await elected;
+
+    server.next("write", answersStatus(500, "InternalError"));
+    clock.advanceNow(5_000);
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 250));
+    await clock.timer((delayMs) => delayMs === 5_000);
+
+    assert.equal(leadership.isLeading, true);
+    assert.equal(leadership.remainingMs(), 10_000);
+  });
+
+  it("goes on when a renewal was carried out although its answer never came", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected } = challenge("one");
+    const leadership = await elected;
+
+    server.next("write", (_response, request) => {
+      server.put(JSON.parse(request?.body ?? "{}") as Lease);
+    });
+    await server.arrival("write");
+    clock.advanceNow(5_000);
+    await server.arrival("write");
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 1_200));
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 250));
+    await clock.timer((delayMs) => delayMs === 5_000);
+
+    assert.equal(leadership.isLeading, true);
+    assert.equal(leadership.remainingMs(), 10_000);
+  });
+
+  it("stops by itself 7 s after its last renewal", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const one = challenge("one");
+    const leadership = await one.elected;
+    for (let count = 0; count < 20; count++) server.next("write", staysSilent);
+
+    await clock.advance(6_999);
+    assert.equal(leadership.isLeading, true);
+    await clock.advance(1);
+
+    assert.equal(leadership.isLeading, false);
+    assert.equal(leadership.signal.aborted, true);
+    await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
+  });
+
+  it("that was frozen must not write when it wakes, before it has learnt anything", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected, rest } = challenge("one");
+    const leadership = await elected;
+    const guarded = fenceWrites(rest, leadership);
+    const writes = server.requests.filter(({ kind }) => kind === "write").length;
+
+    clock.freeze(30_000);
+
+    const object = { metadata: { name: "a", namespace: "x", resourceVersion: "1" } };
+    const attempts = [
+      () => guarded.create(configMaps, object),
+      () => guarded.replace(configMaps, object),
+      () => guarded.patch(configMaps, object.metadata, { type: "merge", body: {} }),
+      () => guarded.delete(configMaps, object.metadata),
+    ];
+    for (const attempt of attempts) await assert.rejects(attempt, { code: "LEADERSHIP_LOST" });
+    assert.throws(() => leadership.assertLeading(), { code: "LEADERSHIP_LOST", retryable: true });
+    assert.equal(server.requests.filter(({ kind }) => kind === "write").length, writes);
+  });
+
+  it("stops when another has taken the lease", async (t) => {
+    const { server, challenge } = await openArena(t);
+    const one = challenge("one");
+    await one.elected;
+
+    server.put(lease("thief", "2026-01-01T00:00:00.000000Z"));
+
+    await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /thief holds it now/ });
+  });
+
+  it("stops when the lease is its own of an earlier time: its server was restored from a backup", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected, ended } = challenge("one");
+    await elected;
+    const backup = leaseOn(server);
+    clock.advanceNow(5_000);
+    await clock.timer((delayMs) => delayMs === 5_000);
+    assert.notEqual(leaseOn(server).spec?.renewTime, backup.spec?.renewTime);
+
+    server.put(backup);
+    await clock.advance(5_000);
+
+    await assert.rejects(ended, /lead by lease system\/leader: .* restored from an earlier backup/);
+  });
+
+  it("stops when the lease is deleted", async (t) => {
+    const { server, challenge } = await openArena(t);
+    const one = challenge("one");
+    await one.elected;
+
+    server.remove("leader");
+
+    await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /it was deleted/ });
+  });
+
+  it("gives writes only the time until another may lead", async (t) => {
+    const { server, clock, challenge } = await openArena(t);
+    const { elected, rest } = challenge("one");
+    const guarded = fenceWrites(rest, await elected);
+    clock.advanceNow(4_000);
+
+    await guarded.create(configMaps, { metadata: { name: "a", namespace: "x" } });
+
+    const write = server.requests.filter(({ kind }) => kind === "write").at(-1);
+    assert.equal(write?.query.get("timeout"), "6000ms");
+  });
+
+  it("gives the lease back when its work ends, and ends", async (t) => {
+    const { server, holder, challenge } = await openArena(t);
+    const one = challenge("one");
+    await one.elected;
+
+    one.stop();
+    await one.ended;
+
+    assert.equal(holder(), "");
+    assert.equal(leaseOn(server).spec?.leaseDurationSeconds, 1);
+  });
+});
+
+function lease(holderIdentity: string, renewTime: string): Lease {
+  return {
+    metadata: { name: "leader", namespace: "system" },
+    spec: { holderIdentity, leaseDurationSeconds: 10, renewTime, leaseTransitions: 0 },
+  };
+}
