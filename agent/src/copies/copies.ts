@@ -7,6 +7,7 @@
 import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   isAlreadyExists,
@@ -14,7 +15,12 @@ import {
   isNotFound,
 } from "@flotilla/shared/kube/client/status-error.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  type Resource,
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Actor } from "../acting/actors.ts";
@@ -61,7 +67,9 @@ interface KindOfCopy {
   readonly informer: Informer<CopyObject>;
 }
 
-const byOwner = "owner";
+const byOwner = defineIndex<KubeObject>("owner", ({ metadata }) => [
+  metadata.labels?.[copyLabel] ?? "",
+]);
 
 export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies {
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
@@ -79,7 +87,6 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
       clock,
       log: log.child({ cache: `copies, ${resource.plural}` }),
       transform: dropBulk,
-      indexers: { [byOwner]: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ""] },
     });
     informer.onChange(({ before, after }) => {
       const changed = after ?? before;

@@ -135,7 +135,7 @@ export function createEngine(deps: EngineDeps): Engine {
         : await deploy(held, own, {
             signal,
             superseded: superseded.signal,
-            aside,
+            aside: withoutWorker,
             retryAtMs: failure?.retryAtMs,
             hindranceOf: (content) => waiting.hindranceOf(name, content),
           });

@@ -1,6 +1,4 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
-import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
 import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
 import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
 import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
@@ -66,19 +64,16 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       rest: clusterWatch,
       resource: clusters,
       log,
-      indexers: clusterIndexers,
     }),
     deployments: createInformer({
       rest,
       resource: bundleDeployments,
       log,
-      indexers: deploymentIndexers,
     }),
     tokens: createInformer({
       rest,
       resource: clusterRegistrationTokens,
       log,
-      indexers: tokenIndexers,
     }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });

@@ -4,16 +4,15 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isForCluster } from "../deploy/deployment-cluster.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { isLeaving, isToBeEmptied } from "./deletion.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
-  /** Indexed `byNamespace`. */
   readonly deployments: Store<BundleDeployment>;
 }
 

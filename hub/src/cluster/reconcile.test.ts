@@ -15,15 +15,13 @@ import {
 } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import {
   createMemoryApiServer,
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, it } from "vitest";
-import { byNamespace } from "../deploy/reconcile.ts";
-import { tokenIndexers } from "../enroll/indexes.ts";
 import { clientDigest } from "../registration-token/removed-clients.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import { clusterKeyOfNamespace } from "./house.ts";
@@ -55,12 +53,11 @@ function leaving(
 /** An API server, and the caches as they show it. */
 function start() {
   const kube = createMemoryApiServer();
-  const inNamespace = { [byNamespace]: ({ metadata }: KubeObject) => [metadata.namespace ?? ""] };
   const stores = {
     clusters: createStore<Cluster>(),
     namespaces: createStore<Namespace>(),
-    deployments: createStore<BundleDeployment>({ indexers: inNamespace }),
-    tokens: createStore<ClusterRegistrationToken>({ indexers: tokenIndexers }),
+    deployments: createStore<BundleDeployment>(),
+    tokens: createStore<ClusterRegistrationToken>(),
   };
   const housed = new Set<ObjectKey>();
   const marked: ObjectKey[] = [];

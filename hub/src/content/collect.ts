@@ -1,5 +1,6 @@
 /** Collects contents that no BundleDeployment has referred to for some minutes. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
@@ -10,9 +11,6 @@ import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { contentDigestOf } from "./content-secret.ts";
 import type { ContentStore } from "./content-store.ts";
 
-/** BundleDeployments by the contents that they name, and the Secrets of a content by its id. */
-export const byContent = "content";
-
 /** The contents that a BundleDeployment needs: the one it runs, the one that waits, and the one still installed. */
 export function contentsNamedBy({ spec, status }: BundleDeployment): readonly string[] {
   return [
@@ -20,11 +18,16 @@ export function contentsNamedBy({ spec, status }: BundleDeployment): readonly st
   ].filter((id) => id !== "");
 }
 
+/** BundleDeployments by the contents that they name. */
+export const byContent = defineIndex<BundleDeployment>("content", contentsNamedBy);
+
+/** The Secrets of a content by its digest. */
+export const byDigest = defineIndex<Secret>("digest", (secret) => [contentDigestOf(secret) ?? ""]);
+
 export interface CollectDeps {
   readonly rest: KubeRest;
   /** Without their data. */
   readonly contentSecrets: Store<Secret>;
-  /** Indexed `byContent`. */
   readonly deployments: Store<BundleDeployment>;
   readonly contents: ContentStore;
   readonly clock: Clock;

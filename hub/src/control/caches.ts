@@ -17,7 +17,6 @@ import {
   policies,
 } from "@flotilla/shared/api/resources.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type Lease,
@@ -29,13 +28,7 @@ import {
 } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { byContent, contentsNamedBy } from "../content/collect.ts";
-import { contentDigestOf, contentLabel } from "../content/content-secret.ts";
-import { byBundle, byNamespace } from "../deploy/reconcile.ts";
-import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
-import { replicaIndexers } from "../presence/lost-agents.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
-import { supplyIndexers } from "../supply/named-by-deployments.ts";
+import { contentLabel } from "../content/content-secret.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;
@@ -65,7 +58,6 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
   function cache<T extends KubeObject>(
     resource: Resource<T>,
     options: {
-      readonly indexers?: Indexers<T>;
       readonly namespace?: string;
       readonly labelSelector?: string;
       readonly transform?: (object: T) => T;
@@ -78,29 +70,18 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
       ...options,
     });
   }
-  const inNamespace = { [byNamespace]: (object: KubeObject) => [object.metadata.namespace ?? ""] };
   return {
-    helmOps: cache(helmOps, { indexers: inNamespace }),
-    bundles: cache(bundles, { indexers: inNamespace }),
-    deployments: cache(bundleDeployments, {
-      indexers: {
-        ...inNamespace,
-        [byBundle]: (deployment) => [bundleKeyOf(deployment)],
-        [byContent]: contentsNamedBy,
-        ...supplyIndexers,
-      },
-    }),
-    clusters: cache(clusters, {
-      indexers: { ...inNamespace, ...clusterIndexers, ...replicaIndexers },
-    }),
-    groups: cache(clusterGroups, { indexers: inNamespace }),
-    policies: cache(policies, { indexers: inNamespace }),
-    tokens: cache(clusterRegistrationTokens, { indexers: tokenIndexers }),
+    helmOps: cache(helmOps),
+    bundles: cache(bundles),
+    deployments: cache(bundleDeployments),
+    clusters: cache(clusters),
+    groups: cache(clusterGroups),
+    policies: cache(policies),
+    tokens: cache(clusterRegistrationTokens),
     contents: cache(secrets, {
       namespace: hubNamespace,
       labelSelector: `${contentLabel}=true`,
       transform: withoutData,
-      indexers: { [byContent]: (secret) => [contentDigestOf(secret) ?? ""] },
     }),
     namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
     replicas: cache(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),

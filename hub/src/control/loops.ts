@@ -1,6 +1,6 @@
 /** The leader's loops, one for each kind of work. */
 import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterReconciler } from "../cluster/reconcile.ts";
 import { collectReconciler } from "../content/collect.ts";
@@ -47,7 +47,7 @@ export function createLoops(deps: ControlDeps, knowledge: Knowledge): Loops {
       reconcile,
       timeoutMs: lookTimeoutMs,
       logFields: (key) => userFields(lookUp?.(key)),
-      log: log.child({ controller: name }),
+      log,
       metrics: deps.metrics,
       clock,
     });

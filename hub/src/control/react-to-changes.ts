@@ -3,14 +3,14 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { clusterKeyOfNamespace } from "../cluster/house.ts";
-import { byContent, contentsNamedBy } from "../content/collect.ts";
+import { byDigest, contentsNamedBy } from "../content/collect.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import { goesTo } from "../deploy/place.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { isDirect } from "../direct-bundle/as-helm-op.ts";
 import { bundleKeyOf } from "../rollup/tally.ts";
 import type { WorkspaceObjects } from "../supply/workspace-objects.ts";
@@ -111,7 +111,7 @@ export function reactToChanges(
 
   function enqueueContentsOf(deployment: BundleDeployment): void {
     for (const id of contentsNamedBy(deployment)) {
-      for (const secret of caches.contents.store.byIndex(byContent, id)) {
+      for (const secret of caches.contents.store.byIndex(byDigest, id)) {
         loops.contents.enqueue(keyOf(secret));
       }
     }

@@ -11,9 +11,8 @@ import { describe, test } from "vitest";
 import { createBundleResolver } from "../direct-bundle/resolve-bundle.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { createPatterns } from "../policy/patterns.ts";
-import { aBundle, aHelmOp, aPolicy, digestB, httpPin, workspace } from "../testing/objects.ts";
+import { aBundle, aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
 import { bundlePreparer } from "./prepare.ts";
-import { byNamespace } from "./reconcile.ts";
 
 const { signal } = new AbortController();
 const repo = "https://charts.example.com";
@@ -51,7 +50,7 @@ function world({
         : Promise.reject(answer ?? new Error(`nobody should ask for ${version}`));
     },
   };
-  const policyStore = createStore<Policy>({ indexers: { [byNamespace]: () => [workspace] } });
+  const policyStore = createStore<Policy>();
   for (const policy of policies) policyStore.set(policy);
   const helmOpStore = createStore<HelmOp>();
   for (const helmOp of helmOps) helmOpStore.set(helmOp);

@@ -4,6 +4,7 @@ import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { asHelmOp, isDirect, resolvedSpec } from "../direct-bundle/as-helm-op.ts";
@@ -18,7 +19,6 @@ import { withDefaults } from "../policy/defaults.ts";
 import { forbidsNamespaces, mergePolicies } from "../policy/merge-policies.ts";
 import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
-import { byNamespace } from "./reconcile.ts";
 
 export type Prepared =
   /** `retryMs`: when what somebody asked for is tried again, which came to nothing. */
@@ -51,7 +51,6 @@ export type PrepareBundle = (
 
 export interface PrepareDeps {
   readonly helmOps: Store<HelmOp>;
-  /** Indexed `byNamespace`. */
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly charts: BundleResolver;

@@ -18,13 +18,12 @@ import {
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
 import { planBundle } from "../helm-op/plan-bundle.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
 import { createOutcomes } from "../status/intent.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { byBundle, byNamespace, deployReconciler } from "./reconcile.ts";
+import { deployReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -40,14 +39,11 @@ const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deploya
 /** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryApiServer();
-  const inNamespace = { [byNamespace]: () => [workspace] };
   const stores = {
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
-    clusters: createStore<Cluster>({ indexers: inNamespace }),
-    groups: createStore<ClusterGroup>({ indexers: inNamespace }),
+    deployments: createStore<BundleDeployment>(),
+    clusters: createStore<Cluster>(),
+    groups: createStore<ClusterGroup>(),
   };
   const targets = [{ clusterSelector: {} }];
   const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);

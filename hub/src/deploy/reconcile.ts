@@ -6,6 +6,7 @@ import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import {
   isAlreadyExists,
@@ -39,16 +40,14 @@ import {
   tellHeld,
 } from "./tell-bundle.ts";
 
-/** BundleDeployments by the key of their Bundle; clusters and groups by namespace. */
-export const byBundle = "bundle";
-export const byNamespace = "namespace";
+/** BundleDeployments by the key of their Bundle. */
+export const byBundle = defineIndex<BundleDeployment>("bundle", (deployment) => [
+  bundleKeyOf(deployment),
+]);
 
 export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
-  /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
-  /** Indexed `byNamespace`. */
   readonly clusters: Store<Cluster>;
-  /** Indexed `byNamespace`. */
   readonly groups: Store<ClusterGroup>;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;

@@ -22,7 +22,6 @@ import { createRefusals } from "../serve/refusals.ts";
 import { aCertificateRequest } from "../testing/certificate-requests.ts";
 import { workspace } from "../testing/objects.ts";
 import { createEnrollment } from "./enroll.ts";
-import { clusterIndexers, tokenIndexers } from "./indexes.ts";
 
 const tokenUid = "uid-token";
 const token = makeTokenValue(tokenUid);
@@ -45,7 +44,7 @@ async function start() {
     metadata: { namespace: workspace, name: "token" },
     data: { token: Buffer.from(token).toString("base64") },
   });
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(
     rest.put(clusterRegistrationTokens, {
       apiVersion,
@@ -55,7 +54,7 @@ async function start() {
       status: { secretName: "token" },
     }),
   );
-  const clusters = createStore<Cluster>({ indexers: clusterIndexers });
+  const clusters = createStore<Cluster>();
   const authority = await openAuthority(stored, () => clock.now());
   const enrollment = createEnrollment({
     rest,

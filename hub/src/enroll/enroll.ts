@@ -32,7 +32,6 @@ import { type PlaceClusterDeps, type PlacedCluster, placeCluster } from "./place
 import type { TokenTerms } from "./token-terms.ts";
 
 export interface EnrollDeps extends PlaceClusterDeps {
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;

@@ -1,27 +1,22 @@
-/** Indexes that the informers of the hub need so that an agent that enrols is found without going through all. */
-
+/** Indexes that find an enrolling agent without a pass over all Clusters. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentKeyAnnotation, registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 
-export const clientIdIndex = "clientId";
+export const clientIdIndex = defineIndex<Cluster>("clientId", ({ metadata, spec }) =>
+  spec.clientID ? [clientIdKey(metadata.namespace ?? "", spec.clientID)] : [],
+);
 /** By the digest of the key that the agent enrolled with. */
-export const agentKeyIndex = "agentKey";
+export const agentKeyIndex = defineIndex<Cluster>("agentKey", annotated(agentKeyAnnotation));
 /** By the UID of the token that the agent enrolled with last. */
-export const enrolledWithIndex = "enrolledWith";
-export const tokenUidIndex = "uid";
-
-export const clusterIndexers: Indexers<Cluster> = {
-  [clientIdIndex]: ({ metadata, spec }) =>
-    spec.clientID ? [clientIdKey(metadata.namespace ?? "", spec.clientID)] : [],
-  [agentKeyIndex]: annotated(agentKeyAnnotation),
-  [enrolledWithIndex]: annotated(registrationTokenAnnotation),
-};
-
-export const tokenIndexers: Indexers<ClusterRegistrationToken> = {
-  [tokenUidIndex]: ({ metadata }) => (metadata.uid === undefined ? [] : [metadata.uid]),
-};
+export const enrolledWithIndex = defineIndex<Cluster>(
+  "enrolledWith",
+  annotated(registrationTokenAnnotation),
+);
+export const tokenUidIndex = defineIndex<ClusterRegistrationToken>("uid", ({ metadata }) =>
+  metadata.uid === undefined ? [] : [metadata.uid],
+);
 
 export function clientIdKey(namespace: string, clientId: string): string {
   return `${namespace}/${clientId}`;

@@ -29,7 +29,6 @@ import type { TokenTerms } from "./token-terms.ts";
 
 export interface PlaceClusterDeps {
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Store<Cluster>;
   readonly events: EventRecorder;
 }

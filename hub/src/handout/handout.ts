@@ -5,7 +5,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
@@ -14,20 +14,12 @@ import { type AgentCertificate, lossOf } from "../serve/agent-certificate.ts";
 import { RpcError, serveErrors, statusOf } from "../serve/errors.ts";
 import { createRateLimit } from "../serve/rate-limit.ts";
 import { isFactsChange } from "../supply/facts-of.ts";
-import { bySupply, changedSupplies, supplyIndexers } from "../supply/named-by-deployments.ts";
+import { bySupply, changedSupplies } from "../supply/named-by-deployments.ts";
 import { concernsAgent } from "./plan-handout.ts";
 import { type AgentStream, openSession, type Session, type SessionDeps } from "./session.ts";
 import { createTwoAgents } from "./two-agents.ts";
 
-/** Of the informer of BundleDeployments. */
-export const namespaceIndex = "namespace";
-export const deploymentIndexers: Indexers<BundleDeployment> = {
-  [namespaceIndex]: ({ metadata }) => [metadata.namespace ?? ""],
-  ...supplyIndexers,
-};
-
 export interface HandoutDeps extends SessionDeps {
-  /** With the indexes of `deploymentIndexers`. */
   readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly events: EventRecorder;
@@ -50,7 +42,7 @@ const arrivalsAtATime = 16;
 export function createHandout(deps: HandoutDeps): Handout {
   const { deployments, clusters, clock, log, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
-  const byNamespace = new Map<string, Session>();
+  const sessions = new Map<string, Session>();
   const twoAgents = createTwoAgents(clock);
   // An agent backs off between its tries; one that does not would have the hub write its Cluster each time.
   const connects = createRateLimit({ clock, perSecond: 1, burst: 20 });
@@ -60,7 +52,7 @@ export function createHandout(deps: HandoutDeps): Handout {
   const stopListening = [
     deployments.onChange(({ key, before, after }) => {
       const { namespace = "", name } = refOf(key);
-      const session = byNamespace.get(namespace);
+      const session = sessions.get(namespace);
       if (session === undefined) return;
       const was = ofCluster(before, session.cluster.uid);
       const is = ofCluster(after, session.cluster.uid);
@@ -73,7 +65,7 @@ export function createHandout(deps: HandoutDeps): Handout {
     deps.objects.onChange((namespace, ref) => {
       const namers = deployments.store.byIndex(bySupply, formatObjectRef(ref));
       for (const house of new Set(namers.map(({ metadata }) => metadata.namespace ?? ""))) {
-        const session = byNamespace.get(house);
+        const session = sessions.get(house);
         if (session?.cluster.namespace === namespace) session.supplyChanged(ref);
       }
     }),
@@ -124,19 +116,19 @@ export function createHandout(deps: HandoutDeps): Handout {
         ),
       allWanted: () =>
         deployments.store
-          .byIndex(namespaceIndex, deploymentsNamespace)
+          .byIndex(byNamespace, deploymentsNamespace)
           .filter((deployment) => isForCluster(deployment, uid)),
       clusterNow: () => clusters.store.get(key),
       previous: previous?.ended ?? Promise.resolve(),
       arrivals,
     });
     byCluster.set(key, session);
-    byNamespace.set(deploymentsNamespace, session);
+    sessions.set(deploymentsNamespace, session);
     metrics.agents.set(byCluster.size);
     void session.ended.then(() => {
       if (byCluster.get(key) !== session) return;
       byCluster.delete(key);
-      byNamespace.delete(deploymentsNamespace);
+      sessions.delete(deploymentsNamespace);
       metrics.agents.set(byCluster.size);
     });
     if (isClosed) handOver(session);

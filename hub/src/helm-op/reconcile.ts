@@ -7,6 +7,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
@@ -14,7 +15,7 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { byBundle, byNamespace } from "../deploy/reconcile.ts";
+import { byBundle } from "../deploy/reconcile.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { mergePolicies } from "../policy/merge-policies.ts";
 import type { Patterns } from "../policy/patterns.ts";
@@ -42,9 +43,7 @@ import { refusalOf } from "./validate.ts";
 import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
 
 export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, TellDeps {
-  /** Indexed `byBundle`. */
   readonly deployments: Store<BundleDeployment>;
-  /** Indexed `byNamespace`. */
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   /** Of its pins, raised by what agents report. */

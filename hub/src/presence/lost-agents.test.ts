@@ -11,7 +11,7 @@ import { describe, test } from "vitest";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createWatchedStore } from "../testing/watched-store.ts";
 import { takeReplicaLease } from "./keep-replica-lease.ts";
-import { lostAgentsReconciler, replicaIndexers } from "./lost-agents.ts";
+import { lostAgentsReconciler } from "./lost-agents.ts";
 import { createReplicas } from "./replicas.ts";
 
 const namespace = "flotilla-system";
@@ -21,7 +21,7 @@ async function setUp() {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
   const replicaLeases = createWatchedStore<Lease>();
-  const members = createWatchedStore<Cluster>({ indexers: replicaIndexers });
+  const members = createWatchedStore<Cluster>();
   const replicas = createReplicas({ leases: replicaLeases, replica: "hub-0", clock });
   const stop = new AbortController();
 

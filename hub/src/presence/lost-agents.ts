@@ -4,7 +4,7 @@
  */
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
@@ -19,17 +19,14 @@ import { lastSeen, toTime } from "./last-seen.ts";
 import type { Replicas } from "./replicas.ts";
 import { writeCluster } from "./write-cluster.ts";
 
-/** Of the informer of Clusters: those recorded as connected, by their replica. */
-export const byReplica = "replica";
-export const replicaIndexers: Indexers<Cluster> = {
-  [byReplica]: ({ status }) =>
-    status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
-};
+/** Clusters recorded as connected, by their replica. */
+export const byReplica = defineIndex<Cluster>("replica", ({ status }) =>
+  status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
+);
 
 export interface LostAgentsDeps {
   /** Refuses writes once the leadership is lost. */
   readonly rest: KubeRest;
-  /** With `replicaIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
   /** The name of this replica, which speaks for its agents itself. */

@@ -7,7 +7,6 @@ import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, test } from "vitest";
-import { tokenIndexers } from "../enroll/indexes.ts";
 import { isRemoved } from "../enroll/token-terms.ts";
 import { clientDigest, rememberRemoved, withRemoved } from "./removed-clients.ts";
 
@@ -23,7 +22,7 @@ function aToken(
 /** A cache, and an API server that may be ahead of it. */
 function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationToken[]) {
   const kube = createMemoryApiServer();
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(kube.put(clusterRegistrationTokens, cached));
   for (const token of later) kube.put(clusterRegistrationTokens, token);
   return {

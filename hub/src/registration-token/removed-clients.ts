@@ -22,7 +22,6 @@ export interface RemovedClient {
 
 export interface RemovedClientsDeps {
   readonly rest: KubeRest;
-  /** Indexed by `tokenUidIndex`. */
   readonly tokens: Store<ClusterRegistrationToken>;
 }
 

@@ -8,7 +8,6 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { clusterIndexers, tokenIndexers } from "../enroll/indexes.ts";
 import { aCluster } from "../testing/objects.ts";
 import { followTokenUses } from "./token-uses.ts";
 
@@ -25,9 +24,9 @@ function enrolled(name: string, uid = "u"): Cluster {
 function start(...there: readonly Cluster[]) {
   const kube = createMemoryApiServer();
   const clock = createFakeClock(0);
-  const tokens = createStore<ClusterRegistrationToken>({ indexers: tokenIndexers });
+  const tokens = createStore<ClusterRegistrationToken>();
   tokens.set(kube.put(clusterRegistrationTokens, token));
-  const store = createStore<Cluster>({ indexers: clusterIndexers });
+  const store = createStore<Cluster>();
   for (const cluster of there) store.set(cluster);
   let listener: (change: Change<Cluster>) => void = () => undefined;
   const tell = (change: Change<Cluster> | undefined) => change && listener(change);

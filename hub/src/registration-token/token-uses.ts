@@ -17,9 +17,7 @@ import { createStatusWriter } from "../status/status-writer.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;
-  /** With the indexes of `clusterIndexers`. */
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
-  /** With the indexes of `tokenIndexers`. */
   readonly tokens: Store<ClusterRegistrationToken>;
   readonly clock: Clock;
   readonly log: Log;

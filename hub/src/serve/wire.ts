@@ -31,11 +31,8 @@ export interface WireDeps {
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */
   readonly namespace: string;
-  /** With `clusterIndexers` (enroll/indexes.ts). */
   readonly clusters: Informer<Cluster>;
-  /** With `deploymentIndexers` (handout/handout.ts). */
   readonly deployments: Informer<BundleDeployment>;
-  /** With `tokenIndexers` (enroll/indexes.ts). */
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly contents: ContentReader;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;

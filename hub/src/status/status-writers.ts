@@ -3,6 +3,7 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { bundles, clusterGroups, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -10,7 +11,6 @@ import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { isLeaving } from "../cluster/deletion.ts";
 import type { FollowedCaches } from "../control/caches.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { isBundleOf } from "../helm-op/plan-bundle.ts";
 import type { GroupTallies } from "../rollup/group-tally.ts";
 import { countByCluster, listObjects } from "../rollup/list-objects.ts";

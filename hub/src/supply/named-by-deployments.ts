@@ -2,14 +2,13 @@
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import { type BundleDeployment, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Indexers } from "@flotilla/shared/kube/cache/store.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 import { refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
-/** Of the informer of BundleDeployments: by the key of what they name, in whatever workspace. */
-export const bySupply = "supply";
-export const supplyIndexers: Indexers<BundleDeployment> = { [bySupply]: suppliesNamedBy };
+/** BundleDeployments by the keys of the objects that they refer to, in any workspace. */
+export const bySupply = defineIndex<BundleDeployment>("supply", suppliesNamedBy);
 
 export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
   return spec.referencedObjects ?? [];

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
 import {
-  answersStatus,
-  startUnrulyServer,
-  type UnrulyServer,
-} from "@flotilla/shared/kube/testing/unruly-server.ts";
+  type HttpApiServer,
+  startHttpApiServer,
+} from "@flotilla/shared/kube/testing/http-api-server.ts";
+import { respondStatus } from "@flotilla/shared/kube/testing/http-faults.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
@@ -34,8 +35,8 @@ function secret(
   };
 }
 
-async function setUp(t: TestContext, prepare: (server: UnrulyServer) => void = () => undefined) {
-  const server = await startUnrulyServer();
+async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = () => undefined) {
+  const server = await startHttpApiServer();
   prepare(server);
   const clock = createFakeClock();
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
@@ -75,7 +76,7 @@ function passwordOf(known: WorkspaceObject): string | undefined {
 
 describe("the objects that something names", () => {
   test("are known once they were looked for, be they there or not", async (t) => {
-    const { objects } = await setUp(t, (server) => server.put(secret("b25l")));
+    const { objects } = await setUp(t, (server) => server.put(secrets, secret("b25l")));
     objects.name(namespace, source);
     objects.name(namespace, other);
     assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
@@ -94,13 +95,13 @@ describe("the objects that something names", () => {
     objects.name(namespace, source);
     await untilChanges(1);
 
-    server.put(secret("b25l"));
+    server.put(secrets, secret("b25l"));
     await untilChanges(2);
-    server.put(secret("b25l"));
-    server.put(secret("b25l", { name: "other" }));
-    server.put(secret("dHdv"));
+    server.put(secrets, secret("b25l"));
+    server.put(secrets, secret("b25l", { name: "other" }));
+    server.put(secrets, secret("dHdv"));
     await untilChanges(3);
-    server.remove("source");
+    server.remove(secrets, { namespace, name: "source" });
     await untilChanges(4);
 
     assert.deepEqual(new Set(changes), new Set(["fleet-default Secret/source"]));
@@ -114,7 +115,7 @@ describe("the objects that something names", () => {
         labels: { a: "b" },
       });
       const annotations = { c: "d", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
-      server.put({ ...rest, metadata: { ...metadata, annotations } });
+      server.put(secrets, { ...rest, metadata: { ...metadata, annotations } });
     });
     objects.name(namespace, source);
 
@@ -130,8 +131,8 @@ describe("the objects that something names", () => {
 
   test("cost one request more when they are named after they were seen", async (t) => {
     const { objects, requests } = await setUp(t, (server) => {
-      server.put(secret("b25l"));
-      server.put(secret("dHdv", { name: "other" }));
+      server.put(secrets, secret("b25l"));
+      server.put(secrets, secret("dHdv", { name: "other" }));
     });
     objects.name(namespace, source);
     await objects.known(namespace, source);
@@ -152,16 +153,16 @@ describe("the objects that something names", () => {
 
   test("are read again after a while when that failed, and whoever waits learns why", async (t) => {
     const { server, clock, objects, untilChanges } = await setUp(t, (prepared) => {
-      prepared.put(secret("b25l"));
-      prepared.put(secret("dHdv", { name: "other" }));
-      prepared.next("get", answersStatus(403, "Forbidden"));
+      prepared.put(secrets, secret("b25l"));
+      prepared.put(secrets, secret("dHdv", { name: "other" }));
+      prepared.next("get", respondStatus(403, "Forbidden"));
     });
     objects.name(namespace, source);
     await objects.known(namespace, source);
     objects.name(namespace, other);
 
-    await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
-    await assert.rejects(objects.known(namespace, other), /told to say Forbidden/);
+    await assert.rejects(objects.known(namespace, other), /injected fault Forbidden/);
+    await assert.rejects(objects.known(namespace, other), /injected fault Forbidden/);
     await clock.advance(await nextDelay(clock));
     await untilChanges(2);
 
@@ -171,14 +172,14 @@ describe("the objects that something names", () => {
 
   test("are not known to be gone while they cannot be listed", async (t) => {
     const { objects, clock, untilChanges } = await setUp(t, (server) => {
-      server.put(secret("b25l"));
-      server.next("list", answersStatus(403, "Forbidden"));
+      server.put(secrets, secret("b25l"));
+      server.next("list", respondStatus(403, "Forbidden"));
     });
     objects.name(namespace, source);
 
-    await assert.rejects(objects.known(namespace, source), /told to say Forbidden/);
+    await assert.rejects(objects.known(namespace, source), /injected fault Forbidden/);
     assert.deepEqual(objects.get(namespace, source), { kind: "unknown" });
-    await assert.rejects(objects.known(namespace, source), /told to say Forbidden/);
+    await assert.rejects(objects.known(namespace, source), /injected fault Forbidden/);
 
     await clock.advance(await nextDelay(clock));
     await untilChanges(1);

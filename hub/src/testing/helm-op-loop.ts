@@ -13,13 +13,11 @@ import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { byBundle, byNamespace } from "../deploy/reconcile.ts";
 import type { HelmOpAccess } from "../helm-op/chart-access.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { createPinSeals } from "../helm-op/pin-seals.ts";
 import { helmOpReconciler } from "../helm-op/reconcile.ts";
 import { createPatterns } from "../policy/patterns.ts";
-import { bundleKeyOf } from "../rollup/tally.ts";
 import { helmOpStatus } from "../status/helm-op-status.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
 import { tallied } from "./tallied.ts";
@@ -52,13 +50,9 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
   const stores = {
     helmOps: createStore<HelmOp>(),
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>({
-      indexers: { [byBundle]: (deployment) => [bundleKeyOf(deployment)] },
-    }),
+    deployments: createStore<BundleDeployment>(),
   };
-  const policies = createStore<Policy>({
-    indexers: { [byNamespace]: ({ metadata }) => [metadata.namespace ?? ""] },
-  });
+  const policies = createStore<Policy>();
   const doubts = createDoubts(clock);
   const accesses: (Pick<HelmOpAccess, "hasChanged"> | AppError)[] = [];
   let outcomes = createOutcomes();

@@ -7,13 +7,11 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { byContent } from "../content/collect.ts";
 import { reactToChanges } from "../control/react-to-changes.ts";
-import { byNamespace } from "../deploy/reconcile.ts";
 import { createDoubts } from "../helm-op/doubts.ts";
 import { countStore } from "../rollup/count-store.ts";
 import { createGroupTallies } from "../rollup/group-tally.ts";
@@ -27,15 +25,14 @@ import { createWatchedStore } from "./watched-store.ts";
 export function createReactingLeader() {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
-  const indexers = { [byNamespace]: (each: KubeObject) => [each.metadata.namespace ?? ""] };
   const caches = {
-    helmOps: createWatchedStore<HelmOp>({ indexers }),
-    bundles: createWatchedStore<Bundle>({ indexers }),
-    deployments: createWatchedStore<BundleDeployment>({ indexers }),
-    clusters: createWatchedStore<Cluster>({ indexers }),
-    groups: createWatchedStore<ClusterGroup>({ indexers }),
-    policies: createWatchedStore<Policy>({ indexers }),
-    contents: createWatchedStore<Secret>({ indexers: { [byContent]: () => [] } }),
+    helmOps: createWatchedStore<HelmOp>(),
+    bundles: createWatchedStore<Bundle>(),
+    deployments: createWatchedStore<BundleDeployment>(),
+    clusters: createWatchedStore<Cluster>(),
+    groups: createWatchedStore<ClusterGroup>(),
+    policies: createWatchedStore<Policy>(),
+    contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),
   };
   const outcomes = createOutcomes();

@@ -3,20 +3,42 @@ import { test } from "vitest";
 import { settle } from "../time/testing/fake-clock.ts";
 import { createSemaphore } from "./semaphore.ts";
 
-test("places go to those who wait in the order in which they came, and looking takes none", async () => {
-  const slots = createSemaphore(1);
+test("permits go to callers in the order in which they asked, and asking for availability takes none", async () => {
+  const semaphore = createSemaphore(1);
   const order: string[] = [];
   const log = (what: string) => () => void order.push(what);
-  await slots.acquire();
-  void slots.acquire().then(log("first"));
-  void slots.available().then(log("free"));
-  void slots.acquire().then(log("second"));
+  await semaphore.acquire();
+  void semaphore.acquire().then(log("first"));
+  void semaphore.available().then(log("available"));
+  void semaphore.acquire().then(log("second"));
 
-  slots.release();
+  semaphore.release();
   await settle();
   assert.deepEqual(order, ["first"]);
 
-  slots.release();
+  semaphore.release();
   await settle();
-  assert.deepEqual(order, ["first", "free", "second"]);
+  assert.deepEqual(order, ["first", "available", "second"]);
+});
+
+test("work runs with a permit, which is released when it ends or fails", async () => {
+  const semaphore = createSemaphore(2);
+  let running = 0;
+  let most = 0;
+  async function work(fails: boolean): Promise<void> {
+    most = Math.max(most, ++running);
+    await settle();
+    running -= 1;
+    if (fails) throw new Error("no");
+  }
+
+  const results = await Promise.allSettled(
+    [true, true, true, false, false].map((fails) => semaphore.run(() => work(fails))),
+  );
+
+  assert.equal(most, 2);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "rejected", "rejected", "fulfilled", "fulfilled"],
+  );
 });

@@ -1,43 +1,56 @@
-/** A number of places for work. Whoever waits for one gets it in the order in which they came. */
+/** Limits how much runs at the same time. Permits go to callers in the order in which they asked. */
 export interface Semaphore {
-  /** Resolves when a place is free, without taking it. */
-  available(): Promise<void>;
-  /** Resolves with a place, which is the caller's until `release`. */
+  /** Resolves with a permit, which is the caller's until `release`. */
   acquire(): Promise<void>;
   release(): void;
+  /** Runs `work` with a permit. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when there is a permit, without taking it. */
+  available(): Promise<void>;
 }
 
 interface Waiter {
-  readonly takes: boolean;
+  readonly acquires: boolean;
   readonly resolve: () => void;
 }
 
-export function createSemaphore(count: number): Semaphore {
-  let open = count;
+/** `permits`: how many callers may have one at the same time. */
+export function createSemaphore(permits: number): Semaphore {
+  let free = permits;
   const waiters: Waiter[] = [];
 
-  function serve(): void {
-    while (open > 0) {
+  function grant(): void {
+    while (free > 0) {
       const next = waiters.shift();
       if (next === undefined) return;
-      if (next.takes) open -= 1;
+      if (next.acquires) free -= 1;
       next.resolve();
     }
   }
 
-  function wait(takes: boolean): Promise<void> {
+  function wait(acquires: boolean): Promise<void> {
     return new Promise((resolve) => {
-      waiters.push({ takes, resolve });
-      serve();
+      waiters.push({ acquires, resolve });
+      grant();
     });
   }
 
+  function release(): void {
+    free += 1;
+    grant();
+  }
+
   return {
-    available: () => wait(false),
     acquire: () => wait(true),
-    release() {
-      open += 1;
-      serve();
+    release,
+    async run(work) {
+      await wait(true);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
     },
+    available: () => wait(false),
   };
 }

@@ -1,10 +1,10 @@
-/** Lets one loop wait until it is woken, a time has passed or a signal aborts. */
+/** Lets one loop sleep until it is woken, a delay has passed or a signal aborts. */
 import type { Clock } from "../time/clock.ts";
 
 export interface Waker {
   /** Ends the current wait, or the next one when there is none. */
   wake(): void;
-  /** Without a time only `wake` or the signal ends it. */
+  /** Without a delay only `wake` or the signal ends it. Never rejects. */
   wait(waitMs: number | undefined, signal: AbortSignal): Promise<void>;
 }
 

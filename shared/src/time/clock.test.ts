@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createWaker } from "../concurrency/waker.ts";
 import { delay } from "./clock.ts";
-import { createFakeClock, settle } from "./testing/fake-clock.ts";
+import { createFakeClock } from "./testing/fake-clock.ts";
 
 describe("a delay", () => {
   it("ends when its time has passed", async () => {
@@ -19,7 +18,7 @@ describe("a delay", () => {
     await waiting;
   });
 
-  it("ends at once when it is given up, and leaves no timer", async () => {
+  it("ends at once when the signal aborts, and leaves no timer", async () => {
     const clock = createFakeClock();
     const abort = new AbortController();
     const waiting = delay(clock, 100, abort.signal);
@@ -29,47 +28,6 @@ describe("a delay", () => {
     await delay(clock, 100, abort.signal);
 
     assert.deepEqual(clock.waiting(), []);
-  });
-});
-
-describe("a waker", () => {
-  const { signal } = new AbortController();
-
-  it("ends a wait before its time", async () => {
-    const clock = createFakeClock();
-    const waker = createWaker(clock);
-    const waiting = waker.wait(100, signal);
-
-    waker.wake();
-    await waiting;
-
-    assert.deepEqual(clock.waiting(), []);
-  });
-
-  it("ends the next wait when nobody waits yet, and only that", async () => {
-    const clock = createFakeClock();
-    const waker = createWaker(clock);
-    waker.wake();
-    await waker.wait(100, signal);
-    let isOver = false;
-    void waker.wait(100, signal).then(() => {
-      isOver = true;
-    });
-
-    await settle();
-    assert.equal(isOver, false);
-    await clock.advance(100);
-    assert.equal(isOver, true);
-  });
-
-  it("ends a wait without a time when the signal aborts", async () => {
-    const clock = createFakeClock();
-    const abort = new AbortController();
-    const waiting = createWaker(clock).wait(undefined, abort.signal);
-
-    abort.abort();
-
-    await waiting;
   });
 });
 

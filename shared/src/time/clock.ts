@@ -3,7 +3,7 @@
  * Wall time is for what people read; everything that measures or waits uses the monotonic time.
  */
 
-/** A timer that was started; its owner cancels it when it is no longer wanted. */
+/** A timer that was started; its owner cancels it when it is no longer needed. */
 export interface Timer {
   cancel(): void;
 }
@@ -38,4 +38,21 @@ function startTimer(run: () => void, delayMs: number): Timer {
   }, longestDelayMs);
   timer = { cancel: () => clearTimeout(handle) };
   return { cancel: () => timer.cancel() };
+}
+
+/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
+export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const finish = (): void => {
+      timer.cancel();
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = clock.setTimeout(finish, delayMs);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
 }

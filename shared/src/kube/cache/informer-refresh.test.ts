@@ -1,27 +1,21 @@
-/** Reading everything anew on demand. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, it } from "vitest";
+import { configMaps } from "../objects/core-resources.ts";
 import { configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import { answersStatus, type Misbehaviour } from "../testing/unruly-server.ts";
-
-/** A watch that is open and never tells of anything, as over a connection that died without a word. */
-const isOpenAndSilent: Misbehaviour = (response) => {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.flushHeaders();
-};
+import { openAndStall, respondStatus, stall } from "../testing/http-faults.ts";
 
 const { signal } = new AbortController();
 
 describe("refreshing", () => {
-  it("brings what a dead watch has not told of, tells of it, and watches on from there", async (t) => {
+  it("lists what a half-open watch has missed, calls the listeners, and watches from there", async (t) => {
     const { server, informer, changes } = await follow(t, {
       objects: ["a", "gone"],
-      prepare: (unruly) => unruly.next("watch", isOpenAndSilent),
+      prepare: (server) => server.next("watch", openAndStall),
     });
     await server.arrival("watch");
-    server.remove("gone");
-    server.put(configMap("new"));
+    server.remove(configMaps, { namespace: "default", name: "gone" });
+    server.put(configMaps, configMap("new"));
     assert.deepEqual(namesIn(informer), ["a", "gone"]);
 
     await informer.refresh(signal);
@@ -35,15 +29,15 @@ describe("refreshing", () => {
     assert.equal(request.query.get("resourceVersion"), "104");
   });
 
-  it("is served by a list that is begun after it was asked for, and several by one", async (t) => {
+  it("waits for a list that starts after the call, one for several calls", async (t) => {
     const first = Promise.withResolvers<ServerResponse>();
     const { server, informer } = await follow(t, {
       objects: ["a"],
-      prepare: (unruly) => unruly.next("list", first.resolve),
+      prepare: (server) => server.next("list", first.resolve),
     });
     const response = await first.promise;
     const refreshed = Promise.all([informer.refresh(signal), informer.refresh(signal)]);
-    // As of before it was asked for.
+    // This list started before the calls.
     response.end(JSON.stringify({ metadata: { resourceVersion: "100" }, items: [] }));
     await informer.synced;
     assert.deepEqual(namesIn(informer), []);
@@ -54,10 +48,10 @@ describe("refreshing", () => {
     assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 2);
   });
 
-  it("waits for a server that cannot list now", async (t) => {
+  it("waits until a list succeeds", async (t) => {
     const { server, informer, clock, listings } = await follow(t, { objects: ["a"] });
     await server.opened();
-    server.next("list", answersStatus(503, "ServiceUnavailable"));
+    server.next("list", respondStatus(503, "ServiceUnavailable"));
     let isDone = false;
     const refreshed = informer.refresh(signal).then(() => {
       isDone = true;
@@ -72,16 +66,24 @@ describe("refreshing", () => {
     assert.match(listings[1] ?? "", /503|ServiceUnavailable/);
   });
 
-  it("ends when whoever asked is told to end", async (t) => {
-    const { server, informer } = await follow(t, { objects: ["a"] });
+  it("ends without a list when the signal of the caller aborts, or has aborted", async (t) => {
+    const { server, informer, listings } = await follow(t, { objects: ["a"] });
     await server.opened();
-    server.next("list", () => undefined);
-    const ending = new AbortController();
+    server.next("list", stall);
+    const stop = new AbortController();
+    let isDone = false;
 
-    const refreshed = informer.refresh(ending.signal);
-    ending.abort();
+    const refreshed = informer.refresh(stop.signal).then(() => {
+      isDone = true;
+    });
+    await server.arrival("list");
+    await server.arrival("list");
+    assert.equal(isDone, false, "the list stalls");
+    stop.abort();
 
     await refreshed;
-    await informer.refresh(ending.signal);
+    await informer.refresh(stop.signal);
+    assert.deepEqual(listings, ["complete"], "no further list was complete");
+    assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 2);
   });
 });

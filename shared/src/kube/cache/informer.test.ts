@@ -4,17 +4,12 @@ import { silentLog } from "../../log/log.ts";
 import { connectKube } from "../client/connect.ts";
 import { configMaps } from "../objects/core-resources.ts";
 import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import {
-  answersStatus,
-  cutsConnection,
-  errorLine,
-  startUnrulyServer,
-  staysSilent,
-} from "../testing/unruly-server.ts";
+import { startHttpApiServer } from "../testing/http-api-server.ts";
+import { cutConnection, errorLine, respondStatus, stall } from "../testing/http-faults.ts";
 import { createInformer } from "./informer.ts";
 
 describe("listing", () => {
-  it("has synced when everything is listed and told", async (t) => {
+  it("has synced when everything is listed and the listeners were called", async (t) => {
     const { informer, changes } = await follow(t, { objects: ["a", "b"] });
 
     await informer.synced;
@@ -22,15 +17,15 @@ describe("listing", () => {
     assert.equal(informer.hasSynced, true);
     assert.deepEqual(namesIn(informer), ["a", "b"]);
     assert.deepEqual(
-      changes.map(({ key, isInInitialList, before }) => ({ key, listed, before })),
+      changes.map(({ key, isInInitialList, before }) => ({ key, isInInitialList, before })),
       [
-        { key: "default/a", listed: true, before: undefined },
-        { key: "default/b", listed: true, before: undefined },
+        { key: "default/a", isInInitialList: true, before: undefined },
+        { key: "default/b", isInInitialList: true, before: undefined },
       ],
     );
   });
 
-  it("has its kind in every object, as from a watch", async (t) => {
+  it("sets the kind of every object, as a watch does", async (t) => {
     const { informer } = await follow(t, { objects: ["a"] });
 
     await informer.synced;
@@ -39,7 +34,7 @@ describe("listing", () => {
     assert.equal(informer.store.get("default/a")?.apiVersion, "v1");
   });
 
-  it("tells of a write of ours that a list has skipped, and of its end, but not of one that is later", async (t) => {
+  it("delivers a write of ours that a list has not, and its end, but not one that is later", async (t) => {
     const { informer, server, changes, untilChanges } = await follow(t, { objects: [] });
     await informer.synced;
     const watch = await server.opened();
@@ -49,9 +44,9 @@ describe("listing", () => {
     };
 
     wrote("skipped", "450");
-    server.next("list", (response) => {
+    server.next("list", (response, request) => {
       wrote("later", "550");
-      answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response);
+      answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response, request);
     });
     watch.line(errorLine(410, "Expired"));
     await untilChanges(2);
@@ -67,7 +62,7 @@ describe("listing", () => {
     assert.deepEqual(namesIn(informer), ["later"]);
   });
 
-  it("comes in pages", async (t) => {
+  it("is paged", async (t) => {
     const objects = Array.from({ length: 1100 }, (_, index) => `n${index}`);
     const { informer, server } = await follow(t, { objects });
 
@@ -77,7 +72,7 @@ describe("listing", () => {
     assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 3);
   });
 
-  it("asks for everything in one piece when the server forgets its pages", async (t) => {
+  it("lists without pages when the continue token has expired", async (t) => {
     const objects = Array.from({ length: 600 }, (_, index) => `n${index}`);
     const { informer, server } = await follow(t, {
       objects,
@@ -87,7 +82,7 @@ describe("listing", () => {
           "list",
           answersJson({ metadata: { resourceVersion: "1", continue: "token" }, items }),
         );
-        prepared.next("list", answersStatus(410, "Expired"));
+        prepared.next("list", respondStatus(410, "Expired"));
       },
     });
 
@@ -99,13 +94,13 @@ describe("listing", () => {
     assert.equal(last.query.has("continue"), false);
   });
 
-  it("is tried again after 0.8 s, then twice as long, up to 30 s", async (t) => {
+  it("is retried after 0.8 s, then twice as long, up to 30 s", async (t) => {
     const failures = 8;
     const { informer, server, clock } = await follow(t, {
       objects: ["a"],
       prepare: (prepared) => {
         for (let count = 0; count < failures; count++)
-          prepared.next("list", answersStatus(500, "InternalError"));
+          prepared.next("list", respondStatus(500, "InternalError"));
       },
     });
 
@@ -127,7 +122,7 @@ describe("listing", () => {
       objects: ["a"],
       prepare: (server) => {
         // A request that is cut is made once more before it has failed.
-        for (let count = 0; count < 6; count++) server.next("list", cutsConnection);
+        for (let count = 0; count < 6; count++) server.next("list", cutConnection);
       },
     });
     const { clock } = followed;
@@ -142,10 +137,10 @@ describe("listing", () => {
     return followed;
   }
 
-  it("waits for a server that is away no longer than until it answers somebody, then as after a first failure", async (t) => {
+  it("ends its backoff from an unreachable server when it responds to any request, and resets it", async (t) => {
     const { rest, server, clock, informer } = await followAway(t);
-    server.next("list", cutsConnection);
-    server.next("list", cutsConnection);
+    server.next("list", cutConnection);
+    server.next("list", cutConnection);
 
     await rest.get(configMaps, { namespace: "default", name: "any" });
     clock.advanceNow(800);
@@ -155,7 +150,7 @@ describe("listing", () => {
     await informer.synced;
   });
 
-  it("waits no longer either once the server lets somebody watch", async (t) => {
+  it("ends its backoff when the server opens a watch, too", async (t) => {
     const { rest, server, clock, informer } = await followAway(t);
     const watch = { namespace: "default", resourceVersion: "1", timeoutSeconds: 300 };
 
@@ -168,10 +163,10 @@ describe("listing", () => {
     await other.return?.();
   });
 
-  it("waits in full for a server that takes requests and does not answer", async (t) => {
+  it("does not end its backoff for a server that takes requests and does not respond", async (t) => {
     const { rest, server, clock } = await follow(t, {
       prepare: (prepared) => {
-        for (let count = 0; count < 2; count++) prepared.next("list", staysSilent);
+        for (let count = 0; count < 2; count++) prepared.next("list", stall);
       },
     });
     await server.arrival("list");
@@ -188,14 +183,14 @@ describe("listing", () => {
     [503, "ServiceUnavailable"],
     [429, "TooManyRequests"],
   ] as const) {
-    it(`goes on waiting when the server answers somebody with ${code}`, async (t) => {
+    it(`does not end its backoff when the server responds with ${code}`, async (t) => {
       const { rest, server, clock, informer } = await followAway(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {
-        server.next("get", answersStatus(code, reason));
+        server.next("get", respondStatus(code, reason));
         await assert.rejects(
           rest.get(configMaps, { namespace: "default", name: "any" }),
-          /told to/,
+          /injected fault/,
         );
       };
       const before = lists();
@@ -212,11 +207,11 @@ describe("listing", () => {
     });
   }
 
-  it("waits as long as a busy server asks for", async (t) => {
+  it("waits for the Retry-After of a busy server", async (t) => {
     const { informer, server, clock } = await follow(t, {
       objects: ["a"],
       prepare: (prepared) =>
-        prepared.next("list", answersStatus(429, "TooManyRequests", { "retry-after": "17" })),
+        prepared.next("list", respondStatus(429, "TooManyRequests", { "retry-after": "17" })),
     });
 
     await server.arrival("list");
@@ -227,10 +222,10 @@ describe("listing", () => {
   });
 });
 
-describe("what came of a list", () => {
-  it("is told each time, with the reason when it failed", async (t) => {
+describe("the result of a list", () => {
+  it("is reported each time, with the reason when it failed", async (t) => {
     const { informer, server, clock, listings } = await follow(t, {
-      prepare: (prepared) => prepared.next("list", answersStatus(403, "Forbidden")),
+      prepare: (prepared) => prepared.next("list", respondStatus(403, "Forbidden")),
     });
     await server.arrival("list");
     clock.advanceNow(await nextDelay(clock));
@@ -239,16 +234,16 @@ describe("what came of a list", () => {
 
     await server.opened();
     assert.deepEqual(listings, [
-      `list configmaps on ${server.url}: 403 Forbidden: told to say Forbidden`,
+      `list configmaps on ${server.url}: 403 Forbidden: injected fault Forbidden`,
       "complete",
     ]);
   });
 });
 
 describe("the end", () => {
-  it("rejects who waits for a list that never came", async () => {
-    const server = await startUnrulyServer();
-    server.next("list", staysSilent);
+  it("of an informer rejects callers that wait for its first list", async () => {
+    const server = await startHttpApiServer();
+    server.next("list", stall);
     const rest = connectKube({ server: server.url, credentials: { kind: "none" } });
     const informer = createInformer({ rest, resource: configMaps, log: silentLog() });
     const stop = new AbortController();

@@ -1,14 +1,13 @@
-/** A store that follows the API server, and tells of every change. */
-
+/** A store that a reflector keeps equal to the API server, with listeners for its changes. */
 import { AppError, commonErrors } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
 import { type Clock, systemClock } from "../../time/clock.ts";
 import { describeKind } from "../client/request-path.ts";
 import type { KubeRest } from "../client/rest.ts";
 import type { KubeObject, ObjectKey, Resource } from "../objects/object.ts";
-import { runReflector } from "./reflector.ts";
-import { createRefreshes } from "./relists.ts";
-import { type Change, createStore, type Indexers, type Store } from "./store.ts";
+import { type ReflectorSink, runReflector } from "./reflector.ts";
+import { createRelists, type Relists } from "./relists.ts";
+import { type Change, createStore, type Store, type WatchedStore } from "./store.ts";
 
 export interface InformerOptions<T extends KubeObject> {
   readonly rest: KubeRest;
@@ -18,15 +17,14 @@ export interface InformerOptions<T extends KubeObject> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Applied to every object on entry; default `dropBulk` (transform.ts). */
+  /** Applied to every object before it is stored; default `dropBulk`. */
   readonly transform?: (object: T) => T;
-  readonly indexers?: Indexers<T>;
-  /** Told what came of each list: nothing when it is complete and its changes were told, else why it failed. */
+  /** Called after each list: without an error when its objects are in the store and the listeners were called. */
   readonly onListed?: (failure?: AppError) => void;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;
   readonly clock?: Clock;
-  /** Between 0 and 1. */
+  /** From 0 up to 1. */
   readonly random?: () => number;
 }
 
@@ -36,53 +34,39 @@ export interface Informer<T extends KubeObject> {
   readonly store: Store<T>;
   /** Whether the first list is complete. */
   readonly hasSynced: boolean;
-  /** Resolves when the first list is complete and its changes were told; rejects when `run` ends before. */
+  /** Resolves when the first list is complete and the listeners were called; rejects when `run` ends before that. */
   readonly synced: Promise<void>;
   /**
-   * Lists everything anew, for somebody who must know what others have written until now: a watch may have died without a
-   * word. Resolves when a list that was begun after the call is complete and its changes were told, or when `signal` aborts.
+   * Lists everything again, for a caller that needs what others have written until now: a half-open watch delivers nothing.
+   * Resolves when a list that started after the call is complete and the listeners were called, or when `signal` aborts.
    */
   refresh(signal: AbortSignal): Promise<void>;
-  /** Adds a listener; gives the function that removes it. What is there already is not told again. */
+  /** Adds a listener; gives the function that removes it. It is not called for objects that are in the store already. */
   onChange(listener: ChangeListener<T>): () => void;
-  /** Lists and watches until `signal` aborts; never throws. */
+  /** Lists and watches until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
-  const {
-    rest,
-    resource,
-    log,
-    namespace,
-    labelSelector,
-    fieldSelector,
-    indexers,
-    freeze,
-    clock = systemClock,
-  } = options;
+  const { rest, resource, log, clock = systemClock, freeze = false } = options;
   const transform = options.transform ?? dropBulk;
-  const store = createStore<T>({
-    transform,
-    ...(indexers === undefined ? {} : { indexers }),
-    ...(freeze === undefined ? {} : { freeze }),
-  });
+  const store = createStore<T>({ transform, freeze });
   const listeners = new Set<ChangeListener<T>>();
   const { promise: synced, resolve, reject } = Promise.withResolvers<void>();
+  const relists = createRelists();
   let hasSynced = false;
-  const refreshes = createRefreshes();
-  // Whoever waits for it hears of it; that nobody does is no failure of the process.
+  // Nobody has to wait for it: its rejection must not end the process.
   synced.catch(() => undefined);
 
-  function tell(change: Change<T> | undefined): void {
+  function notify(change: Change<T> | undefined): void {
     if (change === undefined) return;
     for (const listener of listeners) guard(() => listener(change), change.key);
   }
 
-  /** A listener that fails does not end the watch. */
-  function guard(listener: () => void, key?: ObjectKey): void {
+  /** A listener that throws does not end the watch. */
+  function guard(call: () => void, key?: ObjectKey): void {
     try {
-      listener();
+      call();
     } catch (error) {
       log.error(
         { err: AppError.from(error), kind: describeKind(resource), key },
@@ -91,57 +75,99 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
     }
   }
 
+  const sink = createSink({
+    store,
+    relists,
+    notify,
+    onSynced() {
+      hasSynced = true;
+      resolve();
+    },
+    onListed: (failure) => guard(() => options.onListed?.(failure)),
+  });
+
   return {
     store,
     get hasSynced() {
       return hasSynced;
     },
     synced,
-    refresh: refreshes.ask,
+    refresh: relists.request,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     async run(signal) {
+      const { namespace, labelSelector, fieldSelector, random = Math.random } = options;
+      const selection = {
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(labelSelector === undefined ? {} : { labelSelector }),
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      };
       await runReflector<T>(
         {
           rest,
           resource,
-          selection: {
-            ...(namespace === undefined ? {} : { namespace }),
-            ...(labelSelector === undefined ? {} : { labelSelector }),
-            ...(fieldSelector === undefined ? {} : { fieldSelector }),
-          },
+          selection,
           transform,
           log,
           clock,
-          random: options.random ?? Math.random,
-          untilRefresh: refreshes.untilAsked,
-          sink: {
-            onListing() {
-              const replaceAll = store.beginList();
-              const served = refreshes.begin();
-              return ({ objects, resourceVersion }) => {
-                for (const change of replaceAll(objects, resourceVersion)) tell(change);
-                hasSynced = true;
-                resolve();
-                served();
-                guard(() => options.onListed?.());
-              };
-            },
-            onListFailed: (failure) => guard(() => options.onListed?.(failure)),
-            onEvent: ({ type, object }) =>
-              tell(type === "DELETED" ? store.remove(object) : store.set(object)),
-          },
+          random,
+          relistRequested: relists.requested,
+          sink,
         },
         signal,
       );
-      reject(
-        new AppError(
-          commonErrors.CANCELLED,
-          `list ${describeKind(resource)} on ${rest.server}: given up`,
-        ),
-      );
+      const what = `list ${describeKind(resource)} on ${rest.server}`;
+      reject(new AppError(commonErrors.CANCELLED, `${what}: cancelled before the first list`));
     },
+  };
+}
+
+interface SinkParts<T extends KubeObject> {
+  readonly store: WatchedStore<T>;
+  readonly relists: Relists;
+  readonly notify: (change: Change<T> | undefined) => void;
+  readonly onSynced: () => void;
+  readonly onListed: (failure?: AppError) => void;
+}
+
+/** Applies what the reflector delivers to the store, and calls the listeners with the changes. */
+function createSink<T extends KubeObject>(parts: SinkParts<T>): ReflectorSink<T> {
+  const { store, relists, notify, onSynced, onListed } = parts;
+  return {
+    onListStarted() {
+      const replaceAll = store.beginList();
+      const served = relists.start();
+      return ({ objects, resourceVersion }) => {
+        for (const change of replaceAll(objects, resourceVersion)) notify(change);
+        onSynced();
+        served();
+        onListed();
+      };
+    },
+    onListFailed: onListed,
+    onEvent: ({ type, object }) =>
+      notify(type === "DELETED" ? store.remove(object) : store.set(object)),
+  };
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * An object without `managedFields` and the last-applied annotation of `kubectl apply`, which only cost memory.
+ *
+ * An object from a store therefore must not be PUT on its main path when others write it too (the annotation would be
+ * lost): patch it. PUT to `/status` is safe, it ignores everything else.
+ */
+export function dropBulk<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata }: T["metadata"] & { readonly managedFields?: unknown } =
+    object.metadata;
+  const { [lastApplied]: applied, ...annotations } = metadata.annotations ?? {};
+  if (managedFields === undefined && applied === undefined) return object;
+  // `delete` would leave an object that needs more memory than one built without the fields.
+  return {
+    ...object,
+    metadata: { ...metadata, ...(applied !== undefined && { annotations }) },
   };
 }

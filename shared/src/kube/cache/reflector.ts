@@ -1,9 +1,9 @@
 /**
- * Keeps a sink equal to what an API server has of one kind: lists in pages, then watches, for ever.
+ * Keeps a sink equal to what an API server has of one kind: lists in pages, then watches, until it is stopped.
  *
- * A watch that the server ended properly is taken up again from the last version that was seen. After any failure
- * everything is listed anew: the server may have been away, and be back with another past (a restored backup). A version
- * does not tell which past it is of, and a watch from one of another past is silently a wrong one.
+ * After a watch that the server ended properly, the next one starts from the last resourceVersion. After any failure
+ * everything is listed again: the server may be back with another history (a restored backup). A resourceVersion does
+ * not say which history it belongs to, and a watch from one of another history misses changes silently.
  */
 
 import { type Backoff, createBackoff } from "../../concurrency/backoff.ts";
@@ -18,11 +18,11 @@ import type { KubeRest, WatchEvent } from "../client/rest.ts";
 import { isGone, KubeStatusError } from "../client/status-error.ts";
 import type { KubeObject, Resource } from "../objects/object.ts";
 
-/** What is told of the objects, in order. */
+/** Takes what the reflector delivers, in order. */
 export interface ReflectorSink<T> {
-  /** Everything is about to be listed; gives what takes the list. */
-  onListing(): (listed: Listed<T>) => void;
-  /** It could not be listed, which is tried again. */
+  /** A list starts; gives the function that takes its objects. */
+  onListStarted(): (listed: Listed<T>) => void;
+  /** A list failed; it is retried. */
   onListFailed(failure: AppError): void;
   onEvent(event: Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>): void;
 }
@@ -31,14 +31,14 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly rest: KubeRest;
   readonly resource: Resource<T>;
   readonly selection: Selection;
-  /** Applied to each object as soon as it is there. */
+  /** Applied to each object as soon as it arrives. */
   readonly transform: (object: T) => T;
   readonly sink: ReflectorSink<T>;
-  /** Aborts when everything is to be listed anew whatever the watch says; asked for once before each list. */
-  readonly untilRefresh: () => AbortSignal;
+  /** Gives a signal that aborts when a relist is requested, whatever the state of the watch; called before each list. */
+  readonly relistRequested: () => AbortSignal;
   readonly log: Log;
   readonly clock: Clock;
-  /** Between 0 and 1. */
+  /** From 0 up to 1. */
   readonly random: () => number;
 }
 
@@ -52,27 +52,26 @@ export interface WatchEnd {
   readonly error?: AppError;
 }
 
-/** What comes after a watch. */
+/** What follows a watch. */
 interface NextStep {
-  /** Where to watch on from; `undefined` when everything is to be listed first. */
+  /** Where the next watch starts; `undefined`: list first. */
   readonly version: string | undefined;
   readonly waitMs: number;
-  /** What went wrong, if anything did. */
   readonly error?: AppError;
 }
 
-const listAnew: NextStep = { version: undefined, waitMs: 0 };
+const relist: NextStep = { version: undefined, waitMs: 0 };
 
 const shortestWatchSeconds = 290;
 const longestWatchSeconds = 580;
-/** A watch that ends sooner without an event is a server with a problem, which must not be asked in a tight loop. */
+/** A watch that ends sooner without an event counts as a failure: without backoff it would be a tight loop. */
 const shortestLifeMs = 1_000;
-/** A watch that lived longer was a success, however it ended. */
+/** A watch that lived longer resets the backoff, however it ended. */
 const goodLifeMs = 120_000;
 const backoffMs = { firstMs: 800, longestMs: 30_000 };
 const longestRetryAfterMs = 60_000;
 
-/** Runs until `signal` aborts; never throws. */
+/** Runs until `signal` aborts; never rejects. */
 export async function runReflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
@@ -83,30 +82,29 @@ export async function runReflector<T extends KubeObject>(
   const decide = createDecision(backoff, log);
   const pause = createPause(options, backoff, signal);
   let version: string | undefined;
-  let refresh = options.untilRefresh();
+  let relistRequest = options.relistRequested();
 
-  const isOver = (): boolean => signal.aborted;
-  while (!isOver()) {
+  const isStopped = (): boolean => signal.aborted;
+  while (!isStopped()) {
     let waitMs: number;
     let error: AppError | undefined;
     try {
       if (version === undefined) {
-        refresh = options.untilRefresh();
-        const onList = sink.onListing();
+        relistRequest = options.relistRequested();
+        const onList = sink.onListStarted();
         const listed = await listAll({ rest, resource, selection, transform, signal });
         onList(listed);
         version = listed.resourceVersion;
       }
-      const end = await watchOnce(options, version, AbortSignal.any([signal, refresh]));
-      // Neither a failure nor a reason to look any further: we were told to end.
-      if (isOver()) return;
-      ({ version, waitMs, error } = refresh.aborted ? listAnew : decide(end));
+      const end = await watchOnce(options, version, AbortSignal.any([signal, relistRequest]));
+      if (isStopped()) return;
+      ({ version, waitMs, error } = relistRequest.aborted ? relist : decide(end));
     } catch (thrown) {
-      if (isOver()) return;
+      if (isStopped()) return;
       error = AppError.from(thrown);
       version = undefined;
       waitMs = waitAfter(error, backoff);
-      log.warn({ err: error, waitMs: Math.round(waitMs) }, "list failed");
+      log.warn({ err: error, waitMs: Math.round(waitMs) }, "list failed, retrying");
       sink.onListFailed(error);
     }
     if (waitMs > 0) await pause(waitMs, error);
@@ -167,21 +165,21 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
     failures++;
     if (error === undefined) {
       const waitMs = backoff.next();
-      log.warn({ waitMs: Math.round(waitMs) }, "watch ended at once");
+      log.warn({ waitMs: Math.round(waitMs) }, "watch ended at once, retrying");
       return { version: undefined, waitMs };
     }
     if (isGone(error)) {
-      log.debug({ err: error }, "watch is too far behind, listing anew");
-      // Only a server whose lists are too old for its own watches says so twice in a row.
+      log.debug({ err: error }, "watch is too far behind, listing again");
+      // Twice in a row only by a server whose lists are too old for its own watches.
       return { version: undefined, waitMs: failures === 1 ? 0 : backoff.next() };
     }
     const waitMs = waitAfter(error, backoff);
-    log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed");
+    log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed, retrying");
     return { version: undefined, waitMs, error };
   };
 }
 
-/** Waits, but beyond the first delay no longer than until a server that was away answers somebody. */
+/** Waits `waitMs`; after a connection failure no longer than until the server responds to any request. */
 function createPause<T extends KubeObject>(
   { clock, rest }: ReflectorOptions<T>,
   backoff: Backoff,
@@ -193,19 +191,19 @@ function createPause<T extends KubeObject>(
       await delay(clock, waitMs, signal);
       return;
     }
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
+    const waited = new AbortController();
+    const either = AbortSignal.any([signal, waited.signal]);
     const isBack = rest.nextResponse(either).then(() => {
       if (!either.aborted) backoff.reset();
     });
     await delay(clock, firstMs, signal);
     await Promise.race([isBack, delay(clock, waitMs - firstMs, either)]);
-    over.abort();
+    waited.abort();
   };
 }
 
 function waitAfter(error: AppError, backoff: Backoff): number {
   const waitMs = backoff.next();
-  const askedMs = error instanceof KubeStatusError ? error.retryAfterMs : undefined;
-  return askedMs === undefined ? waitMs : Math.min(askedMs, longestRetryAfterMs);
+  const retryAfterMs = error instanceof KubeStatusError ? error.retryAfterMs : undefined;
+  return retryAfterMs === undefined ? waitMs : Math.min(retryAfterMs, longestRetryAfterMs);
 }

@@ -1,38 +1,38 @@
-/** Who waits for a list that is begun after they asked for it. */
+/** Callers that wait for a list that starts after their request. */
 
-export interface Refreshes {
-  /** Resolves once such a list was taken, or when `signal` aborts. */
-  ask(signal: AbortSignal): Promise<void>;
-  /** Aborts when somebody asks from now on. */
-  untilAsked(): AbortSignal;
-  /** A list is begun: gives what tells that it was taken. */
-  begin(): () => void;
+export interface Relists {
+  /** Resolves once such a list is in the store, or when `signal` aborts. */
+  request(signal: AbortSignal): Promise<void>;
+  /** Aborts at the next request. */
+  requested(): AbortSignal;
+  /** To be called when a list starts; gives the function to call when its objects are in the store. */
+  start(): () => void;
 }
 
-export function createRefreshes(): Refreshes {
+export function createRelists(): Relists {
   const waiting = new Set<() => void>();
-  let asked = new AbortController();
+  let requested = new AbortController();
   return {
-    ask(signal) {
+    request(signal) {
       if (signal.aborted) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
-      const serve = (): void => {
-        waiting.delete(serve);
-        signal.removeEventListener("abort", serve);
+      const finish = (): void => {
+        waiting.delete(finish);
+        signal.removeEventListener("abort", finish);
         resolve();
       };
-      waiting.add(serve);
-      signal.addEventListener("abort", serve);
-      const before = asked;
-      asked = new AbortController();
-      before.abort();
+      waiting.add(finish);
+      signal.addEventListener("abort", finish);
+      const previous = requested;
+      requested = new AbortController();
+      previous.abort();
       return promise;
     },
-    untilAsked: () => asked.signal,
-    begin() {
+    requested: () => requested.signal,
+    start() {
       const served = [...waiting];
       return () => {
-        for (const serve of served) serve();
+        for (const finish of served) finish();
       };
     },
   };

@@ -2,12 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { type ConfigMap, configMaps, namespaces, secrets } from "../objects/core-resources.ts";
 import { connected } from "../testing/connected.ts";
-import {
-  answersStatus,
-  answersText,
-  cutsConnection,
-  staysSilent,
-} from "../testing/unruly-server.ts";
+import { cutConnection, respondStatus, respondText, stall } from "../testing/http-faults.ts";
 
 const settings: ConfigMap = {
   metadata: { name: "settings", namespace: "default" },
@@ -16,7 +11,7 @@ const settings: ConfigMap = {
 const ref = { namespace: "default", name: "settings" };
 
 describe("a request", () => {
-  it("says who asks", async (t) => {
+  it("has the credentials and the impersonated user in its headers", async (t) => {
     const { rest, server } = await connected(t, {
       credentials: { kind: "token", token: "secret" },
       impersonate: { user: "system:serviceaccount:a:b", uid: "7", groups: ["x", "y"] },
@@ -32,10 +27,10 @@ describe("a request", () => {
     assert.equal(headers["impersonate-group"], "x, y");
   });
 
-  it("as somebody else says so instead, over the same connections, which outlive it", async (t) => {
+  it("of an impersonated client has its user, over the same connections, which outlive it", async (t) => {
     const config = {
       credentials: { kind: "token", token: "secret" },
-      impersonate: { user: "somebody", uid: "7", groups: ["x"] },
+      impersonate: { user: "alice", uid: "7", groups: ["x"] },
     } as const;
     const { rest, server } = await connected(t, config, 1);
     await rest.get(configMaps, ref);
@@ -50,11 +45,11 @@ describe("a request", () => {
     assert.equal(asOther["impersonate-user"], "system:serviceaccount:a:b");
     assert.equal(asOther["impersonate-uid"], undefined);
     assert.equal(asOther["impersonate-group"], "y, z");
-    assert.equal(again?.["impersonate-user"], "somebody");
+    assert.equal(again?.["impersonate-user"], "alice");
     assert.equal(server.connections, 1);
   });
 
-  it("goes below the path of the server's address", async (t) => {
+  it("has a path below that of the server's URL", async (t) => {
     const { rest, server } = await connected(t, { server: "/k8s/clusters/one/" });
 
     await rest.raw("/version").catch(() => undefined);
@@ -62,17 +57,17 @@ describe("a request", () => {
     assert.equal(server.requests[0]?.path, "/k8s/clusters/one/version");
   });
 
-  it("says what was asked of whom when it fails", async (t) => {
+  it("that fails names the request and the server", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", answersStatus(403, "Forbidden"));
+    server.next("get", respondStatus(403, "Forbidden"));
 
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_FORBIDDEN",
-      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: told to say Forbidden`,
+      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: injected fault Forbidden`,
     });
   });
 
-  it("does not repeat what a server says about a secret", async (t) => {
+  it("that fails does not repeat what a server says about a Secret", async (t) => {
     const { rest, server } = await connected(t);
     const causes = [
       { field: "data[a]", reason: "FieldValueInvalid", message: 'Invalid value: "hunter2"' },
@@ -98,9 +93,9 @@ describe("a request", () => {
 
   it("for a kind that is not served is an error, not an absence", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", answersText(404, "404 page not found\n"));
-    server.next("get", answersStatus(404, "NotFound"));
-    server.next("write", answersText(404, "404 page not found\n"));
+    server.next("get", respondText(404, "404 page not found\n"));
+    server.next("get", respondStatus(404, "NotFound"));
+    server.next("write", respondText(404, "404 page not found\n"));
 
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_NOT_FOUND",
@@ -110,24 +105,24 @@ describe("a request", () => {
     await assert.rejects(rest.delete(configMaps, ref), { code: "KUBE_NOT_FOUND" });
   });
 
-  it("that is answered with something else than JSON fails", async (t) => {
+  it("fails when the response is not JSON", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("list", answersText(200, "<html>log in</html>"));
-    server.next("list", answersText(200, "{}"));
+    server.next("list", respondText(200, "<html>log in</html>"));
+    server.next("list", respondText(200, "{}"));
 
     await assert.rejects(rest.list(namespaces), {
-      code: "KUBE_BAD_ANSWER",
+      code: "KUBE_BAD_RESPONSE",
       message: /19 characters that are not JSON/,
     });
     await assert.rejects(rest.list(namespaces), {
-      code: "KUBE_BAD_ANSWER",
+      code: "KUBE_BAD_RESPONSE",
       message: /it is not a list/,
     });
   });
 
-  it("is given up when there is no answer within 10 s", async (t) => {
+  it("fails without a response within 10 s", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.next("write", staysSilent);
+    server.next("write", stall);
 
     const creating = rest.create(configMaps, settings);
     await server.arrival("write");
@@ -135,11 +130,11 @@ describe("a request", () => {
 
     await assert.rejects(creating, {
       code: "KUBE_UNREACHABLE",
-      message: /: no answer within 10 s$/,
+      message: /: no response within 10 s$/,
     });
   });
 
-  it("takes an answer that came in time and is read late, by a process that stood still", async (t) => {
+  it("takes a response that arrived in time and is read late, by a process that was frozen", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("get", (response) => {
       // With the other timers, after which the process reads.
@@ -152,35 +147,35 @@ describe("a request", () => {
     assert.deepEqual(await rest.get(configMaps, ref), settings);
   });
 
-  it("has its own time where it says so, and tells the server", async (t) => {
+  it("has its own timeout where it is set, and sends it to the server", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.next("write", staysSilent);
+    server.next("write", stall);
 
     const creating = rest.create(configMaps, settings, { timeoutMs: 2500 });
     const { query } = await server.arrival("write");
     clock.advanceNow(2500);
 
     assert.equal(query.get("timeout"), "2500ms");
-    await assert.rejects(creating, { message: /no answer within 2.5 s/ });
+    await assert.rejects(creating, { message: /no response within 2.5 s/ });
   });
 
-  it("is given up at once when its signal aborts", async (t) => {
+  it("is cancelled at once when its signal aborts", async (t) => {
     const { rest, server } = await connected(t);
-    server.next("get", staysSilent);
+    server.next("get", stall);
     const abort = new AbortController();
 
     const getting = rest.get(configMaps, ref, { signal: abort.signal });
     await server.arrival("get");
     abort.abort(new Error("too late"));
 
-    await assert.rejects(getting, { code: "CANCELLED", message: /given up$/ });
+    await assert.rejects(getting, { code: "CANCELLED", message: /cancelled$/ });
     await assert.rejects(rest.get(configMaps, ref, { signal: abort.signal }), {
       code: "CANCELLED",
     });
     assert.equal(server.requests.length, 1);
   });
 
-  it("fails when nobody listens", async (t) => {
+  it("fails when no server listens", async (t) => {
     const { rest, server } = await connected(t);
     await server.close();
 
@@ -191,13 +186,13 @@ describe("a request", () => {
     });
   });
 
-  it("that only reads is made again when its connection is cut", async (t) => {
+  it("that only reads is sent again when its connection is cut", async (t) => {
     const { rest, server } = await connected(t);
-    server.put(settings);
-    server.next("get", cutsConnection);
+    server.put(configMaps, settings);
+    server.next("get", cutConnection);
 
     assert.equal((await rest.get(configMaps, ref))?.metadata.name, "settings");
-    server.next("write", cutsConnection);
+    server.next("write", cutConnection);
     await assert.rejects(rest.create(configMaps, settings), { code: "KUBE_UNREACHABLE" });
     assert.deepEqual(
       server.requests.map(({ kind }) => kind),
@@ -205,11 +200,11 @@ describe("a request", () => {
     );
   });
 
-  it("waits for a server that asks to slow down, where doing it twice does no harm", async (t) => {
+  it("waits for the Retry-After of a busy server and is sent again, where it is idempotent", async (t) => {
     const { rest, server, clock } = await connected(t);
-    server.put(settings);
-    server.next("get", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
-    server.next("write", answersStatus(429, "TooManyRequests", { "retry-after": "2" }));
+    server.put(configMaps, settings);
+    server.next("get", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));
+    server.next("write", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));
 
     const getting = rest.get(configMaps, ref);
     clock.advanceNow(await clock.timer((delayMs) => delayMs === 2000));
@@ -221,7 +216,7 @@ describe("a request", () => {
     });
   });
 
-  it("is answered while a hundred watches are open", async (t) => {
+  it("gets its response while a hundred watches are open", async (t) => {
     const { rest, server } = await connected(t);
     const abort = new AbortController();
     const watching = Array.from({ length: 100 }, async () => {

@@ -26,7 +26,7 @@ describe("an object", () => {
     assert.equal(await rest.get(configMaps, ref), undefined);
   });
 
-  it("that exists already, or has changed, is refused recognisably", async (t) => {
+  it("that exists already, or has changed, is rejected with an error of its own kind", async (t) => {
     const { rest } = await connected(t);
     const created = await rest.create(configMaps, settings);
     await rest.replace(configMaps, created);
@@ -55,7 +55,7 @@ describe("an object", () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it("keeps numbers that JavaScript cannot hold", async (t) => {
+  it("keeps integers beyond 2^53", async (t) => {
     const { rest, server } = await connected(t);
     server.next("get", (response) => {
       response.end('{"metadata":{"name":"settings"},"data":{"big":9223372036854775807}}');
@@ -112,12 +112,13 @@ describe("an object", () => {
     const { rest, server } = await connected(t);
     await rest.create(configMaps, settings);
 
-    await rest.delete(configMaps, ref, {
+    const deleting = rest.delete(configMaps, ref, {
       uid: "u",
       resourceVersion: "7",
       propagation: "Foreground",
     });
 
+    await assert.rejects(deleting, isConflict);
     assert.deepEqual(JSON.parse(server.requests.at(-1)?.body ?? ""), {
       apiVersion: "v1",
       kind: "DeleteOptions",
@@ -128,15 +129,16 @@ describe("an object", () => {
 });
 
 describe("a list", () => {
-  it("passes its options on, and says where it goes on", async (t) => {
+  it("passes its options to the server, and follows continue", async (t) => {
     const { rest, server } = await connected(t);
-    for (const name of ["a", "b", "c"]) server.put({ metadata: { name } });
+    for (const name of ["a", "b", "c"])
+      server.put(configMaps, { metadata: { name, namespace: "default", labels: { a: "b" } } });
 
     const first = await rest.list(configMaps, {
       namespace: "default",
       limit: 2,
       labelSelector: "a in (b, c)",
-      fieldSelector: "d=e",
+      fieldSelector: "metadata.namespace=default",
     });
     const second = await rest.list(configMaps, {
       limit: 2,
@@ -150,7 +152,7 @@ describe("a list", () => {
     assert.equal(first.resourceVersion, "103");
     assert.equal(second.next, undefined);
     assert.equal(server.requests[0]?.query.get("labelSelector"), "a in (b, c)");
-    assert.equal(server.requests[0].query.get("fieldSelector"), "d=e");
+    assert.equal(server.requests[0].query.get("fieldSelector"), "metadata.namespace=default");
     assert.equal(server.requests[1]?.path, "/api/v1/configmaps");
   });
 });

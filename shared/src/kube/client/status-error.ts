@@ -1,4 +1,4 @@
-/** An answer of the API server that is not a success. */
+/** A response of the API server that is not a success. */
 import { AppError, type ErrorKind } from "../../errors/app-error.ts";
 import { kubeErrors } from "./errors.ts";
 
@@ -8,6 +8,8 @@ export interface StatusErrorDetail {
   /** The machine-readable reason, such as `AlreadyExists`; empty when there was none. */
   readonly reason: string;
   readonly retryAfterMs?: number;
+  /** Reasons of the single causes, such as `NamespaceTerminating`. */
+  readonly causes?: readonly string[];
 }
 
 export class KubeStatusError extends AppError {
@@ -16,12 +18,14 @@ export class KubeStatusError extends AppError {
   readonly reason: string;
   /** How long the server asks to wait before the next try. */
   readonly retryAfterMs: number | undefined;
+  readonly causes: readonly string[];
 
   constructor(message: string, detail: StatusErrorDetail) {
     super(kindOf(detail.status), message);
     this.status = detail.status;
     this.reason = detail.reason;
     this.retryAfterMs = detail.retryAfterMs;
+    this.causes = detail.causes ?? [];
   }
 }
 
@@ -46,30 +50,34 @@ function kindOf(status: number): ErrorKind {
   }
 }
 
-/** A write was refused because the object has changed since it was read, or is another one by now. */
+/** A write was rejected because the object has changed since it was read, or is another one by now. */
 export function isConflict(error: unknown): boolean {
   return (
     error instanceof KubeStatusError && error.status === 409 && error.reason !== "AlreadyExists"
   );
 }
 
-/** A create was refused because there is an object of that name. */
+/** A create was rejected because there is an object of that name. */
 export function isAlreadyExists(error: unknown): boolean {
   return (
     error instanceof KubeStatusError && error.status === 409 && error.reason === "AlreadyExists"
   );
 }
 
-/** Whoever asked may not. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 403;
+}
+
+/** A create was rejected because the namespace is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return error instanceof KubeStatusError && error.causes.includes("NamespaceTerminating");
 }
 
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 404;
 }
 
-/** The history that was asked for is no longer kept: list anew. */
+/** The server no longer has the history that was requested: list again. */
 export function isGone(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 410;
 }

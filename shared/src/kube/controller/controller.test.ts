@@ -69,7 +69,7 @@ describe("a controller", () => {
     await running;
   });
 
-  it("works on as many keys at a time as it has workers, and never twice on one", async (t) => {
+  it("reconciles as many keys at a time as it has workers, and never one key twice", async (t) => {
     let release: (() => void)[] = [];
     const busy: string[] = [];
     const { controller } = start(
@@ -96,7 +96,7 @@ describe("a controller", () => {
     assert.deepEqual(busy, ["a", "b", "c", "a"]);
   });
 
-  it("works on others while one waits aside, and goes on with it when a place is free", async (t) => {
+  it("reconciles other keys while one runs without a worker, and continues it when a worker is free", async (t) => {
     const steps: string[] = [];
     const slow = Promise.withResolvers<void>();
     const other = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ describe("a controller", () => {
     ]);
   });
 
-  it("goes on after what failed aside, and ends when what waits aside has ended", async () => {
+  it("continues after I/O without a worker has failed, and stops when such I/O has ended", async () => {
     const ends: string[] = [];
     const stop = new AbortController();
     const controller = createController({
@@ -151,11 +151,13 @@ describe("a controller", () => {
     assert.deepEqual(ends, ["next", "waits"]);
   });
 
-  it("tries a failed key again, later each time, until it succeeds", async (t) => {
+  it("retries a failed key with backoff until it succeeds", async (t) => {
     let failures = 2;
     let runs = 0;
-    const { clock, controller, metrics } = start(t, async () => {
+    const retries: number[] = [];
+    const { clock, controller, metrics } = start(t, async (_key, context) => {
       runs++;
+      retries.push(context.retries);
       if (failures-- > 0) throw new Error("not yet");
       return await Promise.resolve(done());
     });
@@ -171,6 +173,10 @@ describe("a controller", () => {
     assert.equal(runs, 3);
     await clock.advance(600_000);
     assert.equal(runs, 3);
+    assert.deepEqual(retries, [0, 1, 2]);
+    controller.enqueue("a");
+    await settle();
+    assert.equal(retries.at(-1), 0, "a success forgets the failures");
     assert.equal(
       await metricValue(metrics, "controller_runtime_reconcile_total", {
         controller: "test",
@@ -183,12 +189,12 @@ describe("a controller", () => {
         controller: "test",
         result: "success",
       }),
-      1,
+      2,
     );
     assert.equal(await metricValue(metrics, "workqueue_retries_total", { name: "test" }), 2);
   });
 
-  it("waits as long as a busy server asks for", async (t) => {
+  it("waits for the Retry-After of a busy server", async (t) => {
     const times: number[] = [];
     const { clock, controller } = start(t, async () => {
       times.push(clock.monotonic());
@@ -206,7 +212,7 @@ describe("a controller", () => {
     assert.deepEqual(times, [0, 3000, 6000]);
   });
 
-  it("does not try again what cannot get better by itself", async (t) => {
+  it("does not retry an error that no retry can fix", async (t) => {
     let runs = 0;
     const { clock, controller } = start(t, async () => {
       runs++;
@@ -222,12 +228,12 @@ describe("a controller", () => {
     assert.equal(runs, 2);
   });
 
-  it("comes back when a reconcile asks for it, with its failures forgotten", async (t) => {
-    const answers = [requeueAfter(1000, "waiting"), done()];
+  it("requeues after the delay of the result, and forgets the failures", async (t) => {
+    const results = [requeueAfter(1000, "waiting"), done()];
     const times: number[] = [];
     const { clock, controller } = start(t, async () => {
       times.push(clock.monotonic());
-      return await Promise.resolve(answers.shift() ?? done());
+      return await Promise.resolve(results.shift() ?? done());
     });
 
     controller.enqueue("a");
@@ -236,7 +242,7 @@ describe("a controller", () => {
     assert.deepEqual(times, [0, 1000]);
   });
 
-  it("aborts a reconcile that takes too long, and tries it again", async (t) => {
+  it("aborts a reconcile that exceeds its timeout, and retries it", async (t) => {
     const reasons: unknown[] = [];
     const { clock, controller } = start(
       t,
@@ -255,10 +261,10 @@ describe("a controller", () => {
     await clock.advance(2005);
 
     assert.equal(reasons.length, 2);
-    assert.equal(AppError.from(reasons[0]).message, "reconcile a: it took longer than 2 s");
+    assert.equal(AppError.from(reasons[0]).message, "reconcile a: not finished within 2 s");
   });
 
-  it("ends by aborting what runs, waits for it, and leaves the rest", async (t) => {
+  it("stops by aborting what runs, waits for it, and leaves what is queued", async (t) => {
     const events: string[] = [];
     const { controller, end } = start(t, async (key, { signal }) => {
       events.push(`start ${key}`);
@@ -276,7 +282,7 @@ describe("a controller", () => {
     assert.deepEqual(events, ["start a", "end a"]);
   });
 
-  it("names in each line what is asked to be named, as it is when the line is written", async (t) => {
+  it("logs the fields of a key, as they are when the line is written, and its own name once", async (t) => {
     const lines: string[] = [];
     const controller = createController({
       name: "test",
@@ -304,9 +310,55 @@ describe("a controller", () => {
       ["a", "user-abc"],
       ["b", undefined],
     ]);
+    for (const line of lines) assert.equal(line.split('"controller":"test"').length, 2, line);
   });
 
-  it("has all its metrics from the start, in one registry with other controllers", async () => {
+  it("logs a failure as a warning, unless the cache was most likely behind", async (t) => {
+    const lines: { readonly level: string; readonly key: string }[] = [];
+    const write = (line: string): void => void lines.push(JSON.parse(line));
+    const clock = createFakeClock();
+    const errors: Readonly<Record<string, AppError>> = {
+      conflict: new KubeStatusError("no", { status: 409, reason: "Conflict" }),
+      deleted: new KubeStatusError("no", { status: 404, reason: "NotFound" }),
+      terminating: new KubeStatusError("no", {
+        status: 403,
+        reason: "Forbidden",
+        causes: ["NamespaceTerminating"],
+      }),
+      forbidden: new KubeStatusError("no", { status: 403, reason: "Forbidden" }),
+    };
+    const controller = createController({
+      name: "test",
+      reconcile: (key) => Promise.reject(errors[key] ?? new Error("no")),
+      log: pino(
+        { base: null, level: "debug", formatters: { level: (level) => ({ level }) } },
+        { write },
+      ),
+      metrics: new Registry(),
+      clock,
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    t.onTestFinished(async () => {
+      stop.abort();
+      await running;
+    });
+    for (const key of Object.keys(errors)) controller.enqueue(key);
+    await settle();
+    const levels = lines.map(({ key, level }) => `${key}: ${level}`);
+    await clock.advance(1_000);
+
+    assert.deepEqual(levels, [
+      "conflict: debug",
+      "deleted: debug",
+      "terminating: debug",
+      "forbidden: warn",
+    ]);
+    const deleted = lines.filter(({ key }) => key === "deleted").map(({ level }) => level);
+    assert.deepEqual(deleted.slice(4, 7), ["debug", "warn", "warn"]);
+  });
+
+  it("has all its metrics from the start, and shares a registry with other controllers", async () => {
     const metrics = new Registry();
     const reconcile: Reconcile = async () => await Promise.resolve(done());
     createController({ name: "one", reconcile, log: silentLog(), metrics });

@@ -1,11 +1,11 @@
-/** Keys that wait for their time: a heap, and one timer for its head. */
+/** Keys that are added to the work queue later: a heap by due time, and one timer for its head. */
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { ObjectKey } from "../objects/object.ts";
 
 export interface DelayQueue {
-  /** How many keys wait. */
+  /** How many keys are delayed. */
   readonly size: number;
-  /** Of several times for one key the earliest counts. */
+  /** Of several delays of one key the earliest counts. */
   push(key: ObjectKey, delayMs: number): void;
   clear(): void;
 }
@@ -15,9 +15,9 @@ interface Entry {
   readonly dueAt: number;
 }
 
-/** `ready` is called with each key when its time has come. */
+/** `ready` is called with each key when it is due. */
 export function createDelayQueue(clock: Clock, ready: (key: ObjectKey) => void): DelayQueue {
-  /** May hold entries that an earlier one for the same key has replaced; they are dropped when they come up. */
+  /** May have entries that an earlier one for the same key has replaced; they are dropped when they reach the head. */
   const heap: Entry[] = [];
   const dueAt = new Map<ObjectKey, number>();
   let timer: Timer | undefined;
@@ -35,7 +35,7 @@ export function createDelayQueue(clock: Clock, ready: (key: ObjectKey) => void):
     timerDueAt = Number.POSITIVE_INFINITY;
     const now = clock.monotonic();
     for (let head = heap[0]; head !== undefined && head.dueAt <= now; head = heap[0]) {
-      takeHead(heap);
+      removeHead(heap);
       if (dueAt.get(head.key) !== head.dueAt) continue;
       dueAt.delete(head.key);
       ready(head.key);
@@ -77,7 +77,7 @@ function insert(heap: Entry[], entry: Entry): void {
   heap[at] = entry;
 }
 
-function takeHead(heap: Entry[]): void {
+function removeHead(heap: Entry[]): void {
   const last = heap.pop();
   if (last === undefined || heap.length === 0) return;
   let at = 0;

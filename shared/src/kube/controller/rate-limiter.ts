@@ -1,40 +1,41 @@
-/** How long a key that failed waits: longer with each failure, and no more than so many retries a second over all. */
+/** How long a key that failed waits for its retry: exponential backoff for each key, and one token bucket for all of them. */
+import { type BackoffLimits, backoffDelayMs } from "../../concurrency/backoff.ts";
+import { createTokenBucket, type RateLimits } from "../../concurrency/token-bucket.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ObjectKey } from "../objects/object.ts";
 
-export interface RateLimits {
-  /** After the first failure of a key; doubles with each. */
-  readonly firstMs: number;
-  readonly longestMs: number;
-  /** Over all keys. */
-  readonly perSecond: number;
-  readonly burst: number;
+export interface RetryLimits {
+  /** For each key. */
+  readonly backoff: BackoffLimits;
+  /** For the retries of all keys together. */
+  readonly overall: RateLimits;
 }
 
-export interface RateLimiter {
-  /** Counts a failure; gives how long to wait. */
+/** client-go's `RateLimiter`: When, Forget, NumRequeues. */
+export interface RetryRateLimiter {
+  /** Counts a failure; gives the delay before the retry, ms. */
   next(key: ObjectKey): number;
   forget(key: ObjectKey): void;
+  /** Failures since the key was last forgotten. */
   retries(key: ObjectKey): number;
 }
 
-const defaultLimits: RateLimits = { firstMs: 5, longestMs: 5 * 60_000, perSecond: 10, burst: 100 };
+const defaultLimits: RetryLimits = {
+  backoff: { firstMs: 5, longestMs: 5 * 60_000 },
+  overall: { perSecond: 10, burst: 100 },
+};
 
-export function createRateLimiter(clock: Clock, limits: RateLimits = defaultLimits): RateLimiter {
+export function createRetryRateLimiter(
+  clock: Clock,
+  limits: RetryLimits = defaultLimits,
+): RetryRateLimiter {
   const failures = new Map<ObjectKey, number>();
-  const tokenMs = 1000 / limits.perSecond;
-  /** When the bucket is full again; each token taken moves it on. */
-  let fullAt = Number.NEGATIVE_INFINITY;
-
+  const bucket = createTokenBucket({ clock, ...limits.overall });
   return {
     next(key) {
-      const count = failures.get(key) ?? 0;
-      failures.set(key, count + 1);
-      const ownMs = Math.min(limits.firstMs * 2 ** count, limits.longestMs);
-      const now = clock.monotonic();
-      fullAt = Math.max(fullAt, now) + tokenMs;
-      const bucketMs = fullAt - now - limits.burst * tokenMs;
-      return Math.max(ownMs, bucketMs);
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      return Math.max(backoffDelayMs(limits.backoff, count), bucket.reserve());
     },
     forget: (key) => void failures.delete(key),
     retries: (key) => failures.get(key) ?? 0,

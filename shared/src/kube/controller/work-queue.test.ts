@@ -10,14 +10,14 @@ function setUp() {
 }
 
 describe("a work queue", () => {
-  it("hands keys out in the order in which they came", async () => {
+  it("gives keys in the order in which they were added", async () => {
     const { queue } = setUp();
     for (const key of ["b", "a", "c"]) queue.add(key);
 
     assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ["b", "a", "c"]);
   });
 
-  it("keeps a key that waits already once", async () => {
+  it("queues a key once", async () => {
     const { queue } = setUp();
     for (const key of ["a", "b", "a", "a"]) queue.add(key);
 
@@ -26,7 +26,7 @@ describe("a work queue", () => {
     assert.equal(queue.length, 0);
   });
 
-  it("gives a key to a worker that waits for one", async () => {
+  it("gives a key to an idle worker", async () => {
     const { queue } = setUp();
     const first = queue.get();
     const second = queue.get();
@@ -37,7 +37,7 @@ describe("a work queue", () => {
     assert.deepEqual([await first, await second], ["a", "b"]);
   });
 
-  it("does not give a key to two workers, but once more to one when it was added meanwhile", async () => {
+  it("does not give a key to two workers, and gives it again when it was added meanwhile", async () => {
     const { queue } = setUp();
     queue.add("a");
     await queue.get();
@@ -53,7 +53,7 @@ describe("a work queue", () => {
     assert.equal(queue.length, 0);
   });
 
-  it("hands keys with low priority out last", async () => {
+  it("gives keys with low priority last", async () => {
     const { queue } = setUp();
     queue.add("low-1", "low");
     queue.add("low-2", "low");
@@ -65,7 +65,7 @@ describe("a work queue", () => {
     assert.deepEqual(order, ["normal", "low-2", "low-1"]);
   });
 
-  it("remembers the higher priority of a key that is added while it is worked on", async () => {
+  it("keeps the higher priority of a key that is added while it is processed", async () => {
     const { queue } = setUp();
     queue.add("a");
     await queue.get();
@@ -78,7 +78,7 @@ describe("a work queue", () => {
     assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ["b", "a", "c"]);
   });
 
-  it("adds a key when its time has come, of several times the earliest, with one timer", () => {
+  it("adds a key after the earliest of its delays, with one timer", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
     queue.addAfter("a", 300);
@@ -97,14 +97,14 @@ describe("a work queue", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("adds a key at once after no time", () => {
+  it("adds a key at once after a delay of zero", () => {
     const { queue } = setUp();
     queue.addAfter("a", 0);
 
     assert.equal(queue.length, 1);
   });
 
-  it("waits twice as long after each failure of a key, up to 5 min, until it is forgotten", () => {
+  it("doubles the delay with each failure of a key, up to 5 min, until it is forgotten", () => {
     const { queue } = setUp();
 
     const delays = Array.from({ length: 18 }, () => queue.addRateLimited("a"));
@@ -131,7 +131,7 @@ describe("a work queue", () => {
     assert.equal(later, 5);
   });
 
-  it("hands out what it has after it was shut down, and takes nothing more", async () => {
+  it("gives what is queued after it was shut down, and takes nothing more", async () => {
     const { clock, queue } = setUp();
     queue.add("a");
     queue.addAfter("b", 100);
@@ -144,7 +144,7 @@ describe("a work queue", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("sends idle workers home when it is shut down", async () => {
+  it("ends the wait of idle workers when it is shut down", async () => {
     const { queue } = setUp();
     const idle = [queue.get(), queue.get()];
     queue.shutdown();
@@ -152,17 +152,17 @@ describe("a work queue", () => {
     assert.deepEqual(await Promise.all(idle), [undefined, undefined]);
   });
 
-  it("tells its metrics", async () => {
+  it("has the metrics of client-go", async () => {
     const clock = createFakeClock();
-    const told: string[] = [];
+    const recorded: string[] = [];
     const queue = createWorkQueue({
       clock,
       metrics: {
-        added: () => told.push("added"),
-        retried: () => told.push("retried"),
-        depth: (count) => told.push(`depth ${count}`),
-        started: (waitedMs) => told.push(`started after ${waitedMs}`),
-        finished: (workedMs) => told.push(`finished after ${workedMs}`),
+        added: () => recorded.push("added"),
+        retried: () => recorded.push("retried"),
+        depth: (count) => recorded.push(`depth ${count}`),
+        started: (waitedMs) => recorded.push(`started after ${waitedMs}`),
+        finished: (workedMs) => recorded.push(`finished after ${workedMs}`),
       },
     });
 
@@ -175,7 +175,7 @@ describe("a work queue", () => {
     queue.addRateLimited("a");
     clock.advanceNow(5);
 
-    assert.deepEqual(told, [
+    assert.deepEqual(recorded, [
       "added",
       "depth 1",
       "started after 70",
@@ -244,7 +244,7 @@ describe("any use of a work queue", () => {
     fc.record({ kind: fc.constant("advance" as const), ms: fc.integer({ min: 0, max: 30 }) }),
   );
 
-  it("hands out exactly the keys that wait, none to two workers, and loses none", async () => {
+  it("gives exactly the keys that are queued, none to two workers, and loses none", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { clock, queue } = setUp();
@@ -275,7 +275,7 @@ describe("any use of a work queue", () => {
                 taken !== undefined && model.waiting.delete(taken),
                 `${taken} was not waiting`,
               );
-              assert.ok(!model.processing.has(taken), `${taken} was handed out twice`);
+              assert.ok(!model.processing.has(taken), `${taken} was given twice`);
               model.processing.add(taken);
               break;
             }
@@ -283,7 +283,7 @@ describe("any use of a work queue", () => {
           assert.equal(queue.length, model.waiting.size);
           assert.ok(clock.waiting().length <= 1);
         }
-        // Workers that finish everything see every key that was added for the last time after it was handed out.
+        // Workers that finish everything see every key that was added for the last time after it was given.
         queue.shutdown();
         for (const busy of [...model.processing]) {
           queue.done(busy);
@@ -298,7 +298,7 @@ describe("any use of a work queue", () => {
     );
   });
 
-  it("keeps idle workers and waiting keys apart", async () => {
+  it("never has idle workers and queued keys at the same time", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(key, { minLength: 1, maxLength: 20 }),

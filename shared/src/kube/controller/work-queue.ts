@@ -1,51 +1,51 @@
 /**
- * The keys that wait to be worked on: each at most once, and no key by two workers at a time.
+ * client-go's work queue: each key is queued at most once, and never processed by two workers at a time.
  *
- * The three sets are those of client-go: what waits, what is worked on, and what was added while it was worked on and
- * waits again when that is done. So a burst of changes to one object costs one or two runs, and none is missed.
+ * A key that is added while it is processed is dirty: it is queued again when the worker is done. So a burst of changes
+ * to one object costs one or two reconciles, and none is missed.
  */
 import { type Clock, systemClock } from "../../time/clock.ts";
 import type { ObjectKey } from "../objects/object.ts";
 import { createDelayQueue, type DelayQueue } from "./delay-queue.ts";
-import { type QueueMetrics, silentQueueMetrics } from "./queue-metrics.ts";
-import { createRateLimiter, type RateLimits } from "./rate-limiter.ts";
+import { noQueueMetrics, type QueueMetrics } from "./metrics.ts";
+import { createRetryRateLimiter, type RetryLimits } from "./rate-limiter.ts";
 
-/** Keys with low priority are handed out when no others wait. */
+/** A key of low priority is processed when no other is queued. */
 export type Priority = "normal" | "low";
 
 export interface WorkQueue {
-  /** How many keys wait to be handed out, those apart that wait for their time. */
+  /** How many keys are queued, without those of `addAfter` and `addRateLimited` whose time has not come. */
   readonly length: number;
   add(key: ObjectKey, priority?: Priority): void;
-  /** Adds the key after a time; of several times the earliest counts. */
+  /** Adds the key after `delayMs`; of several delays of one key the earliest counts. */
   addAfter(key: ObjectKey, delayMs: number): void;
-  /** Adds the key after a time that grows with each call until `forget`, and is at least `atLeastMs`; gives that time. */
+  /** Adds the key after a delay that grows with each call until `forget`, and is at least `atLeastMs`; gives the delay. */
   addRateLimited(key: ObjectKey, atLeastMs?: number): number;
   forget(key: ObjectKey): void;
-  /** How often the key was added rate limited since it was last forgotten. */
+  /** How often `addRateLimited` was called for the key since it was last forgotten. */
   retries(key: ObjectKey): number;
-  /** The next key, which is this worker's until `done`; `undefined` once the queue is shut down and empty. */
+  /** The next key, locked until `done`; `undefined` once the queue is shut down and empty. */
   get(): Promise<ObjectKey | undefined>;
   done(key: ObjectKey): void;
-  /** Takes no more keys and drops those that wait for their time; what waits to be handed out still is. */
+  /** Takes no more keys and drops the delayed ones; `get` still gives those that are queued. */
   shutdown(): void;
 }
 
 export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly metrics?: QueueMetrics;
-  readonly limits?: RateLimits;
+  readonly limits?: RetryLimits;
 }
 
 export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
-  const { clock = systemClock, metrics = silentQueueMetrics } = options;
-  const limiter = createRateLimiter(clock, options.limits);
-  const waiting = { normal: createFifo(), low: createFifo() };
-  /** Since when a key waits, for the metrics. */
-  const waitingSince = new Map<ObjectKey, number>();
-  /** Since when a key is worked on. */
+  const { clock = systemClock, metrics = noQueueMetrics } = options;
+  const limiter = createRetryRateLimiter(clock, options.limits);
+  const queued = { normal: createFifo(), low: createFifo() };
+  /** Since when a key is queued, for the metrics. */
+  const queuedSince = new Map<ObjectKey, number>();
+  /** Since when a key is processed. */
   const processing = new Map<ObjectKey, number>();
-  const again = new Map<ObjectKey, Priority>();
+  const dirty = new Map<ObjectKey, Priority>();
   const idleWorkers: ((key: ObjectKey | undefined) => void)[] = [];
   const delayed: DelayQueue = createDelayQueue(clock, (key) => add(key));
   let isShutdown = false;
@@ -53,12 +53,12 @@ export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
   function add(key: ObjectKey, priority: Priority = "normal"): void {
     if (isShutdown) return;
     if (processing.has(key)) {
-      if (!again.has(key)) metrics.added();
-      if (again.get(key) !== "normal") again.set(key, priority);
+      if (!dirty.has(key)) metrics.added();
+      if (dirty.get(key) !== "normal") dirty.set(key, priority);
       return;
     }
-    if (waitingSince.has(key)) {
-      if (priority === "normal" && waiting.low.remove(key)) waiting.normal.push(key);
+    if (queuedSince.has(key)) {
+      if (priority === "normal" && queued.low.remove(key)) queued.normal.push(key);
       return;
     }
     metrics.added();
@@ -74,25 +74,25 @@ export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
       worker(key);
       return;
     }
-    waitingSince.set(key, now);
-    waiting[priority].push(key);
-    metrics.depth(waitingSince.size);
+    queuedSince.set(key, now);
+    queued[priority].push(key);
+    metrics.depth(queuedSince.size);
   }
 
   function take(): ObjectKey | undefined {
-    const key = waiting.normal.shift() ?? waiting.low.shift();
+    const key = queued.normal.shift() ?? queued.low.shift();
     if (key === undefined) return undefined;
     const now = clock.monotonic();
-    metrics.started(now - (waitingSince.get(key) ?? now));
-    waitingSince.delete(key);
-    metrics.depth(waitingSince.size);
+    metrics.started(now - (queuedSince.get(key) ?? now));
+    queuedSince.delete(key);
+    metrics.depth(queuedSince.size);
     processing.set(key, now);
     return key;
   }
 
   return {
     get length() {
-      return waitingSince.size;
+      return queuedSince.size;
     },
     add,
     addAfter(key, delayMs) {
@@ -119,8 +119,8 @@ export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
       if (startedAt === undefined) return;
       metrics.finished(clock.monotonic() - startedAt);
       processing.delete(key);
-      const priority = again.get(key);
-      again.delete(key);
+      const priority = dirty.get(key);
+      dirty.delete(key);
       if (priority !== undefined) enqueue(key, priority);
     },
     shutdown() {
@@ -138,7 +138,7 @@ interface Fifo {
   remove(key: ObjectKey): boolean;
 }
 
-/** A Set keeps the order of insertion; one iterator over it goes on to what is added later, so no step looks back. */
+/** A Set keeps the order of insertion, and one iterator continues with what is added later: each step is O(1). */
 function createFifo(): Fifo {
   const keys = new Set<ObjectKey>();
   let cursor = keys.values();
@@ -148,7 +148,7 @@ function createFifo(): Fifo {
       if (keys.size === 0) return undefined;
       let next = cursor.next();
       if (next.done === true) {
-        // An iterator that has come to the end stays there.
+        // An iterator that has reached the end stays there.
         cursor = keys.values();
         next = cursor.next();
       }

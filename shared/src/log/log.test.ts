@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { createFakeClock } from "../time/testing/fake-clock.ts";
 import { createRepeatFilter } from "./log.ts";
 
-test("a message is news once, and again after ten minutes", () => {
+test("a message is new once, and again after ten minutes", () => {
   const clock = createFakeClock();
   const repeats = createRepeatFilter(clock);
 
@@ -15,15 +15,15 @@ test("a message is news once, and again after ten minutes", () => {
   assert.equal(repeats.isNew("away"), false);
 });
 
-test("another message is news, and so is the first one after it", () => {
+test("another message is new, and so is the first one after it", () => {
   const repeats = createRepeatFilter(createFakeClock());
   repeats.isNew("away");
 
-  assert.equal(repeats.isNew("refused"), true);
+  assert.equal(repeats.isNew("rejected"), true);
   assert.equal(repeats.isNew("away"), true);
 });
 
-test("a message is news after what it told of was over", () => {
+test("a message is new again after a reset", () => {
   const repeats = createRepeatFilter(createFakeClock());
   repeats.isNew("away");
 

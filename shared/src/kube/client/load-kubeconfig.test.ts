@@ -57,7 +57,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("gives another context when asked for it", async (t) => {
+  it("gives the requested context", async (t) => {
     const config = await load(t, { user: "token: secret" }, { context: "anonymous" });
 
     assert.equal(config.context, "anonymous");
@@ -82,7 +82,7 @@ describe("a kubeconfig", () => {
     assert.deepEqual(config.credentials, { kind: "token-file", path: join(path, "pki", "token") });
   });
 
-  it("reads what else says how to connect", async (t) => {
+  it("reads the other options of a connection", async (t) => {
     const config = await load(t, {
       cluster:
         'insecure-skip-tls-verify: true, tls-server-name: other.test, proxy-url: "http://proxy.test:3128"',
@@ -159,7 +159,7 @@ describe("a kubeconfig", () => {
     {
       name: "a plugin that asks questions",
       parts: { user: "exec: {apiVersion: v1, command: x, interactiveMode: Always}" },
-      message: /interactiveMode: .*there is nobody to ask/,
+      message: /interactiveMode: .*without a terminal/,
     },
     {
       name: "a provider of old",
@@ -174,7 +174,7 @@ describe("a kubeconfig", () => {
       message: /insecure-skip-tls-verify: it contradicts certificate-authority/,
     },
   ]) {
-    it(`with ${name} is refused by file and field`, async (t) => {
+    it(`with ${name} is rejected with file and field`, async (t) => {
       await assert.rejects(
         load(t, parts, context === undefined ? {} : { context }),
         (error: Error & { code?: string }) => {
@@ -187,7 +187,7 @@ describe("a kubeconfig", () => {
     });
   }
 
-  it("that is not YAML is refused without a word of what it holds", async (t) => {
+  it("that is not YAML is rejected with a message that quotes nothing of it", async (t) => {
     const path = join(await directory(t), "config");
     await writeFile(path, 'users:\n- {token: "hunter2\n');
 
@@ -198,7 +198,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("that is not there, or no mapping, is refused", async (t) => {
+  it("that does not exist, or is no mapping, is rejected", async (t) => {
     const path = join(await directory(t), "config");
 
     await assert.rejects(loadKubeconfig({ path }), {
@@ -232,12 +232,12 @@ describe("a pod", () => {
     );
   });
 
-  it("is told what is missing where there is neither", async (t) => {
+  it("without a kubeconfig and a service account fails with what is missing", async (t) => {
     const path = await directory(t);
 
     await assert.rejects(loadKubeconfig({ serviceAccountDir: join(path, "nothing") }), {
       code: "KUBECONFIG_INVALID",
-      message: /^find an API server: no kubeconfig was given, and there is no service account in /,
+      message: /^load kubeconfig: no file is given, and no service account is mounted in /,
     });
   });
 });
