@@ -10,7 +10,7 @@ import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
 import { reconcileOutcome } from "../fleet/reconcile-outcome.ts";
-import { waitForObject } from "../fleet/wait-for.ts";
+import { waitForObject } from "../fleet/wait.ts";
 
 export interface ReconcileOptions extends HubOptions {
   readonly name: string;

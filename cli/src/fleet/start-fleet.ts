@@ -28,12 +28,12 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
-import { agentConnected, prepareAgent, registrationData } from "./enroll-clusters.ts";
 import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
 import { installCrds } from "./install-crds.ts";
+import { createBootstrapSecret, ensureRegistrationToken, waitForAgent } from "./registration.ts";
 import { sampleChart, sampleHelmOp, sampleVersion } from "./sample.ts";
 import { startTogether } from "./start-together.ts";
-import { waitForObject } from "./wait-for.ts";
+import { waitForObject } from "./wait.ts";
 
 export interface FleetSpec {
   readonly paths: FleetPaths;
@@ -176,7 +176,7 @@ async function startPrograms(
   });
 
   spec.step("agents");
-  const registration = await registrationData(hubRest, workspaceNamespace, "flotilla");
+  const registration = await ensureRegistrationToken(hubRest, workspaceNamespace, "flotilla");
   const joining = members.map((cluster) => ({
     cluster,
     name: cluster.name,
@@ -185,7 +185,7 @@ async function startPrograms(
     labels: { name: cluster.name },
   }));
   if (spec.local) {
-    const own = await registrationData(hubRest, localNamespace, "flotilla");
+    const own = await ensureRegistrationToken(hubRest, localNamespace, "flotilla");
     joining.push({
       cluster: hub,
       name: "local",
@@ -198,7 +198,7 @@ async function startPrograms(
     joining.map(async ({ cluster, name, workspace, registration: own, labels }) => {
       const rest = await connect(cluster);
       try {
-        await prepareAgent(rest, own, { clusterName: name, labels });
+        await createBootstrapSecret(rest, own, { clusterName: name, labels });
       } finally {
         await rest.close();
       }
@@ -211,7 +211,7 @@ async function startPrograms(
         environment,
         ...watchers,
       });
-      await agentConnected(hubRest, workspace, name, connectTimeoutMs, signal);
+      await waitForAgent(hubRest, workspace, name, connectTimeoutMs, signal);
       return agent;
     }),
   );

@@ -15,7 +15,7 @@ import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { cliErrors } from "../errors.ts";
-import { tokenData, workspaceMade } from "../fleet/enroll-clusters.ts";
+import { tokenData, workspaceMade } from "../fleet/registration.ts";
 import { describeFound, type Found, inTheWay, madeUnder, type Wanted } from "./found.ts";
 import { clientIdsOf, clustersOf, helmOpsOf, type SimulationRun, tokenOf } from "./plan.ts";
 

@@ -1,6 +1,9 @@
 /** A Cluster that is deleted and takes along what it has installed, and one that is revoked and leaves it. */
 import assert from "node:assert/strict";
-import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+} from "@flotilla/cli/fleet/registration.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
@@ -18,8 +21,11 @@ const ref = { namespace: workspaceNamespace, name: cluster.name };
 await Promise.all([bench.install("web"), bench.install("db")]);
 
 async function giveNewToken(name: string): Promise<void> {
-  const registration = await registrationData(fleet.hub, workspaceNamespace, name);
-  await prepareAgent(cluster.rest, registration, { clusterName: cluster.name, labels: {} });
+  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
+  await createBootstrapSecret(cluster.rest, registration, {
+    clusterName: cluster.name,
+    labels: {},
+  });
 }
 
 async function setPolicy(deletionPolicy: "Retain" | "Uninstall"): Promise<void> {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
+import { readJson, writeJson } from "../files/atomic-file.ts";
 import { freePort } from "../process/free-port.ts";
 import { isAlive } from "../process/identity.ts";
 import { type ProcessRecord, processRecord } from "../process/process-record.ts";
-import { readJson, writeJson } from "../state/json-file.ts";
 
 /** The ports of a cluster; they stay the same over restarts, so that kubeconfigs stay valid. */
 const clusterPorts = z.object({ api: z.int(), etcd: z.int() });

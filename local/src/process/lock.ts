@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
-import { readJson } from "../state/json-file.ts";
+import { readJson } from "../files/atomic-file.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./identity.ts";
 
 const pollMs = 100;

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
-import { readJson, writeJson } from "../state/json-file.ts";
+import { readJson, writeJson } from "../files/atomic-file.ts";
 import { freePort } from "./free-port.ts";
 import { layers, type Watchers, watchersOf } from "./process-record.ts";
 import { exitError, type RunningProcess, startProcess } from "./start-process.ts";

@@ -1,10 +1,10 @@
 /** The state file of a local fleet: what runs where. Written when the fleet is up; what it says is checked when it is read. */
 import { mkdir } from "node:fs/promises";
 import { z } from "zod";
+import { readJson, writeJson } from "../files/atomic-file.ts";
 import { isAlive } from "../process/identity.ts";
 import { type ProcessRecord, processRecord } from "../process/process-record.ts";
 import type { FleetPaths } from "./fleet-paths.ts";
-import { readJson, writeJson } from "./json-file.ts";
 
 const clusterState = z.object({
   /** Also the name of its context. */

@@ -7,7 +7,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { waitForObject } from "./wait-for.ts";
+import { waitForObject } from "./wait.ts";
 
 /** The Secret in an agent's cluster that it enrols with. */
 const bootstrapSecret = "flotilla-bootstrap";
@@ -15,7 +15,7 @@ const bootstrapSecret = "flotilla-bootstrap";
 const waitMs = 30_000;
 
 /** The data of a registration token's Secret; the token is made where there is none of that name. */
-export async function registrationData(
+export async function ensureRegistrationToken(
   hub: KubeRest,
   workspace: string,
   name: string,
@@ -68,7 +68,7 @@ export async function tokenData(
 }
 
 /** Leaves in the cluster what its agent enrols with. An agent that has enrolled with another token before enrols anew. */
-export async function prepareAgent(
+export async function createBootstrapSecret(
   cluster: KubeRest,
   registration: Readonly<Record<string, string>>,
   identity: { readonly clusterName: string; readonly labels: Readonly<Record<string, string>> },
@@ -98,7 +98,7 @@ export async function prepareAgent(
 }
 
 /** Resolves when the agent of a cluster is connected to the hub. */
-export async function agentConnected(
+export async function waitForAgent(
   hub: KubeRest,
   workspace: string,
   name: string,
