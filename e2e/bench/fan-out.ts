@@ -1,6 +1,7 @@
 /** What a thousand clusters cost the hub, beside the API server's raw speed. */
-import { createTallies } from "@flotilla/hub/rollup/tally.ts";
-import { clusterStatus } from "@flotilla/hub/status/cluster-status.ts";
+
+import { clusterStatus } from "@flotilla/hub/cluster/status.ts";
+import { createTallies } from "@flotilla/hub/summary/aggregate.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,

@@ -1,4 +1,4 @@
-/** Lets clusters join: a registration token on the hub, and in each cluster the Secret that its agent enrols with. */
+/** Registers clusters: a registration token on the hub, and in each cluster the bootstrap Secret of its agent. */
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
@@ -9,51 +9,52 @@ import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { waitForObject } from "./wait.ts";
 
-/** The Secret in an agent's cluster that it enrols with. */
+/** Name of the Secret that an agent reads its registration token from. */
 const bootstrapSecret = "flotilla-bootstrap";
 
 const waitMs = 30_000;
 
-/** The data of a registration token's Secret; the token is made where there is none of that name. */
+/** The data of a registration token's Secret. Creates the token when it does not exist. */
 export async function ensureRegistrationToken(
   hub: KubeRest,
   workspace: string,
   name: string,
 ): Promise<Readonly<Record<string, string>>> {
-  await workspaceMade(hub, workspace);
+  await waitForWorkspace(hub, workspace);
   const token: ClusterRegistrationToken = {
     apiVersion,
     kind: "ClusterRegistrationToken",
     metadata: { namespace: workspace, name },
     spec: {},
   };
-  await createUnlessThere(hub, clusterRegistrationTokens, token);
-  return tokenData(hub, { namespace: workspace, name });
+  await createIfMissing(hub, clusterRegistrationTokens, token);
+  return registrationSecretData(hub, { namespace: workspace, name });
 }
 
-/** Resolves when the workspace is there: the replica that leads makes it, some moments after the hub answers for its health. */
-export async function workspaceMade(hub: KubeRest, workspace: string): Promise<void> {
-  await waitForObject(namespaces, { name: workspace }, (seen) => seen !== undefined, {
+/** Waits for the namespace: the leader creates it some time after the hub is ready. */
+export async function waitForWorkspace(hub: KubeRest, workspace: string): Promise<void> {
+  await waitForObject(namespaces, { name: workspace }, (namespace) => namespace !== undefined, {
     rest: hub,
     timeoutMs: waitMs,
-    onTimeout: () => `the hub has not made the namespace ${workspace} within ${waitMs / 1000} s`,
+    onTimeout: () =>
+      `wait for namespace ${workspace}: the hub has not created it after ${waitMs / 1000} s`,
   });
 }
 
-/** The data of the Secret that the hub makes for a registration token, base64: the hub's address, its CA, the token. */
-export async function tokenData(
+/** The data of the Secret that the hub creates for a registration token, in base64: address and CA of the hub, token. */
+export async function registrationSecretData(
   hub: KubeRest,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<Readonly<Record<string, string>>> {
   const ready = await waitForObject(
     clusterRegistrationTokens,
     { namespace, name },
-    (seen) => (seen?.status?.secretName ?? "") !== "",
+    (token) => (token?.status?.secretName ?? "") !== "",
     {
       rest: hub,
       timeoutMs: waitMs,
       onTimeout: () =>
-        `the hub has made no Secret for the registration token ${namespace}/${name} within ${waitMs / 1000} s`,
+        `wait for ClusterRegistrationToken ${namespace}/${name}: the hub has not created its Secret after ${waitMs / 1000} s`,
     },
   );
   const secretName = ready?.status?.secretName ?? "";
@@ -61,19 +62,19 @@ export async function tokenData(
   if (secret?.data === undefined) {
     throw new AppError(
       commonErrors.INTERNAL,
-      `the Secret ${namespace}/${secretName} of the registration token ${name} is not there`,
+      `read ClusterRegistrationToken ${namespace}/${name}: its Secret ${secretName} does not exist`,
     );
   }
   return secret.data;
 }
 
-/** Leaves in the cluster what its agent enrols with. An agent that has enrolled with another token before enrols anew. */
+/** Creates or updates the bootstrap Secret in a cluster. An agent that registered with another token registers again. */
 export async function createBootstrapSecret(
   cluster: KubeRest,
   registration: Readonly<Record<string, string>>,
   identity: { readonly clusterName: string; readonly labels: Readonly<Record<string, string>> },
 ): Promise<void> {
-  await createUnlessThere(cluster, namespaces, {
+  await createIfMissing(cluster, namespaces, {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: agentNamespace },
@@ -97,7 +98,7 @@ export async function createBootstrapSecret(
   }
 }
 
-/** Resolves when the agent of a cluster is connected to the hub. */
+/** Waits until the agent of a cluster is connected to the hub. Throws CANCELLED after `timeoutMs`. */
 export async function waitForAgent(
   hub: KubeRest,
   workspace: string,
@@ -114,12 +115,12 @@ export async function waitForAgent(
       timeoutMs,
       ...(signal !== undefined && { signal }),
       onTimeout: (cluster) =>
-        `the agent of ${workspace}/${name} has not connected within ${timeoutMs / 1000} s: ${cluster === undefined ? "it has not enrolled" : "it has enrolled and is not connected"}`,
+        `wait for the agent of ${workspace}/${name}: not connected after ${timeoutMs / 1000} s, ${cluster === undefined ? "not registered" : "but registered"}; see its log`,
     },
   );
 }
 
-async function createUnlessThere<T extends KubeObject>(
+async function createIfMissing<T extends KubeObject>(
   rest: KubeRest,
   resource: Resource<T>,
   object: T,

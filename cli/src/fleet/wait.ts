@@ -1,4 +1,4 @@
-/** Waits until an object is as somebody wants it, by watching it. */
+/** Waits for objects and for several starts. */
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -14,15 +14,18 @@ export interface WaitOptions<T> {
   readonly rest: KubeRest;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** What is said when the time is over; given what the object was like then. */
+  /** The message of the timeout, from the last state of the object. */
   readonly onTimeout: (last: T | undefined) => string;
 }
 
-/** The object once `isWanted` holds; `undefined` stands for an object that is not there. Rejects when the time is over. */
+/**
+ * Watches one object until `condition` holds, and returns it; `undefined` stands for an object that does not exist.
+ * Throws CANCELLED after `timeoutMs` or when `signal` aborts.
+ */
 export async function waitForObject<T extends KubeObject>(
   resource: Resource<T>,
   ref: ObjectRef,
-  isWanted: (object: T | undefined) => boolean,
+  condition: (object: T | undefined) => boolean,
   options: WaitOptions<T>,
 ): Promise<T | undefined> {
   const stop = new AbortController();
@@ -42,12 +45,12 @@ export async function waitForObject<T extends KubeObject>(
   const running = informer.run(signal);
   try {
     return await new Promise<T | undefined>((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         const object = informer.store.get(key);
-        if (isWanted(object)) resolve(object);
+        if (condition(object)) resolve(object);
       };
-      informer.onChange(look);
-      informer.synced.then(look, reject);
+      informer.onChange(check);
+      informer.synced.then(check, reject);
       signal.addEventListener("abort", () => {
         if (!stop.signal.aborted)
           reject(new AppError(commonErrors.CANCELLED, options.onTimeout(informer.store.get(key))));
@@ -57,4 +60,15 @@ export async function waitForObject<T extends KubeObject>(
     stop.abort();
     await running;
   }
+}
+
+/**
+ * As `Promise.all`, but settles only when all promises have: a caller that cleans up after a failure finds everything that was
+ * started, and nothing starts afterwards.
+ */
+export async function waitForAll<T extends readonly unknown[] | []>(
+  starts: T,
+): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
+  await Promise.allSettled(starts);
+  return Promise.all(starts);
 }

@@ -61,10 +61,16 @@ test("a cluster that is revoked on the command line is sent away, keeps what it 
 
   const unknown = await flotilla.run("cluster", "revoke", "nobody", hub);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /^flotilla: there is no Cluster fleet-default\/nobody on https:/);
+  assert.match(
+    unknown.stderr,
+    /^flotilla: revoke Cluster fleet-default\/nobody: not found on https:/,
+  );
   const { code, stdout } = await flotilla.run("cluster", "revoke", cluster.name, hub);
   assert.equal(code, 0);
-  assert.match(stdout, /^Cluster fleet-default\/cluster-1 was revoked: .*\nto have it back, make/);
+  assert.match(
+    stdout,
+    /^Cluster fleet-default\/cluster-1 revoked: .*\nTo register the cluster again, create/,
+  );
   await lineInLog(cluster.agentLog, from, /"warn"/, /Cluster fleet-default\/cluster-1 was revoked/);
   await bench.clusterThat("saying so", (found) => /was revoked at/.test(readyMessage(found)));
 

@@ -1,6 +1,6 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
-import { clusterKeyOfNamespace } from "@flotilla/hub/cluster/house.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
+import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";

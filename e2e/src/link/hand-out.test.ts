@@ -69,7 +69,7 @@ describe("an agent that is connected", () => {
 
     three.link.outbox.report(deployedState({ name: "web", uid: created.metadata.uid ?? "" }));
     await first.log.until(
-      () => first.log.lines.some((line) => line.includes("report was refused")),
+      () => first.log.lines.some((line) => line.includes("rejected an agent's report")),
       "it is refused",
     );
 

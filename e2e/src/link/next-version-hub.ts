@@ -1,6 +1,6 @@
 /** A minimal hub of the made-up next version of the wire: one cluster, over real TLS. */
 
-import type { CertificateAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import type { CertificateAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import type { FleetHandlers, ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing/next-version.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { hubServerName } from "@flotilla/proto/authorities.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing/next-version.ts";

@@ -7,8 +7,8 @@ import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isForCluster } from "../deploy/deployment-cluster.ts";
-import { isLeaving, isToBeEmptied } from "./deletion.ts";
+import { isForCluster } from "../cache/keys.ts";
+import { isLeaving, isToBeEmptied } from "../clusterstate/deletion.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;

@@ -22,9 +22,8 @@ import {
   serverError,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { describe, it } from "vitest";
-import { clientDigest } from "../registration-token/removed-clients.ts";
+import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { clusterKeyOfNamespace } from "./house.ts";
 import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });

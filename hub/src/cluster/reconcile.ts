@@ -11,15 +11,18 @@ import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { type RemovedClientsDeps, rememberRemoved } from "../registration-token/removed-clients.ts";
-import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 import {
   clusterKeyOfNamespace,
   enrolmentOf,
   houseFor,
   isOutdated,
   removedClientOf,
-} from "./house.ts";
+} from "../clusterstate/cluster-namespace.ts";
+import {
+  type RemovedClientsDeps,
+  recordRemovedClient,
+} from "../registrationtoken/removed-clients.ts";
+import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */
@@ -88,7 +91,7 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     if (namespace === undefined || clusterKeyOfNamespace(namespace) !== key) return;
     if ((await deps.rest.get(clusters, refOf(key), { signal })) !== undefined) return;
     const removed = removedClientOf(namespace);
-    if (removed !== undefined) await rememberRemoved(deps, removed, signal);
+    if (removed !== undefined) await recordRemovedClient(deps, removed, signal);
     await deps.rest.delete(namespaces, namespace.metadata, {
       ...(namespace.metadata.uid !== undefined && { uid: namespace.metadata.uid }),
       signal,

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { partBytes } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
+import { contentDigestOf, contentLabel } from "../cache/keys.ts";
 import { digestA } from "../testing/objects.ts";
 import {
-  contentDigestOf,
-  contentLabel,
   contentSecretName,
   contentSecrets,
   contentSecretType,

@@ -4,7 +4,6 @@
  * A content that no BundleDeployment refers to any more is collected after a grace (collect.ts), not at once, so that one
  * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
-
 import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { partCount } from "@flotilla/shared/content/packed.ts";

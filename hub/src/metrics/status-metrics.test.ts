@@ -5,7 +5,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { test } from "vitest";
 import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
 import { piecesOf } from "../testing/pieces.ts";
-import { createSeriesBook } from "./series-book.ts";
+import { createSeriesBook } from "./series.ts";
 import { statusMetrics } from "./status-metrics.ts";
 
 const resourceCounts = {

@@ -9,8 +9,8 @@ import {
 } from "@flotilla/shared/api/summary.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { describeUrl } from "@flotilla/shared/source/address.ts";
-import { worstState } from "../rollup/summarize.ts";
-import type { Labels, SeriesMetric } from "./series-book.ts";
+import { worstState } from "../summary/summarize.ts";
+import type { Labels, SeriesMetric } from "./series.ts";
 
 export interface StatusSources {
   readonly helmOps: () => readonly HelmOp[];

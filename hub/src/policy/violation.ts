@@ -4,7 +4,7 @@ import { targetName } from "@flotilla/shared/api/names.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { describeUrl } from "@flotilla/shared/source/address.ts";
 import { hubErrors } from "../errors.ts";
-import { deploys, type WantedChart, wantedBy } from "../helm-op/plan-bundle.ts";
+import { deploys, type WantedChart, wantedBy } from "../frontend/charts.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 import type { Patterns } from "./patterns.ts";
 

@@ -1,7 +1,7 @@
 /** What became of a HelmOp's intent: the outcome of its last reconciliation, from which its status is told. */
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { HandledRequests } from "../helm-op/requests.ts";
+import type { HandledRequests } from "../resolve/requests.ts";
 
 export interface HelmOpIntent {
   /** The generation of the HelmOp that this speaks of. */

@@ -13,12 +13,12 @@ import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import type { HelmOpAccess } from "../helm-op/chart-access.ts";
-import { createDoubts } from "../helm-op/doubts.ts";
-import { createPinSeals } from "../helm-op/pin-seals.ts";
-import { helmOpReconciler } from "../helm-op/reconcile.ts";
+import { helmOpReconciler } from "../helmop/reconcile.ts";
+import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
-import { helmOpStatus } from "../status/helm-op-status.ts";
+import type { HelmOpAccess } from "../resolve/chart-access.ts";
+import { createDoubts } from "../resolve/doubts.ts";
+import { createPinSeals } from "../resolve/pin-signature.ts";
 import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
 import { tallied } from "./tallied.ts";
 

@@ -1,4 +1,4 @@
-import type { SeriesBook } from "../metrics/series-book.ts";
+import type { SeriesBook } from "../metrics/series.ts";
 
 /** All that a book of series says, as it comes. */
 export async function piecesOf(book: Pick<SeriesBook, "text">): Promise<readonly string[]> {

@@ -11,15 +11,15 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
-import { reactToChanges } from "../control/react-to-changes.ts";
-import { createDoubts } from "../helm-op/doubts.ts";
-import { countStore } from "../rollup/count-store.ts";
-import { createGroupTallies } from "../rollup/group-tally.ts";
-import { createTallies } from "../rollup/tally.ts";
-import { toMember } from "../status/cluster-group-status.ts";
-import { isOfflineIn } from "../status/cluster-status.ts";
+import { toMember } from "../clustergroup/status.ts";
+import { isOfflineIn } from "../clusterstate/presence.ts";
+import { reactToChanges } from "../leader/react-to-changes.ts";
+import { createStatusWriters } from "../leader/status-writers.ts";
+import { createDoubts } from "../resolve/doubts.ts";
 import { createOutcomes } from "../status/intent.ts";
-import { createStatusWriters } from "../status/status-writers.ts";
+import { createTallies } from "../summary/aggregate.ts";
+import { countStore } from "../summary/count-store.ts";
+import { createGroupTallies } from "../summary/group-aggregate.ts";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createReactingLeader() {

@@ -2,11 +2,12 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../deploy/deployment-cluster.ts";
-import { summarize } from "../rollup/summarize.ts";
-import { type BundleTally, createTallies, toCounted } from "../rollup/tally.ts";
-import type { HelmOpInputs } from "../status/helm-op-status.ts";
-import { listOffline, unheardSince } from "../status/offline-clusters.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { unheardSince } from "../clusterstate/presence.ts";
+import type { HelmOpInputs } from "../helmop/status.ts";
+import { type BundleTally, createTallies, toCounted } from "../summary/aggregate.ts";
+import { listOffline } from "../summary/offline-clusters.ts";
+import { summarize } from "../summary/summarize.ts";
 import { workspace } from "./objects.ts";
 
 /** What the status of a HelmOp is told from; of archives and objects nothing was heard. */

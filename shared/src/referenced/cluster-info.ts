@@ -24,7 +24,7 @@ export async function packClusterInfo(info: ClusterInfo): Promise<Packed> {
 }
 
 /** The digest of `packClusterInfo`, without compressing. */
-export function clusterInfoDigest(info: ClusterInfo): string {
+export function digestClusterInfo(info: ClusterInfo): string {
   return packedDigest(info);
 }
 

@@ -1,0 +1,87 @@
+/**
+ * Cluster info and referenced objects of one agent: what it has, compared with the Cluster and the workspace as they are when
+ * a message is made.
+ */
+import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
+import {
+  planReferencedObject,
+  planReferencedObjects,
+  type ReferencedPlan,
+} from "../referenced/plan.ts";
+import { clusterInfoOf } from "../referenced/references.ts";
+import type { WorkspaceObject } from "../referenced/workspace-object.ts";
+
+export interface ReferencedObjectsDeps {
+  /** What the agent has, by its Hello. */
+  readonly inventory: readonly ObservedObject[];
+  /** Of the cluster info that the agent has. */
+  readonly clusterInfoDigest: string | undefined;
+  /** All BundleDeployments of the cluster, those being deleted included. */
+  readonly deployments: () => readonly BundleDeployment[];
+  readonly cluster: () => Cluster | undefined;
+  readonly sourceOf: (ref: ObjectRef) => WorkspaceObject;
+}
+
+export interface ReferencedObjects {
+  /** What differs from the agent's inventory. */
+  plan(): ReferencedPlan;
+  /** The message about one object that is due now; `undefined` when the agent is up to date. */
+  next(ref: ObjectRef): HubMessage | undefined;
+  nextClusterInfo(): Promise<HubMessage | undefined>;
+}
+
+export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
+  const { deployments, cluster, sourceOf } = deps;
+  const inventory = new Map(deps.inventory.map((each) => [formatObjectRef(each), each]));
+  let { clusterInfoDigest } = deps;
+
+  return {
+    plan: () =>
+      planReferencedObjects(
+        deps.inventory,
+        new Set(deployments().flatMap(suppliesNamedBy)),
+        sourceOf,
+      ),
+    next(ref) {
+      const key = formatObjectRef(ref);
+      const { kind, name } = ref;
+      const source = sourceOf(ref);
+      const isReferenced = deployments().some((each) => suppliesNamedBy(each).includes(key));
+      const step = planReferencedObject(ref, {
+        observed: inventory.get(key),
+        isReferenced,
+        source,
+      });
+      switch (step.kind) {
+        case "nothing":
+          return undefined;
+        case "withdraw":
+          inventory.delete(key);
+          return { kind: "referencedObjectWithdrawal", object: { kind, name } };
+        case "send": {
+          if (source.kind !== "present") {
+            inventory.set(key, { kind, name });
+            return { kind: "referencedObject", object: { kind, name } };
+          }
+          const { digest, bytes: content } = source.packed;
+          inventory.set(key, { kind, name, digest });
+          return { kind: "referencedObject", object: { kind, name, packed: { digest, content } } };
+        }
+      }
+    },
+    async nextClusterInfo() {
+      const current = cluster();
+      if (current === undefined) return undefined;
+      const info = clusterInfoOf(current);
+      // Compared before it is compressed: when thousands of agents reconnect, compression would cost more than all the rest.
+      if (digestClusterInfo(info) === clusterInfoDigest) return undefined;
+      const { digest, bytes: content } = await packClusterInfo(info);
+      clusterInfoDigest = digest;
+      return { kind: "clusterInfo", digest, content };
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** What the log names of an object beside its key. Pure. */
+

@@ -1,0 +1,108 @@
+/** Resolves what a HelmOp asks for into pins, asking repositories only for what has none yet or is due to be polled. */
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { accessTo } from "@flotilla/shared/source/access.ts";
+import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { classifySource } from "@flotilla/shared/source/location.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { entryFor, type WantedChart, wantedCharts } from "../frontend/charts.ts";
+import type { HelmOpAccess } from "./chart-access.ts";
+import { choosePin, type Hold } from "./choose-pin.ts";
+
+export interface ChartResolution {
+  /** One for each wanted chart that has one now. */
+  readonly pins: readonly ChartPin[];
+  /** The first failure; `isPinned` when what it was about keeps an earlier pin. */
+  readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
+}
+
+export interface ResolveRequest {
+  /** Whatever is found is pinned, regardless of the known pin. */
+  readonly follow?: boolean;
+  /** Which earlier answers of a source are accepted; by default none. */
+  readonly sharingOf?: (wanted: WantedChart) => Sharing;
+  readonly helmOp: HelmOp;
+  /** Pins that are kept as they are unless `poll` is set. */
+  readonly known: readonly ChartPin[];
+  readonly poll: boolean;
+  /** How a source is accessed. */
+  readonly settingsFor: HelmOpAccess["settingsFor"];
+  /**
+   * Present when pins are in doubt, because an agent could not fetch one: the versions that they have are looked up once
+   * more, and no others. Says of a pin whether no cluster runs it either.
+   */
+  readonly isUseless?: (pin: Pin) => boolean;
+  /** Where it says that the process or its leadership ends, what is thrown is no failure of a chart, and is thrown on. */
+  readonly signal: AbortSignal;
+}
+
+export async function resolveCharts(
+  resolver: Resolver,
+  request: ResolveRequest,
+): Promise<ChartResolution> {
+  const results = await Promise.all(
+    wantedCharts(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
+  );
+  const failures = results.flatMap(({ error, pin }) =>
+    error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
+  );
+  // A chart without any pin keeps the HelmOp from being carried out; that comes first.
+  const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
+  return {
+    pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+interface Resolved {
+  readonly pin: ChartPin | undefined;
+  readonly error?: AppError;
+}
+
+async function resolveOne(
+  resolver: Resolver,
+  wanted: WantedChart,
+  request: ResolveRequest,
+): Promise<Resolved> {
+  const { known, poll, settingsFor, isUseless, signal } = request;
+  const earlier = entryFor(known, wanted);
+  const unchanged = { pin: earlier };
+  if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
+  const version =
+    poll || earlier === undefined || earlier.pin.kind === "tarball"
+      ? wanted.version
+      : earlier.pin.version;
+  const source = classifySource(wanted);
+  if (source instanceof AppError) return { ...unchanged, error: source };
+  const settings = settingsFor(source);
+  if (settings instanceof AppError) return { ...unchanged, error: settings };
+  try {
+    const access = accessTo(source, settings);
+    const { pin: fresh, problems } = await resolver.resolve(source, version, access, {
+      ...request.sharingOf?.(wanted),
+      signal,
+    });
+    const { pin, note } = choosePin(earlier?.pin, fresh, holdOn(earlier?.pin, request));
+    const remarks = note === undefined ? problems : [note, ...problems];
+    return { pin: { ...wanted, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
+  } catch (thrown) {
+    if (isEnding(signal)) throw thrown;
+    return { ...unchanged, error: AppError.from(thrown) };
+  }
+}
+
+function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Hold {
+  if (pin === undefined || follow === true) return "none";
+  if (isUseless === undefined) return "firm";
+  return isUseless(pin) ? "none" : "doubted";
+}
+
+/** What people should know of charts although they were resolved, as sentences. */
+export function notesOn(pins: readonly ChartPin[]): readonly string[] {
+  return pins.flatMap(({ note }) => note ?? []);
+}
+/** Which requests for a chart may be shared with other HelmOps. */
+
+export type Sharing = Pick<ResolveOptions, "since" | "trigger">;
