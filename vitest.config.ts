@@ -15,7 +15,7 @@ const isolated = [
   "agent/src/values/reread.test.ts",
   "hub/src/policy/patterns.test.ts",
   "hub/src/webhook/named-helm-ops.test.ts",
-  "shared/src/charts/index-size.test.ts",
+  "shared/src/source/http/index-size.test.ts",
 ];
 
 export default defineConfig({

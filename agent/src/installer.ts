@@ -1,9 +1,9 @@
 /** The agent without its connection: keeps installed what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
-import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
-import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
+import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
@@ -73,7 +73,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values") });
   const inputs = createInputCollector({ rest, referenced, clusterInfo, renderValues, clock, log });
   const charts = createChartCache(
-    { open: deps.charts.open, log },
+    { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },
   );
   const shared = { ...deps, clients, assignments, downstream, inputs, referenced, clusterInfo };

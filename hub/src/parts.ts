@@ -1,11 +1,11 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { createCaches, runCaches } from "./cache/caches.ts";

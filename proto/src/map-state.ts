@@ -1,4 +1,4 @@
-/** Between the wire's DeploymentState and ours. */
+/** Maps DeploymentState between the wire and our own type. */
 
 import type {
   DeploymentState__Output,
@@ -30,7 +30,7 @@ const phaseFromWire: Partial<Record<WirePhase, DeploymentPhase>> = {
   PHASE_WITHDRAWING: "withdrawing",
 };
 
-const noTally: ResourceCounts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+const noCounts: ResourceCounts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 
 export function stateToWire(sequence: number, state: DeploymentState): WireState {
   return {
@@ -44,7 +44,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     ...(state.release !== undefined && {
       release: {
         ...state.release,
-        // Of the chart, whose author may have written anything.
+        // Written by the author of the chart, so it may hold any text.
         chartVersion: shown(state.release.chartVersion),
         appVersion: shown(state.release.appVersion),
       },
@@ -96,13 +96,13 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     })),
     resources: wire.resources.map((resource) => resourceFromWire(resource, "unknown")),
     incomplete: wire.incomplete,
-    counts: wire.counts ?? noTally,
+    counts: wire.counts ?? noCounts,
     ...(chartDigest !== "" && { chartDigest }),
     ...(code !== "" && { code }),
   };
 }
 
-/** `otherwise`: the state of what says none, or one that this build does not know. */
+/** `otherwise`: the state of an object that has none, or one that this build does not know. */
 function resourceFromWire(
   wire: ResourceState__Output,
   otherwise: ResourceStateName,
@@ -117,7 +117,7 @@ function resourceFromWire(
   };
 }
 
-/** A message of ours, as long as the other side takes it. */
+/** Cuts a message to the length that the other side accepts. */
 function cut(message: string): string {
   return cleanText(message, wireLimits.messageChars);
 }

@@ -1,41 +1,41 @@
 /**
- * What one side has yet to send on a stream, by key: the latest of a key replaces what still waits, in its place, so
- * that a peer which reads slowly costs one entry for each key and no more. A message is made only when it is its turn.
+ * The messages that one side still has to send on a stream, by key. A newer message replaces the queued one of its key, so a
+ * slow peer costs one entry for each key. A message is built only when it is sent.
  */
 import type { Writable } from "node:stream";
 
 export interface SendQueueOptions<M> {
-  /** Resolves when the stream has taken the message and wants another. */
+  /** Resolves when the stream has taken the message and accepts another. */
   readonly send: (message: M) => Promise<void>;
   /** Called once, when `send` or a `make` fails; nothing is sent after it. */
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Makes a message when it is its turn; `undefined` when there is nothing to say by then. */
+/** Builds a message when it is sent; `undefined`: there is nothing to send any more. */
 export type MakeMessage<M> = () => M | undefined | Promise<M | undefined>;
 
 export interface SendQueue<M> {
-  /** How many keys wait. */
+  /** The number of queued keys. */
   readonly size: number;
   put(key: string, make: MakeMessage<M>): void;
-  /** Resolves when nothing waits and nothing is on its way. */
+  /** Resolves when the queue is empty and nothing is being sent. */
   idle(): Promise<void>;
-  /** Sends nothing more and forgets what waits. */
+  /** Drops the queue; nothing more is sent. */
   close(): void;
 }
 
 export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): SendQueue<M> {
-  const waiting = new Map<string, MakeMessage<M>>();
+  const queued = new Map<string, MakeMessage<M>>();
   let observers: (() => void)[] = [];
   let isRunning = false;
   let isClosed = false;
 
   /** Never rejects. */
-  async function pump(): Promise<void> {
+  async function run(): Promise<void> {
     isRunning = true;
     try {
-      for (const [key, make] of waiting) {
-        waiting.delete(key);
+      for (const [key, make] of queued) {
+        queued.delete(key);
         const message = await make();
         if (isClosed) return;
         if (message !== undefined) await send(message);
@@ -54,17 +54,17 @@ export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): Send
 
   function close(): void {
     isClosed = true;
-    waiting.clear();
+    queued.clear();
   }
 
   return {
     get size() {
-      return waiting.size;
+      return queued.size;
     },
     put(key, make) {
       if (isClosed) return;
-      waiting.set(key, make);
-      if (!isRunning) void pump();
+      queued.set(key, make);
+      if (!isRunning) void run();
     },
     idle: () =>
       isRunning ? new Promise((resolve) => void observers.push(resolve)) : Promise.resolve(),
@@ -72,7 +72,7 @@ export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): Send
   };
 }
 
-/** Writes one message to a stream of grpc-js; resolves once it has left, which is when the peer has room for it. */
+/** Writes a message to a stream of grpc-js; resolves once it was flushed, which respects the peer's flow control. */
 export function writeMessage<M>(stream: Writable, message: M): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(message, (error) => {

@@ -2,10 +2,10 @@
 import type {
   DeploymentKey,
   DeploymentState,
-  ObservedObject,
-  ObservedDeployment,
-  ReferencedObject,
   ObjectRef,
+  ObservedDeployment,
+  ObservedObject,
+  ReferencedObject,
 } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 

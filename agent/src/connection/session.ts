@@ -1,10 +1,11 @@
 /** One stream to the hub, from Hello to its end. What it leaves undone, the next one does. */
-import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
+
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
 import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
-import { negotiateVersion, describeVersions, supportedVersions } from "@flotilla/proto/versions.ts";
+import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
+import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
@@ -152,7 +153,7 @@ function hello({
   authoritiesDigest,
   intake,
 }: SessionOptions): AgentMessage {
-  const factsDigest = intake.clusterInfoDigest();
+  const clusterInfoDigest = intake.clusterInfoDigest();
   return {
     kind: "hello",
     versions: supportedVersions,
@@ -162,7 +163,7 @@ function hello({
     inventory: intake.inventory(),
     referencedObjects: intake.referencedObjects(),
     authoritiesDigest,
-    ...(factsDigest !== undefined && { clusterInfoDigest }),
+    ...(clusterInfoDigest !== undefined && { clusterInfoDigest }),
   };
 }
 

@@ -3,9 +3,9 @@
  * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/crd-retention.ts";
 import type { UnmetDependencies } from "../dependencies/unmet-dependencies.ts";

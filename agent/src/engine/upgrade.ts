@@ -1,10 +1,11 @@
 /** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
-import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
+
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Assignments } from "../assignment/assignments.ts";

@@ -1,5 +1,5 @@
 /** The readiness of a release, from the observations of its objects. Pure. */
-import type { ResourceState, ResourceCounts, UnreadyResource } from "@flotilla/proto/messages.ts";
+import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto/messages.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { OwnedObject } from "../helm/manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";

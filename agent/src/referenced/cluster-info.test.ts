@@ -69,7 +69,9 @@ describe("the cluster info", () => {
     await info.set(packed);
     const other = await packClusterInfo({ ...paris, name: "rome" });
 
-    await assert.rejects(info.set({ ...other, digest: "sha256:0" }), { code: "REFERENCED_OBJECT_INVALID" });
+    await assert.rejects(info.set({ ...other, digest: "sha256:0" }), {
+      code: "REFERENCED_OBJECT_INVALID",
+    });
 
     assert.deepEqual(info.get(), paris);
   });

@@ -1,10 +1,10 @@
 /** A deployer that installs nothing: every action takes some time, and some fail. */
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
+
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
+import { type Clock, delay } from "@flotilla/shared/time/clock.ts";
 import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Deployer, InSync } from "../engine/deployer.ts";
 import { agentErrors } from "../errors/agent-errors.ts";

@@ -1,8 +1,9 @@
 /** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
-import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
+
 import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
 import type { Values } from "@flotilla/shared/values/merge-values.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import { agentErrors } from "../errors/agent-errors.ts";

@@ -6,10 +6,10 @@ import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import { createInstaller } from "@flotilla/agent/installer.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 

@@ -1,7 +1,7 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import { type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import {
   type ConfigMap,
   configMaps,

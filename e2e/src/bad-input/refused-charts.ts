@@ -41,7 +41,7 @@ export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }
       assert.match(
         message,
         new RegExp(
-          `^GET ${odd.at("other-bytes")}/web-1\\.0\\.0\\.tgz: what came is sha256:${good.digest} \\(\\d+ bytes\\), but the index of the repository says sha256:0{64}; it was not kept: correct the index, or publish the chart anew; retrying at `,
+          `^GET ${odd.at("other-bytes")}/web-1\\.0\\.0\\.tgz: chart digest mismatch: downloaded sha256:${good.digest}, index.yaml says sha256:0{64}; fix the index or publish the chart again; retrying at `,
         ),
       );
       assert.deepEqual((await bench.runningOf("bytes")).records, records);

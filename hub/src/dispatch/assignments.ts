@@ -1,6 +1,6 @@
 /** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
 
-import type { ObservedDeployment, HubMessage } from "@flotilla/proto/messages.ts";
+import type { HubMessage, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";

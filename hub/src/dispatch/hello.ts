@@ -1,6 +1,6 @@
 /** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { negotiateVersion, describeVersions, supportedVersions } from "@flotilla/proto/versions.ts";
+import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
 import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";

@@ -167,7 +167,9 @@ describe("a dispatch plan", () => {
   test("is empty once it was applied", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
-        const after = new Map<string, ObservedDeployment>(holdings.map((holding) => [holding.name, holding]));
+        const after = new Map<string, ObservedDeployment>(
+          holdings.map((holding) => [holding.name, holding]),
+        );
         for (const step of planDispatch(holdings, deployments).steps) {
           after.set(step.deployment.name, inventoryAfter(step));
         }

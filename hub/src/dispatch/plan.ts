@@ -68,7 +68,9 @@ export function planDeployment(
 }
 
 /** What the agent has once it has applied a step. */
-export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): ObservedDeployment {
+export function inventoryAfter(
+  step: Exclude<DispatchStep, { kind: "nothing" }>,
+): ObservedDeployment {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
     : {

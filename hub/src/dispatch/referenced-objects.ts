@@ -5,7 +5,7 @@
 import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
 import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterInfoDigest, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
 import {
   planReferencedObject,
@@ -78,7 +78,7 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
       if (current === undefined) return undefined;
       const info = clusterInfoOf(current);
       // Compared before it is compressed: when thousands of agents reconnect, compression would cost more than all the rest.
-      if (clusterInfoDigest(info) === clusterInfoDigest) return undefined;
+      if (digestClusterInfo(info) === clusterInfoDigest) return undefined;
       const { digest, bytes: content } = await packClusterInfo(info);
       clusterInfoDigest = digest;
       return { kind: "clusterInfo", digest, content };

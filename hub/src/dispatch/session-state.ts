@@ -6,7 +6,6 @@
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
  */
 import { isDeepStrictEqual } from "node:util";
-import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import type {
   AgentMessage,
   DeploymentKey,
@@ -14,6 +13,7 @@ import type {
   ObjectRef,
 } from "@flotilla/proto/messages.ts";
 import { maxMessageBytes } from "@flotilla/proto/service.ts";
+import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { type Hello, validateHello } from "./hello.ts";

@@ -53,7 +53,10 @@ const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
       .map(([key, sequence]) => ({ kind: "state", sequence, state: deployed(key) }) as const),
   },
   { weight: 3, arbitrary: key.map((deployment) => ({ kind: "withdrawn", deployment }) as const) },
-  { weight: 1, arbitrary: key.map((deployment) => ({ kind: "deploymentAck", deployment }) as const) },
+  {
+    weight: 1,
+    arbitrary: key.map((deployment) => ({ kind: "deploymentAck", deployment }) as const),
+  },
 );
 
 type Step = readonly [what: string, run: (test: TestSession) => void | Promise<void>];

@@ -17,7 +17,6 @@ const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
 function repository(first: Pin | AppError) {
   const answers = { current: first, asked: 0 };
   const resolver: Resolver = {
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
     resolve() {
       answers.asked += 1;
       const { current } = answers;

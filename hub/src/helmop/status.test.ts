@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Condition } from "@flotilla/shared/api/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";

@@ -162,7 +162,6 @@ interface Repository {
 
 function resolverOf(repository: Repository): Resolver {
   return {
-    listChartVersions: () => Promise.reject(new Error("nothing lists versions")),
     resolve(_source, constraint) {
       repository.asked += 1;
       if (!repository.isUp)

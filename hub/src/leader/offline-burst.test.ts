@@ -76,7 +76,6 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
     hubId: "hub",
     metrics: new Registry(),
     resolver: {
-      listChartVersions: () => Promise.reject(new Error("no source")),
       resolve: () => Promise.reject(new Error("no source")),
     },
     seals: createPinSigner(Buffer.from("seal")),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import {

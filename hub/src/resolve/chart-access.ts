@@ -4,15 +4,15 @@
  */
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { AccessSettings } from "@flotilla/shared/source/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
-import { type SourceLocation, classifySource } from "@flotilla/shared/source/location.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import type { Watch } from "@flotilla/shared/kube/controller/watch.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { AccessSettings } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { classifySource, type SourceLocation } from "@flotilla/shared/source/location.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { chartReferences } from "../frontend/charts.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";

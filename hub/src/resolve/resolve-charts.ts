@@ -110,6 +110,6 @@ export function isSameArchives(pins: readonly ChartPin[], others: readonly Chart
 export function notesOn(pins: readonly ChartPin[]): readonly string[] {
   return pins.flatMap(({ note }) => note ?? []);
 }
-/** What is asked for a chart may be shared with others who ask for it. */
+/** Which requests for a chart may be shared with other HelmOps. */
 
-export type Sharing = Pick<ResolveOptions, "since" | "occasion">;
+export type Sharing = Pick<ResolveOptions, "since" | "trigger">;

@@ -1,7 +1,13 @@
 /**
- * What the API server refuses, in CEL. Only on `spec.helm` and single fields: rules inside lists without a limit cost
- * more than the API server spends. What they do not see (targets, Secrets, constraints) the hub judges.
+ * The validation rules of the CRDs, in CEL. Only on `spec.helm` and single fields: rules inside unbounded lists exceed the cost
+ * budget of the API server. The hub validates the rest (targets, Secrets, constraints).
  */
+export interface ValidationRule {
+  /** CEL. */
+  readonly rule: string;
+  /** For the user whose object breaks the rule. */
+  readonly message: string;
+}
 
 /** A Go duration without a sign. */
 export const durationRule: ValidationRule = {
@@ -16,7 +22,7 @@ export const releaseNameRule: ValidationRule = {
     "must be lower-case letters, digits, '-' and '.', and begin and end with a letter or a digit",
 };
 
-/** Of a map of labels that a Cluster is to get. */
+/** For a map of labels for a Cluster. */
 export const clusterLabelsRules: readonly ValidationRule[] = [
   {
     rule: "self.all(name, name.size() <= 317 && name.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))",
@@ -39,7 +45,7 @@ const version = "(has(self.version) ? self.version : '')";
 const isTarball = `${chart}.lowerAscii().endsWith('.tgz')`;
 const isOci = `${repo}.lowerAscii().startsWith('oci://')`;
 
-/** Every HelmOp names its chart in one of three ways. Exactly one of these rules speaks for each way to get it wrong. */
+/** A HelmOp names its chart in one of three ways. Each wrong combination breaks exactly one of these rules. */
 export const chartSourceRules: readonly ValidationRule[] = [
   {
     rule: `!(${isTarball}) || ${repo} == ''`,

@@ -1,4 +1,4 @@
-/** A small memory: what was not used for longest is forgotten first. */
+/** A bounded cache that evicts the least recently used entry first. */
 
 export interface LruCache<V> {
   get(key: string): V | undefined;
@@ -8,7 +8,7 @@ export interface LruCache<V> {
 }
 
 export function createLruCache<V>(maxEntries: number): LruCache<V> {
-  // A Map keeps the order of insertion; what is used is put in again.
+  // A Map keeps the order of insertion; an entry that is used is inserted again.
   const entries = new Map<string, V>();
   return {
     get(key) {

@@ -1,42 +1,42 @@
-/** What a cluster is on the hub, as far as templates of values may ask for it: the same in every deployment. */
+/** The fields of a Cluster that values templates may use; the same for all deployments of the cluster. */
 import { z } from "zod";
 import { type Packed, PackedProblem, pack, packedDigest, unpack } from "../content/packed.ts";
 import { AppError, messageOf } from "../errors/app-error.ts";
 import { referencedObjectErrors } from "./referenced-object.ts";
 
-/** Kubernetes keeps no object larger than this. */
-const maxFactsBytes = 4 * 1024 * 1024;
+/** Larger than any object that an API server accepts. */
+const maxClusterInfoBytes = 4 * 1024 * 1024;
 
-const clusterFactsSchema = z.object({
-  /** The Cluster's, on the hub. */
+const clusterInfoSchema = z.object({
+  /** Of the Cluster on the hub. */
   namespace: z.string(),
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   annotations: z.record(z.string(), z.string()),
-  /** Its `spec.templateValues`. */
+  /** `spec.templateValues` of the Cluster. */
   templateValues: z.record(z.string(), z.unknown()),
 });
 
-export type ClusterInfo = Readonly<z.infer<typeof clusterFactsSchema>>;
+export type ClusterInfo = Readonly<z.infer<typeof clusterInfoSchema>>;
 
-export async function packClusterInfo(facts: ClusterInfo): Promise<Packed> {
-  return await pack(facts, () => undefined);
+export async function packClusterInfo(info: ClusterInfo): Promise<Packed> {
+  return await pack(info, () => undefined);
 }
 
-/** The digest that `packFacts` gives. */
-export function clusterInfoDigest(facts: ClusterInfo): string {
-  return packedDigest(facts);
+/** The digest of `packClusterInfo`, without compressing. */
+export function digestClusterInfo(info: ClusterInfo): string {
+  return packedDigest(info);
 }
 
-/** Opens packed facts, checking their digest and their shape. Throws SUPPLY_INVALID. */
+/** Unpacks a ClusterInfo and checks its digest and shape. Throws REFERENCED_OBJECT_INVALID. */
 export async function unpackClusterInfo(packed: Packed): Promise<ClusterInfo> {
   try {
-    return await unpack(packed, clusterFactsSchema, maxFactsBytes);
+    return await unpack(packed, clusterInfoSchema, maxClusterInfoBytes);
   } catch (thrown) {
     if (!(thrown instanceof PackedProblem)) throw thrown;
     throw new AppError(
-      referencedObjectErrors.SUPPLY_INVALID,
-      `what the hub sent of the cluster itself cannot be used: ${messageOf(thrown)}`,
+      referencedObjectErrors.REFERENCED_OBJECT_INVALID,
+      `invalid cluster info from the hub: ${messageOf(thrown)}`,
       { cause: thrown },
     );
   }

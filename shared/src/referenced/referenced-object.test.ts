@@ -15,12 +15,12 @@ const object: ReferencedObjectData = {
   labels: { team: "a" },
 };
 
-describe("what the hub supplies", () => {
-  test("arrives as it was", async () => {
+describe("a referenced object", () => {
+  test("survives the wire unchanged", async () => {
     assert.deepEqual(await unpackReferencedObject(ref, await packReferencedObject(object)), object);
   });
 
-  test("has the digest of what is in it, in whatever order that was written", async () => {
+  test("has a digest that does not depend on the order of its fields", async () => {
     const { digest } = await packReferencedObject({
       labels: { team: "a" },
       type: "Opaque",
@@ -31,7 +31,7 @@ describe("what the hub supplies", () => {
     assert.notEqual(digest, (await packReferencedObject({ ...object, type: "other" })).digest);
   });
 
-  test("is refused when it is not what its digest says, without a word of what is in it", async () => {
+  test("is rejected with another digest, and the error has none of its data", async () => {
     const { bytes } = await packReferencedObject(object);
 
     await assert.rejects(
@@ -39,14 +39,14 @@ describe("what the hub supplies", () => {
       (thrown: Error) => {
         assert.match(
           thrown.message,
-          /^the Secret source that the hub sent cannot be used: its bytes have the digest sha256:[0-9a-f]{64}$/,
+          /^invalid Secret source from the hub: digest mismatch: the bytes have sha256:[0-9a-f]{64}$/,
         );
         return true;
       },
     );
   });
 
-  test("is named by kind and name", () => {
+  test("is referred to by kind and name", () => {
     assert.equal(formatObjectRef(ref), "Secret/source");
     assert.deepEqual(parseObjectRef("Secret/source"), ref);
     for (const key of ["Secret/", "Pod/a", "source", ""]) {
@@ -54,8 +54,8 @@ describe("what the hub supplies", () => {
     }
   });
 
-  test("includes what the cluster is", async () => {
-    const facts = {
+  test("cluster info survives the wire unchanged", async () => {
+    const info = {
       namespace: "fleet-default",
       name: "paris",
       labels: { region: "eu" },
@@ -63,6 +63,6 @@ describe("what the hub supplies", () => {
       templateValues: { size: 3 },
     };
 
-    assert.deepEqual(await unpackClusterInfo(await packClusterInfo(facts)), facts);
+    assert.deepEqual(await unpackClusterInfo(await packClusterInfo(info)), info);
   });
 });

@@ -28,13 +28,13 @@ describe("credentials", () => {
     });
   }
 
-  it("are kept out of what a server sent back", () => {
+  it("are masked in a text that a server sent", () => {
     const basic = Buffer.from("me:secret").toString("base64");
 
     assert.equal(withoutSecrets(`bad: Basic ${basic}, secret!`, http), "bad: Basic ***, ***!");
   });
 
-  it("tell two accesses apart", () => {
+  it("distinguish two accesses", () => {
     assert.notEqual(accessKey(http), accessKey({ ...http, password: "other" }));
     assert.equal(accessKey(http), accessKey({ ...http }));
   });

@@ -1,45 +1,45 @@
 /**
- * How a repository is accessed: credentials, trust, plain HTTP. An access belongs to one repository: its credentials
- * are for that host (and for the token service that the host names), wherever an index or a redirect points to.
+ * Access to a repository: credentials, TLS settings, plain HTTP. The credentials are for the host of one repository (and the
+ * token service that it names) only, wherever an index or a redirect points to.
  */
 import { createHash } from "node:crypto";
 import { isSameParty } from "./address.ts";
-import { type SourceLocation, parseOciName } from "./location.ts";
+import { parseOciName, type SourceLocation } from "./location.ts";
 
-/** Everything but `origin` may be missing. Never log one, never put one into an error. */
+/** Never log it, and never put it into an error. */
 export interface RepositoryAccess {
-  /** Whom the credentials are for: `https://host:port`, or `oci://host:port`. */
+  /** The host that the credentials are for: `https://host:port` or `oci://host:port`. */
   readonly origin: string;
   readonly username?: string;
   readonly password?: string;
-  /** Sent to the registry as it is, instead of user name and password. */
+  /** Sent instead of user name and password. */
   readonly bearerToken?: string;
   /** Exchanged for short-lived tokens at the registry's token service (`identitytoken` of Docker's configuration). */
   readonly identityToken?: string;
-  /** Certificate authorities that are trusted besides the system's. */
+  /** Certificate authorities that are trusted in addition to the system's. */
   readonly caPem?: string;
-  /** Shown to the repository's host alone. */
+  /** Sent to the host of the repository only. */
   readonly clientCertificate?: { readonly certPem: string; readonly keyPem: string };
-  /** No certificate is checked on the way to this repository's charts, as with Helm's own flag. */
+  /** Verify no certificate on the way to the charts of this repository, as with Helm's flag. */
   readonly insecureSkipVerify?: boolean;
-  /** The OCI registry speaks HTTP without TLS. Without it that is tried for loopback addresses only. */
+  /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
 }
 
-/** What an access has besides the repository that it is for. */
+/** An access without its host. */
 export type AccessSettings = Omit<RepositoryAccess, "origin">;
 
-/** The access to a source with these settings; without settings, that of everybody. */
+/** The access to a source; anonymous without settings. */
 export function accessTo(source: SourceLocation, settings: AccessSettings = {}): RepositoryAccess {
   return { ...settings, origin: originOf(source) };
 }
 
-/** Docker Hub's registry is not at the host of its names. */
+/** The host of a registry's API; Docker Hub's differs from the host in its names. */
 export function registryHost(host: string): string {
   return host === "docker.io" || host === "index.docker.io" ? "registry-1.docker.io" : host;
 }
 
-/** Whether an address is the repository's own host, so that it may be shown credentials. */
+/** Whether an address is at the repository's own host, so that credentials may be sent to it. */
 export function isHome(access: RepositoryAccess, url: URL): boolean {
   if (access.origin.startsWith("oci://")) {
     const host = registryHost(access.origin.slice("oci://".length));
@@ -49,13 +49,13 @@ export function isHome(access: RepositoryAccess, url: URL): boolean {
   return home !== null && isSameParty(home, url);
 }
 
-/** The basic credentials as a header's value, if there are any. */
+/** The Authorization header for user name and password; undefined without them. */
 export function basicAuthorization(access: RepositoryAccess): string | undefined {
   if (access.username === undefined || access.password === undefined) return undefined;
   return `Basic ${Buffer.from(`${access.username}:${access.password}`).toString("base64")}`;
 }
 
-/** What an HTTP repository at this address is shown; nothing for any other host. */
+/** The Authorization header for an address of an HTTP repository; undefined for another host. */
 export function homeAuthorization(access: RepositoryAccess, url: URL): string | undefined {
   if (!isHome(access, url)) return undefined;
   return access.bearerToken === undefined
@@ -63,13 +63,13 @@ export function homeAuthorization(access: RepositoryAccess, url: URL): string | 
     : `Bearer ${access.bearerToken}`;
 }
 
-/** Equal for accesses that are equal. A key for memory only: it is made from secrets. */
+/** The same for equal accesses. For keys in memory only: it is derived from secrets. */
 export function accessKey(access: RepositoryAccess): string {
   const fields = Object.entries(access).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(fields)).digest("base64");
 }
 
-/** A text without the secrets of an access, for what a server sent back. */
+/** Masks the secrets of an access in a text that a server sent. */
 export function withoutSecrets(text: string, access: RepositoryAccess): string {
   const basic = basicAuthorization(access)?.slice("Basic ".length);
   const secrets = [basic, access.password, access.bearerToken, access.identityToken];

@@ -3,14 +3,14 @@ import { describe, it } from "vitest";
 import { describeUrl, isLoopback, isSameParty, joinAddress } from "./address.ts";
 
 describe("an address in a message", () => {
-  it("has neither user nor password nor query", () => {
+  it("has no user, password or query", () => {
     const shown = describeUrl("https://me:pw@host:8443/a/index.yaml?token=abc");
 
     assert.equal(shown, "https://host:8443/a/index.yaml?…");
   });
 
-  it("is replaced when it cannot be read", () => {
-    assert.equal(describeUrl("https://me:pw@"), "an address that cannot be read");
+  it("is replaced when it is invalid", () => {
+    assert.equal(describeUrl("https://me:pw@"), "an invalid address");
   });
 });
 
@@ -41,7 +41,7 @@ describe("a chart's address in an index", () => {
   }
 });
 
-describe("who may be told a secret", () => {
+describe("credentials", () => {
   const cases: readonly (readonly [from: string, to: string, may: boolean])[] = [
     ["https://r/a", "https://r/b", true],
     ["https://r/a", "https://r:8443/a", false],
@@ -52,13 +52,13 @@ describe("who may be told a secret", () => {
     ["https://r/a", "https://sub.r/a", false],
   ];
   for (const [from, to, may] of cases) {
-    it(`${to} ${may ? "may" : "may not"} see what is for ${from}`, () => {
+    it(`for ${from} ${may ? "may" : "may not"} be sent to ${to}`, () => {
       assert.equal(isSameParty(new URL(from), new URL(to)), may);
     });
   }
 });
 
-describe("this machine", () => {
+describe("a loopback address", () => {
   for (const host of ["localhost", "localhost:5000", "127.0.0.1:5000", "127.9.9.9", "[::1]:5000"]) {
     it(`is ${host}`, () => assert.equal(isLoopback(host), true));
   }

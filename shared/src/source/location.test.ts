@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { AppError } from "../errors/app-error.ts";
-import { type ChartReference, type SourceLocation, classifySource } from "./location.ts";
+import { type ChartReference, classifySource, type SourceLocation } from "./location.ts";
 
 describe("a HelmOp's chart", () => {
   const sources: readonly (readonly [
@@ -34,7 +34,7 @@ describe("a HelmOp's chart", () => {
     it(name, () => assert.deepEqual(classifySource(reference), source));
   }
 
-  const refused: readonly (readonly [name: string, reference: ChartReference, message: RegExp])[] =
+  const rejected: readonly (readonly [name: string, reference: ChartReference, message: RegExp])[] =
     [
       [
         "an archive with a repo",
@@ -65,14 +65,14 @@ describe("a HelmOp's chart", () => {
       ],
       ["a repo with a password", { repo: "https://me:pw@h", chart: "x" }, /helmSecretName/],
     ];
-  for (const [name, reference, message] of refused) {
-    it(`is refused: ${name}`, () => {
-      const answer = classifySource(reference);
+  for (const [name, reference, message] of rejected) {
+    it(`is rejected: ${name}`, () => {
+      const response = classifySource(reference);
 
-      assert.ok(answer instanceof AppError);
-      assert.equal(answer.code, "CHART_SOURCE_INVALID");
-      assert.match(answer.message, message);
-      assert.doesNotMatch(answer.message, /pw/);
+      assert.ok(response instanceof AppError);
+      assert.equal(response.code, "CHART_SOURCE_INVALID");
+      assert.match(response.message, message);
+      assert.doesNotMatch(response.message, /pw/);
     });
   }
 });

@@ -1,19 +1,30 @@
-/** Where a HelmOp's chart comes from: three kinds of sources, told apart as Fleet tells them apart. */
+/** The location of a chart: which kind of source a HelmOp names, classified as Fleet does. Pure. */
 import { AppError } from "../errors/app-error.ts";
 import { chartErrors } from "./errors.ts";
 
-export type SourceLocation =
-  /** One archive at one address; it has no versions to choose from. */
-  | { readonly kind: "tarball"; readonly url: string }
-  /** A repository of an OCI registry, `oci://host/path`; its tags are the versions. */
-  | { readonly kind: "oci"; readonly repository: string }
-  /** A repository with an `index.yaml`. */
-  | { readonly kind: "http"; readonly repository: string; readonly chart: string };
+/** One archive at one address; it has no versions to select from. */
+export interface ArchiveLocation {
+  readonly kind: "tarball";
+  readonly url: string;
+}
 
-export type HttpLocation = Extract<SourceLocation, { readonly kind: "http" }>;
-export type OciLocation = Extract<SourceLocation, { readonly kind: "oci" }>;
+/** A repository of an OCI registry; its tags are the versions. */
+export interface OciLocation {
+  readonly kind: "oci";
+  /** `oci://host/path`. */
+  readonly repository: string;
+}
 
-/** The part of `spec.helm` that names a chart. */
+/** A chart of an HTTP repository with an `index.yaml`. */
+export interface HttpLocation {
+  readonly kind: "http";
+  readonly repository: string;
+  readonly chart: string;
+}
+
+export type SourceLocation = ArchiveLocation | OciLocation | HttpLocation;
+
+/** The fields of `spec.helm` that name a chart. */
 export interface ChartReference {
   readonly chart?: string | null | undefined;
   readonly repo?: string | null | undefined;
@@ -30,7 +41,7 @@ const ociScheme = /^oci:\/\//i;
 const ociPath =
   /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 
-/** The source that a HelmOp names, or what to change so that it names one. */
+/** The location that a HelmOp names, or the error that says which field to change. */
 export function classifySource(reference: ChartReference): SourceLocation | AppError {
   const chart = reference.chart?.trim() ?? "";
   const repo = reference.repo?.trim() ?? "";
@@ -41,7 +52,7 @@ export function classifySource(reference: ChartReference): SourceLocation | AppE
   return http(chart, repo);
 }
 
-/** Splits `oci://host/path`; undefined when it is not that. */
+/** Splits `oci://host/path`; undefined for any other text. */
 export function parseOciName(repository: string): OciName | undefined {
   const rest = repository.replace(ociScheme, "");
   const slash = rest.indexOf("/");

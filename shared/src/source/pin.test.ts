@@ -32,7 +32,7 @@ describe("a pin", () => {
     [{ kind: "tarball", url: "https://me:pw@h/x.tgz" }, "https://h/x.tgz", undefined],
   ];
   for (const [pin, shown, wanted] of pins) {
-    it(`survives the wire and shows itself as ${shown}`, () => {
+    it(`survives JSON, and is described as ${shown}`, () => {
       assert.deepEqual(pinSchema.parse(JSON.parse(JSON.stringify(pin))), pin);
       assert.equal(describePin(pin), shown);
       assert.equal(archiveDigest(pin), wanted);
@@ -56,7 +56,7 @@ describe("a pin", () => {
     { kind: "git", url: "https://h/x" },
   ];
   for (const one of broken) {
-    it(`is refused when it is ${JSON.stringify(one).slice(0, 60)}`, () => {
+    it(`is invalid when it is ${JSON.stringify(one).slice(0, 60)}`, () => {
       assert.equal(pinSchema.safeParse(one).success, false);
     });
   }

@@ -1,4 +1,4 @@
-/** A pin: the one version that everybody gets, with the address it is fetched from and the digest it must have. */
+/** A pin: the one archive that a reference resolved to, by its address and the digest that it must have. Pure. */
 import { z } from "zod";
 import { unreachable } from "../errors/app-error.ts";
 import { describeUrl } from "./address.ts";
@@ -32,25 +32,31 @@ export const pinSchema = z
   ])
   .readonly();
 
-export type Pin =
-  | {
-      readonly kind: "http";
-      readonly version: string;
-      readonly url: string;
-      readonly digest?: string | undefined;
-    }
-  | {
-      readonly kind: "oci";
-      readonly version: string;
-      readonly repository: string;
-      readonly tag: string;
-      readonly manifestDigest: string;
-      readonly layerDigest: string;
-      readonly layerSizeBytes: number;
-    }
-  | { readonly kind: "tarball"; readonly url: string };
+export interface HttpPin {
+  readonly kind: "http";
+  readonly version: string;
+  readonly url: string;
+  readonly digest?: string | undefined;
+}
 
-/** The digest that the chart's archive must have, where the source told one. */
+export interface OciPin {
+  readonly kind: "oci";
+  readonly version: string;
+  readonly repository: string;
+  readonly tag: string;
+  readonly manifestDigest: string;
+  readonly layerDigest: string;
+  readonly layerSizeBytes: number;
+}
+
+export interface ArchivePin {
+  readonly kind: "tarball";
+  readonly url: string;
+}
+
+export type Pin = HttpPin | OciPin | ArchivePin;
+
+/** The digest that the archive must have; undefined when the source gives none. */
 export function archiveDigest(pin: Pin): string | undefined {
   switch (pin.kind) {
     case "http":
@@ -64,7 +70,7 @@ export function archiveDigest(pin: Pin): string | undefined {
   }
 }
 
-/** A pin in a message: what it is, and where it is from. */
+/** A pin in a message: its version and address. */
 export function describePin(pin: Pin): string {
   switch (pin.kind) {
     case "http":

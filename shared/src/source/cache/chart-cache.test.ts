@@ -6,11 +6,11 @@ import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
 import { createFakeClock } from "../../time/testing/fake-clock.ts";
 import { accessTo } from "../access.ts";
-import { type ChartCacheOptions, createChartCache } from "./chart-cache.ts";
 import type { Pin } from "../pin.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { digestOf, registryOf, testChart } from "../testing/test-registry.ts";
 import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { type ChartCacheOptions, createChartCache } from "./chart-cache.ts";
 
 const archive = gzipSync("a chart");
 const digest = digestOf(archive);
@@ -21,12 +21,12 @@ async function setUp(respond: Respond, options: Partial<ChartCacheOptions> = {})
   const server = await startTestServer(respond);
   const client = createTestClient();
   const clock = createFakeClock(Date.now());
-  const newCache = () => createChartCache({ open: client.open, clock }, { dir, ...options });
+  const newCache = () => createChartCache({ fetch: client.fetch, clock }, { dir, ...options });
   return {
     dir,
     server,
     clock,
-    /** As another process would have it. */
+    /** The cache of another process. */
     newCache,
     cache: newCache(),
     files: () => readdir(dir),
@@ -68,7 +68,7 @@ describe("a pinned chart", () => {
     assert.equal(at.server.seen[0]?.headers.authorization, `Basic ${btoa("me:pw")}`);
   });
 
-  it("is fetched once for all who want it at the same time", async () => {
+  it("is fetched once for all callers at the same time", async () => {
     await using at = await setUp(serve);
 
     const files = await Promise.all(
@@ -79,7 +79,7 @@ describe("a pinned chart", () => {
     assert.equal(at.server.seen.length, 1);
   });
 
-  it("comes from a registry as the blob that the pin names", async () => {
+  it("is fetched from a registry as the blob that the pin names", async () => {
     const chart = testChart("x");
     await using at = await setUp(registryOf({ "1.0.0": chart }));
     const repository = `oci://${at.server.host}/charts/x`;
@@ -100,7 +100,7 @@ describe("a pinned chart", () => {
     assert.deepEqual(at.server.paths(), [`/v2/charts/x/blobs/${layerDigest}`]);
   });
 
-  it("comes from where a registry keeps its blobs, without credentials for that place", async () => {
+  it("is fetched from the blob storage of a registry without credentials for that host", async () => {
     const chart = testChart("x");
     await using store = await startTestServer((_, response) => send(response, 200, chart.archive));
     await using at = await setUp(({ headers }, response) => {
@@ -138,18 +138,18 @@ describe("a pinned chart", () => {
     assert.equal(other.seen[0]?.headers.authorization, undefined);
   });
 
-  it("without a digest is remembered by its address, and only there", async () => {
+  it("without a digest is cached by its address, in this process only", async () => {
     const contents = [archive, gzipSync("another chart")];
     await using at = await setUp((_, response) => send(response, 200, contents.shift() ?? ""));
     const pin: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
 
     const first = await at.cache.fetch(pin, accessAt(at.server));
     const second = await at.cache.fetch(pin, accessAt(at.server));
-    const anew = await at.newCache().fetch(pin, accessAt(at.server));
+    const restarted = await at.newCache().fetch(pin, accessAt(at.server));
 
     assert.equal(first.digest, digest);
     assert.deepEqual(second, first);
-    assert.notEqual(anew.digest, digest);
+    assert.notEqual(restarted.digest, digest);
     assert.equal(at.server.seen.length, 2);
   });
 
@@ -167,7 +167,7 @@ describe("a pinned chart", () => {
   });
 });
 
-describe("a chart that is not what it has to be", () => {
+describe("a chart that does not match its pin", () => {
   const big = gzipSync(
     Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at * 7919) % 251)),
   );
@@ -182,7 +182,7 @@ describe("a chart that is not what it has to be", () => {
       (_, r) => send(r, 200, gzipSync("other")),
       "CHART_DIGEST_MISMATCH",
       new RegExp(
-        `x.tgz: what came is sha256:[0-9a-f]{64} \\(.* bytes\\), but the index of the repository says ${digest}; it was not kept`,
+        `x.tgz: chart digest mismatch: downloaded sha256:[0-9a-f]{64}, index.yaml says ${digest}; fix the index or publish the chart again$`,
       ),
     ],
     [
@@ -195,14 +195,14 @@ describe("a chart that is not what it has to be", () => {
       "ends too early",
       (_, r) => void r.writeHead(200, { "content-length": "100" }).write("x", () => r.destroy()),
       "CHART_DOWNLOAD",
-      /the connection was closed before the answer was complete/,
+      /the connection was closed before the response was complete/,
     ],
     ["is gone", (_, r) => send(r, 404), "CHART_DOWNLOAD", /GET http:.*x.tgz: 404 Not Found/],
     [
       "may not be read",
       (_, r) => send(r, 403, "pw is no good"),
       "REGISTRY_UNAUTHORIZED",
-      /403 Forbidden \(\*\*\* is no good\); the credentials of the secret do not allow this/,
+      /403 Forbidden \(\*\*\* is no good\); the credentials of the Secret do not permit this/,
     ],
   ];
   for (const [name, respond, code, message] of cases) {
@@ -219,21 +219,21 @@ describe("a chart that is not what it has to be", () => {
     });
   }
 
-  it("because it is a web page is refused, with or without a digest", async () => {
+  it("because it is a web page is rejected, with or without a digest", async () => {
     await using at = await setUp((_, response) => send(response, 200, "<html>log in</html>"));
     const bare: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
 
     for (const pin of [pinAt(at.server), bare]) {
       await assert.rejects(at.cache.fetch(pin, accessAt(at.server)), {
         code: "CHART_DOWNLOAD",
-        message: /not a packed chart/,
+        message: /the response is not a packaged chart \(\.tgz\), 19 bytes$/,
       });
     }
 
     assert.deepEqual(await at.files(), []);
   });
 
-  it("because a registry sends more than the pin says is not read to its end", async () => {
+  it("because a registry sends more bytes than the pin says is not read to its end", async () => {
     const chart = testChart("x");
     await using at = await setUp((_, response) =>
       send(response, 200, Buffer.concat([chart.archive, Buffer.alloc(1000)])),
@@ -252,28 +252,28 @@ describe("a chart that is not what it has to be", () => {
 
     await assert.rejects(at.cache.fetch(pin, accessTo({ kind: "oci", repository })), {
       code: "CHART_DIGEST_MISMATCH",
-      message: /but more came/,
+      message: /chart size mismatch: downloaded more than the \d+ bytes that the manifest says$/,
     });
     assert.deepEqual(await at.files(), []);
   });
 });
 
 describe("the cache of charts", () => {
-  it("says in one sentence when it cannot be written", async () => {
+  it("reports that it cannot be written", async () => {
     await using at = await setUp(serve);
     await writeFile(join(at.dir, "file"), "");
     const blocked = createChartCache(
-      { open: () => assert.fail("asked the network") },
+      { fetch: () => assert.fail("a request was sent") },
       { dir: join(at.dir, "file", "cache") },
     );
 
     await assert.rejects(blocked.fetch(pinAt(at.server), accessAt(at.server)), {
       code: "CHART_CACHE",
-      message: `chart 1.0.0 at ${at.server.origin}/x.tgz could not be kept: the cache cannot be written (ENOTDIR)`,
+      message: `cache chart 1.0.0 at ${at.server.origin}/x.tgz: cannot write to the cache (ENOTDIR)`,
     });
   });
 
-  it("forgets what was not used for longest, but nothing that was used a moment ago", async () => {
+  it("evicts the least recently used chart, but none that was used a moment ago", async () => {
     const contents = new Map(["a", "b", "c"].map((name) => [name, gzipSync(name.repeat(10))]));
     const size = contents.get("a")?.length ?? 0;
     await using at = await setUp(
@@ -307,7 +307,7 @@ describe("the cache of charts", () => {
     assert.equal(left.length, 2);
   });
 
-  it("tidies up what a killed process left half-done", async () => {
+  it("removes the partial files of a killed process", async () => {
     await using at = await setUp(serve);
     await writeFile(join(at.dir, "part-old"), "x");
     await writeFile(join(at.dir, "part-new"), "x");

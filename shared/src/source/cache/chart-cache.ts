@@ -1,23 +1,23 @@
 /**
- * Charts on disk by the digest of their archive. A chart that is there costs no request; one that is fetched by many
- * at once is fetched once; what does not match its pin is never kept. What was not used for longest goes first when
- * the cache grows too large, but never what was handed out a moment ago.
+ * A cache of charts on disk, by the digest of their archive. Callers of one chart share a download, and an archive that does
+ * not match its pin is never stored. When the cache is full the least recently used charts are evicted, but none that was
+ * used within the last minutes.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { createLruCache } from "../../cache/lru-cache.ts";
 import { createSingleFlight } from "../../concurrency/single-flight.ts";
 import { messageOf } from "../../errors/app-error.ts";
 import { type Log, silentLog } from "../../log/log.ts";
 import { type Clock, systemClock } from "../../time/clock.ts";
 import { accessKey, type RepositoryAccess } from "../access.ts";
-import type { OpenChart } from "../transport/download.ts";
-import { type ChartFile, digestOfFile, diskFailure, writeChartFile } from "./chart-file.ts";
 import { archiveDigest, type Pin } from "../pin.ts";
-import { createLruCache } from "../../cache/lru-cache.ts";
+import type { FetchArchive } from "../source.ts";
+import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
 
 export interface ChartCache {
-  /** The archive of a pin. The file stays for at least some minutes. */
+  /** The archive of a pin. The file is kept for at least some minutes. */
   fetch(
     pin: Pin,
     access: RepositoryAccess,
@@ -26,7 +26,7 @@ export interface ChartCache {
 }
 
 export interface ChartCacheDeps {
-  readonly open: OpenChart;
+  readonly fetch: FetchArchive;
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -36,7 +36,7 @@ export interface ChartCacheOptions {
   readonly maxBytes?: number;
   readonly maxChartBytes?: number;
   readonly downloadTimeoutMs?: number;
-  /** Used so recently, a chart is not evicted: somebody may be about to open it. */
+  /** A chart that was used within this time is not evicted: a caller may be about to open it. */
   readonly keepUsedMs?: number;
 }
 
@@ -55,14 +55,14 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   const { now } = deps.clock ?? systemClock;
   const log = deps.log ?? silentLog();
   const fetches = createSingleFlight<ChartFile>();
-  /** Files whose bytes this process has seen, with their size. */
+  /** The size of files whose digest this process has verified, by digest. */
   const verified = new Map<string, number>();
-  /** What addresses without a digest led to. */
+  /** The digests that were downloaded from addresses without a digest. */
   const digests = createLruCache<string>(1000);
 
   const pathOf = (digest: string): string => join(dir, `${digest.replace(":", "-")}.tgz`);
 
-  /** The file of a digest, if it is there and what it has to be. */
+  /** The file of a digest, unless it is missing or damaged. */
   async function find(digest: string): Promise<ChartFile | undefined> {
     const path = pathOf(digest);
     const found = await stat(path).catch(() => undefined);
@@ -70,7 +70,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
     if (verified.get(digest) !== found.size) {
       if ((await digestOfFile(path)) !== digest) {
         verified.delete(digest);
-        log.warn({ digest }, "cached chart is damaged and is fetched again");
+        log.warn({ digest }, "cached chart is damaged; downloading it again");
         await rm(path, { force: true });
         return undefined;
       }
@@ -82,9 +82,9 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
 
   async function touch(path: string): Promise<void> {
     const used = new Date(now());
-    // Only the order of eviction depends on it.
+    // Only the order of eviction depends on this time.
     await utimes(path, used, used).catch((thrown: unknown) =>
-      log.debug({ err: messageOf(thrown) }, "time of use not noted"),
+      log.debug({ err: messageOf(thrown) }, "access time of the cached chart not updated"),
     );
   }
 
@@ -94,15 +94,21 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
     signal: AbortSignal,
   ): Promise<ChartFile> {
     await mkdir(dir, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
-      throw diskFailure(thrown, pin);
+      throw diskError(thrown, pin);
     });
-    const answer = await deps.open(pin, access, { timeoutMs: downloadTimeoutMs, signal });
     const partPath = join(dir, `part-${randomUUID()}`);
-    const file = await writeChartFile(answer, pin, { partPath, pathOf, maxBytes: maxChartBytes });
+    const file = await writeChartFile(pin, { partPath, pathOf }, (write) =>
+      deps.fetch(pin, write, {
+        access,
+        signal,
+        timeoutMs: downloadTimeoutMs,
+        maxBytes: maxChartBytes,
+      }),
+    );
     verified.set(file.digest, file.sizeBytes);
     await touch(file.path);
     await evict().catch((thrown: unknown) =>
-      log.warn({ err: messageOf(thrown) }, "chart cache could not be tidied"),
+      log.warn({ err: messageOf(thrown) }, "chart cache could not evict"),
     );
     return file;
   }
@@ -128,9 +134,9 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   return {
     async fetch(pin, access, { signal } = {}) {
       const address = pin.kind === "oci" ? pin.layerDigest : `${accessKey(access)} ${pin.url}`;
-      const told = archiveDigest(pin);
-      const digest = told ?? digests.get(address);
-      // With the access, so that nobody's download fails for the credentials of somebody else.
+      const pinned = archiveDigest(pin);
+      const digest = pinned ?? digests.get(address);
+      // With the access, so that a download never fails because of the credentials of another caller.
       const key = `${digest ?? ""} ${accessKey(access)} ${address}`;
       const file = await fetches.run(
         key,
@@ -139,7 +145,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
           (await download(pin, access, shared)),
         signal,
       );
-      if (told === undefined) digests.set(address, file.digest);
+      if (pinned === undefined) digests.set(address, file.digest);
       return file;
     },
   };

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { it } from "vitest";
 import { accessTo } from "../access.ts";
-import { writeChartFile } from "./chart-file.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { send, startTestServer } from "../testing/test-server.ts";
+import { writeChartFile } from "./chart-file.ts";
 
-it("a full disk gives one clear sentence and leaves nothing", async (test) => {
+it("a full disk is reported, and no file is left", async (test) => {
   const hasFullDevice = await access("/dev/full").then(
     () => true,
     () => false,
@@ -26,12 +26,13 @@ it("a full disk gives one clear sentence and leaves nothing", async (test) => {
   // A link, because what is left of a failed download is removed.
   await symlink("/dev/full", partPath);
 
-  const answer = await client.open(pin, accessTo(pin), { timeoutMs: 10_000 });
   await assert.rejects(
-    writeChartFile(answer, pin, { partPath, pathOf: () => join(dir, "x.tgz"), maxBytes: 1000 }),
+    writeChartFile(pin, { partPath, pathOf: () => join(dir, "x.tgz") }, (write) =>
+      client.fetch(pin, write, { access: accessTo(pin), timeoutMs: 10_000, maxBytes: 1000 }),
+    ),
     {
       code: "CHART_CACHE",
-      message: `chart ${server.origin}/x.tgz could not be kept: the disk is full`,
+      message: `cache chart ${server.origin}/x.tgz: the disk is full`,
     },
   );
 

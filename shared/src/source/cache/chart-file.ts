@@ -1,148 +1,72 @@
-/** Writes an archive to disk while it arrives, and lets it have its name only when it is what it has to be. */
+/** Archives on disk: written to a temporary file while they arrive, and renamed to their digest once they are complete. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { AppError } from "../../errors/app-error.ts";
-import { describeBytes } from "../transport/body.ts";
 import { chartErrors } from "../errors.ts";
-import type { Exchange } from "../transport/exchange.ts";
-import { archiveDigest, describePin, type Pin } from "../pin.ts";
+import { describePin, type Pin } from "../pin.ts";
+import type { FetchedArchive, WriteChunk } from "../source.ts";
 
-export interface ChartFile {
+export interface ChartFile extends FetchedArchive {
   readonly path: string;
-  /** Of the archive, `sha256:` and hex. */
-  readonly digest: string;
-  readonly sizeBytes: number;
 }
 
 export interface ChartFileTarget {
-  /** Where the bytes are while they arrive. */
+  /** The temporary file. */
   readonly partPath: string;
-  /** Where they belong once their digest is known. */
+  /** The final path of a digest. */
   readonly pathOf: (digest: string) => string;
-  readonly maxBytes: number;
 }
 
-const gzipMagic = [0x1f, 0x8b];
-
-/** The archive of `pin` from `answer`, whole and checked; after a failure nothing of it is left. */
+/** Writes what `fetch` passes on. After a failure, of the disk or of `fetch`, no file is left. */
 export async function writeChartFile(
-  answer: Exchange,
   pin: Pin,
-  target: ChartFileTarget,
+  { partPath, pathOf }: ChartFileTarget,
+  fetch: (write: WriteChunk) => Promise<FetchedArchive>,
 ): Promise<ChartFile> {
+  const onDisk = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((thrown: unknown) => {
+      throw diskError(thrown, pin);
+    });
   try {
-    const received = await receive(answer, pin, target);
-    const path = target.pathOf(received.digest);
-    await rename(target.partPath, path);
-    return { path, ...received };
+    const file = await onDisk(open(partPath, "w", 0o600));
+    let fetched: FetchedArchive;
+    try {
+      fetched = await fetch(async (chunk) => {
+        for (let at = 0; at < chunk.length; )
+          at += (await onDisk(file.write(chunk, at))).bytesWritten;
+      });
+    } finally {
+      await onDisk(file.close());
+    }
+    const path = pathOf(fetched.digest);
+    await onDisk(rename(partPath, path));
+    return { path, ...fetched };
   } catch (thrown) {
-    answer.body.destroy();
-    await rm(target.partPath, { force: true });
-    throw isDiskFailure(thrown) ? diskFailure(thrown, pin) : answer.broken(thrown);
+    await rm(partPath, { force: true });
+    throw thrown;
   }
 }
 
-/** The digest of a file; undefined when it is not there or cannot be read. */
+/** The digest of a file; undefined when it does not exist or cannot be read. */
 export async function digestOfFile(path: string): Promise<string | undefined> {
   const hash = createHash("sha256");
   try {
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
   } catch {
-    // Whatever keeps it from being read, it has to be fetched again; writing it anew says what is wrong.
+    // The chart is downloaded again; when the disk is the reason, writing it reports that.
     return undefined;
   }
   return `sha256:${hash.digest("hex")}`;
 }
 
-/** A failure of the disk as one sentence; what the network says is not one. */
-export function diskFailure(thrown: unknown, pin: Pin): AppError {
-  const code = codeOf(thrown);
+export function diskError(thrown: unknown, pin: Pin): AppError {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown";
   const why =
     code === "ENOSPC" || code === "EDQUOT"
       ? "the disk is full"
-      : `the cache cannot be written (${code ?? "unknown"})`;
-  return new AppError(
-    chartErrors.CHART_CACHE,
-    `chart ${describePin(pin)} could not be kept: ${why}`,
-    { cause: thrown },
-  );
-}
-
-async function receive(answer: Exchange, pin: Pin, target: ChartFileTarget) {
-  const expected = archiveDigest(pin);
-  const limit =
-    pin.kind === "oci" ? Math.min(pin.layerSizeBytes, target.maxBytes) : target.maxBytes;
-  const hash = createHash("sha256");
-  let sizeBytes = 0;
-  let head: readonly number[] = [];
-
-  const file = await open(target.partPath, "w", 0o600);
-  try {
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > limit) throw tooLong(answer, pin, limit);
-      if (head.length < 2) head = [...head, ...chunk.subarray(0, 2)].slice(0, 2);
-      hash.update(chunk);
-      await writeAll(file, chunk);
-    }
-  } finally {
-    await file.close();
-  }
-
-  const digest = `sha256:${hash.digest("hex")}`;
-  // First, because the page of a login or a proxy is not a chart that was published again.
-  if (!gzipMagic.every((byte, at) => head[at] === byte)) {
-    throw new AppError(
-      chartErrors.CHART_DOWNLOAD,
-      `${answer.asked}: what came is not a packed chart (.tgz), ${describeBytes(sizeBytes)}; it was not kept`,
-    );
-  }
-  if (expected !== undefined && digest !== expected) {
-    throw new AppError(
-      chartErrors.CHART_DIGEST_MISMATCH,
-      `${answer.asked}: what came is ${digest} (${describeBytes(sizeBytes)}), but ${toldBy(pin)} says ${expected}; it was not kept${remedy(pin)}`,
-    );
-  }
-  return { digest, sizeBytes };
-}
-
-/** Who said which digest the archive has. */
-function toldBy(pin: Pin): string {
-  return pin.kind === "oci" ? "the manifest" : "the index of the repository";
-}
-
-function remedy(pin: Pin): string {
-  return pin.kind === "oci" ? "" : ": correct the index, or publish the chart anew";
-}
-
-function tooLong(answer: Exchange, pin: Pin, limit: number): AppError {
-  if (pin.kind === "oci" && limit === pin.layerSizeBytes) {
-    return new AppError(
-      chartErrors.CHART_DIGEST_MISMATCH,
-      `${answer.asked}: the chart has to have ${limit} bytes, but more came; it was not kept`,
-    );
-  }
-  return new AppError(
-    chartErrors.CHART_DOWNLOAD,
-    `${answer.asked}: the chart is larger than ${describeBytes(limit)}`,
-  );
-}
-
-async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
-}
-
-/** Told apart by the system call: those of files are not those of sockets, but for `write`. */
-function isDiskFailure(thrown: unknown): boolean {
-  if (!(thrown instanceof Error) || !("syscall" in thrown)) return false;
-  if (thrown.syscall === "write")
-    return ["ENOSPC", "EDQUOT", "EIO", "EFBIG"].includes(codeOf(thrown) ?? "");
-  return ["open", "close", "rename", "mkdir"].includes(String(thrown.syscall));
-}
-
-function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string"
-    ? thrown.code
-    : undefined;
+      : `cannot write to the cache (${code})`;
+  return new AppError(chartErrors.CHART_CACHE, `cache chart ${describePin(pin)}: ${why}`, {
+    cause: thrown,
+  });
 }

@@ -1,4 +1,4 @@
-/** Whatever a repository answers, the error says what was asked of whom and what came back, and others go on. */
+/** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
@@ -9,14 +9,14 @@ import { createTestClient } from "../testing/test-client.ts";
 import { registryOf, testChart } from "../testing/test-registry.ts";
 import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
 
-/** Longer than anything that is answered here takes, and short enough to wait for. */
-const patience = { silenceTimeoutMs: 400, indexTimeoutMs: 5_000 };
+/** Timeouts longer than any good response takes, and short enough for a test. */
+const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
 
 interface Asked {
   readonly what: string;
   readonly source: (server: TestServer) => SourceLocation;
   readonly wanted: string;
-  /** What is asked when the bad answer comes. */
+  /** The request that gets the bad response. */
   readonly path: RegExp;
   /** The code of a failure that has none of its own. */
   readonly code: string;
@@ -67,7 +67,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "401",
     respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
     code: "REGISTRY_UNAUTHORIZED",
-    says: /^401 Unauthorized; no credentials are set: helmSecretName has to name a secret that has some for this host$/,
+    says: /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
   },
   {
     name: "403",
@@ -79,7 +79,7 @@ const badAnswers: readonly BadAnswer[] = [
     name: "429 with Retry-After in seconds",
     respond: (_, response) => send(response, 429, "", { "retry-after": "90" }),
     code: "REGISTRY_RATE_LIMITED",
-    says: /^429 Too Many Requests; it asks to come back in 90 s$/,
+    says: /^429 Too Many Requests; the server asks to retry in 90 s$/,
     retryAfterMs: 90_000,
   },
   {
@@ -96,7 +96,7 @@ const badAnswers: readonly BadAnswer[] = [
   {
     name: "503 with Retry-After",
     respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
-    says: /^503 Service Unavailable \(down\); it asks to come back in 7 s$/,
+    says: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
     retryAfterMs: 7_000,
   },
   {
@@ -108,29 +108,29 @@ const badAnswers: readonly BadAnswer[] = [
     name: "nothing: it hangs up",
     respond: (_, response) => void response.destroy(),
     isBelow: true,
-    says: /^the connection was closed before the answer was complete$/,
+    says: /^the connection was closed before the response was complete$/,
   },
   {
     name: "nothing: it stays silent",
     respond: () => undefined,
     isBelow: true,
-    says: /^connected, but no answer came$/,
+    says: /^the server accepted the connection, but did not respond$/,
   },
   {
-    name: "half an answer, and hangs up",
+    name: "half an response, and hangs up",
     respond: (_, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write('{"tags": [', () => response.destroy());
     },
     isBelow: true,
-    says: /^the connection was closed before the answer was complete$/,
+    says: /^the connection was closed before the response was complete$/,
   },
   {
-    name: "half an answer, and stays silent",
+    name: "half an response, and stays silent",
     respond: (_, response) =>
       void response.writeHead(200, { "content-length": "1000" }).write('{"tags": ['),
     isBelow: true,
-    says: /^the answer stopped in the middle$/,
+    says: /^the response stopped before its end$/,
   },
   {
     name: "a redirect in a circle",
@@ -143,7 +143,7 @@ const badAnswers: readonly BadAnswer[] = [
 describe("a good repository beside a bad one", { concurrent: true }, () => {
   for (const { what, source, wanted, path, ...codes } of repositories) {
     for (const bad of badAnswers) {
-      it(`is resolved, and the bad one is told, when ${what} is answered with ${bad.name}`, async () => {
+      it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {
         await using broken = await startTestServer(bad.respond);
         await using good = await startTestServer((request, response) =>
           request.path === "/index.yaml"
@@ -162,10 +162,10 @@ describe("a good repository beside a bad one", { concurrent: true }, () => {
         assert.equal(failed.status, "rejected");
         const error: unknown = failed.reason;
         assert.ok(error instanceof RepositoryError);
-        const [, address = "", said = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
+        const [, address = "", reason = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
         assert.ok(address.startsWith(broken.origin), error.message);
         assert.match(address, path);
-        assert.match(said, bad.says);
+        assert.match(reason, bad.says);
         assert.equal(
           error.code,
           bad.code ?? (bad.isBelow === true ? codes.unreachable : codes.code),
@@ -193,7 +193,7 @@ describe("a list of 10,000 tags in pages", () => {
   };
   const manifests = registryOf({ "1.0.9999": testChart("last") });
 
-  it("is read to its end, where the newest is", async () => {
+  it("is read to its end, where the newest tag is", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.includes("/tags/") ? page(request, response) : manifests(request, response),
     );
@@ -206,7 +206,7 @@ describe("a list of 10,000 tags in pages", () => {
     assert.equal(server.seen.length, tags.length / pageSize + 1);
   });
 
-  it("is not taken for whole when one page is missing: an older version would be chosen", async () => {
+  it("is not complete when one page is missing, because an older version would be selected", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.endsWith("last=5000") ? send(response, 500) : page(request, response),
     );
@@ -231,18 +231,18 @@ describe("an index with broken entries", () => {
     "-",
   ];
 
-  it("gives the good one, and names the broken ones", async () => {
+  it("resolves the valid one, and reports the others", async () => {
     const text = `apiVersion: v1\nentries:\n  broken: 17\n  web:\n  ${entries.join("\n  ")}\n  nothing:\n`;
     await using server = await startTestServer((_, response) => send(response, 200, text));
     await using client = createTestClient();
     const source = { kind: "http", repository: server.origin, chart: "web" } as const;
 
     const { pin } = await client.resolve(source, "", accessTo(source));
-    const { problems } = await client.listChartVersions(source, accessTo(source));
+    const listing = await client.list(source, accessTo(source));
 
     assert.equal(pin.kind === "http" && pin.version, "1.2.3");
     assert.deepEqual(
-      problems.map((problem) => problem.replace(/ of web.*/, "")),
+      listing?.problems.map((problem) => problem.replace(/ of web.*/, "")),
       ["entry 2", "entry 3", "entry 4", "entry 5", "entry 6", "entry 7"],
     );
     await assert.rejects(client.resolve({ ...source, chart: "broken" }, "", accessTo(source)), {

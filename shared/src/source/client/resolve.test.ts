@@ -1,9 +1,9 @@
-/** Every form of source and version that a HelmOp can have, and what it comes to. */
+/** Every kind of source and form of version that a HelmOp can have, and the pin that it resolves to. */
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
-import type { Pin } from "../pin.ts";
 import { type ChartReference, classifySource } from "../location.ts";
+import type { Pin } from "../pin.ts";
 import { indexText } from "../testing/index-text.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { registryOf, testChart } from "../testing/test-registry.ts";
@@ -16,7 +16,7 @@ const registry = registryOf({
   latest: testChart("latest"),
 });
 
-/** One server that is a repository of both kinds. */
+/** One server that is a repository and a registry. */
 function startBoth(): Promise<TestServer> {
   return startTestServer((request, response) =>
     request.path === "/index.yaml" ? send(response, 200, index) : registry(request, response),
@@ -55,14 +55,14 @@ const versions: readonly (readonly [form: string, wanted: string, version: strin
   ["a constraint that names a prerelease", ">=2.0.0-0", "2.0.0-rc.1"],
   ["a constraint that a prerelease alone would satisfy", "^2", "CHART_VERSION_NOT_FOUND"],
   ["a version that is not there", "9.9.9", "CHART_VERSION_NOT_FOUND"],
-  ["what is no constraint", "newest", "VERSION_CONSTRAINT_INVALID"],
+  ["an invalid constraint", "newest", "VERSION_CONSTRAINT_INVALID"],
   ["spaces alone", " ", "VERSION_CONSTRAINT_INVALID"],
 ];
 
 describe("a version", () => {
   for (const [form, wanted, version] of versions) {
     for (const kind of ["an index", "a registry"] as const) {
-      it(`of ${kind} asked for by ${form} (${JSON.stringify(wanted)}) is ${version}`, async () => {
+      it(`of ${kind} requested by ${form} (${JSON.stringify(wanted)}) is ${version}`, async () => {
         await using server = await startBoth();
         const from =
           kind === "an index"
@@ -87,7 +87,7 @@ describe("a version", () => {
 });
 
 describe("an archive at an address", () => {
-  it("is its own pin, and nobody is asked", async () => {
+  it("is its own pin, without a request", async () => {
     await using server = await startBoth();
     const url = `${server.origin}/web-1.0.0.tgz`;
 
@@ -101,18 +101,18 @@ describe("an index that points elsewhere", () => {
     ["another host", "https://cdn.example.com/web.tgz", "https://cdn.example.com/web.tgz"],
     ["another path of its own host", "/files/web.tgz", "/files/web.tgz"],
     [
-      "no place that a chart can be at",
+      "an address that is not HTTP",
       "file:///etc/passwd",
-      /is at file:\/\/\/etc\/passwd, which is not https/,
+      /is at file:\/\/\/etc\/passwd, want https/,
     ],
     [
       "a registry without a tag",
       "oci://r.example.com/web",
-      /which is not https:\/\/, http:\/\/ or oci:\/\/HOST\/PATH:TAG/,
+      /want https:\/\/, http:\/\/ or oci:\/\/HOST\/PATH:TAG/,
     ],
   ];
   for (const [name, url, pinned] of elsewhere) {
-    it(`at ${name} is ${typeof pinned === "string" ? "pinned there" : "refused"}`, async () => {
+    it(`at ${name} is ${typeof pinned === "string" ? "pinned there" : "rejected"}`, async () => {
       await using server = await startTestServer((_, response) =>
         send(response, 200, indexText({ web: [{ version: "1.0.0", url }] })),
       );

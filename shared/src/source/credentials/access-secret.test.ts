@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { AppError } from "../../errors/app-error.ts";
 import type { AccessSettings } from "../access.ts";
-import { type AccessSecretOptions, accessSettingsFromSecret } from "./access-secret.ts";
 import type { SourceLocation } from "../location.ts";
+import { type AccessSecretOptions, accessSettingsFromSecret } from "./access-secret.ts";
 
-const http: SourceLocation = { kind: "http", repository: "https://charts.example.com/a", chart: "x" };
+const http: SourceLocation = {
+  kind: "http",
+  repository: "https://charts.example.com/a",
+  chart: "x",
+};
 const oci: SourceLocation = { kind: "oci", repository: "oci://registry.example.com/team/x" };
 const hub: SourceLocation = { kind: "oci", repository: "oci://docker.io/library/x" };
 const tarball: SourceLocation = { kind: "tarball", url: "https://files.example.com/x.tgz" };
@@ -25,15 +29,15 @@ function read(texts: Texts | undefined, options: Partial<AccessSecretOptions> = 
 const docker = (auths: unknown): Texts => ({ ".dockerconfigjson": JSON.stringify({ auths }) });
 const auth = Buffer.from(`me:${planted}`).toString("base64");
 
-describe("a repository's secret", () => {
+describe("the Secret of a repository", () => {
   const cases: readonly (readonly [
     string,
     Texts | undefined,
     Partial<AccessSecretOptions>,
     AccessSettings,
   ])[] = [
-    ["none at all", undefined, {}, {}],
-    ["an empty one", {}, {}, {}],
+    ["no settings for no Secret", undefined, {}, {}],
+    ["no settings for an empty Secret", {}, {}, {}],
     [
       "all of Fleet's keys",
       { ...basic, cacerts: pem, insecureSkipVerify: "true", basicHTTP: "T", other: "x" },
@@ -41,21 +45,21 @@ describe("a repository's secret", () => {
       { ...basic, caPem: pem, insecureSkipVerify: true, plainHttp: true },
     ],
     [
-      "a switch that the HelmOp turns off",
+      "a flag that the HelmOp overrides with false",
       { insecureSkipVerify: "true" },
       { insecureSkipVerify: false },
       {},
     ],
     [
-      "a switch that the HelmOp turns on",
+      "a flag that the HelmOp overrides with true",
       {},
       { insecureSkipVerify: true },
       { insecureSkipVerify: true },
     ],
-    ["a switch that is no switch", { insecureSkipVerify: "nonsense", basicHTTP: "no" }, {}, {}],
-    ["the hub's authorities where it has none", basic, { caBundle: pem }, { ...basic, caPem: pem }],
+    ["an invalid flag as false", { insecureSkipVerify: "nonsense", basicHTTP: "no" }, {}, {}],
+    ["the hub's authorities when it has none", basic, { caBundle: pem }, { ...basic, caPem: pem }],
     [
-      "its own authorities before the hub's",
+      "its own authorities instead of the hub's",
       { cacerts: `${pem}own` },
       { caBundle: pem },
       { caPem: `${pem}own` },
@@ -75,7 +79,7 @@ describe("a repository's secret", () => {
       basic,
     ],
     [
-      "docker's identity token, whatever stands beside it",
+      "docker's identity token before other credentials",
       docker({ "registry.example.com": { ...basic, identitytoken: "id" } }),
       { source: oci },
       { identityToken: "id" },
@@ -87,32 +91,32 @@ describe("a repository's secret", () => {
       { bearerToken: "tok" },
     ],
     [
-      "nothing of docker's for other hosts",
+      "nothing from docker's entries for other hosts",
       docker({ "registry.example.com:5000": { auth }, "example.com": { auth }, "*.com": { auth } }),
       { source: oci },
       {},
     ],
     [
-      "docker's old address of its own hub",
+      "docker's old address of Docker Hub",
       docker({ "https://index.docker.io/v1/": { auth } }),
       { source: hub },
       basic,
     ],
     ["docker's hosts with a star", docker({ "*.example.com": { auth } }), { source: oci }, basic],
     [
-      "docker's hosts with a star in a part of the name",
+      "docker's hosts with a star within a label",
       docker({ "r*i*y.exam*.com": { auth } }),
       { source: oci },
       basic,
     ],
     [
-      "nothing of docker's for a host that a star does not stand for",
+      "nothing from a pattern that does not match the host",
       docker({ "registry*registry.example.com": { auth }, "r*z*y.example.com": { auth } }),
       { source: oci },
       {},
     ],
     [
-      "docker's host by its own name rather than by a star, in whatever order",
+      "docker's exact host before a pattern, in any order",
       docker({ "*.example.com": { registrytoken: "any" }, "registry.example.com": { auth } }),
       { source: oci },
       basic,
@@ -144,18 +148,18 @@ describe("a repository's secret", () => {
     test(`gives ${what}`, () => assert.deepEqual(read(texts, options), settings));
   }
 
-  const refused: readonly (readonly [Texts, string])[] = [
+  const rejected: readonly (readonly [Texts, string])[] = [
     [{ username: planted }, "username is set in the secret, but password isn't"],
     [{ password: planted, username: "" }, "password is set in the secret, but username isn't"],
     [{ "tls.crt": planted }, "tls.crt is set in the secret, but tls.key isn't"],
     [{ "tls.key": planted }, "tls.key is set in the secret, but tls.crt isn't"],
     [
       { cacerts: planted },
-      "cacerts of the secret holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
+      "cacerts of the secret has no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
     ],
     [
       { "ca.crt": planted },
-      "ca.crt of the secret holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
+      "ca.crt of the secret has no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
     ],
     [
       { ...basic, bearerToken: planted },
@@ -175,13 +179,13 @@ describe("a repository's secret", () => {
       "the entry for charts.example.com in .dockerconfigjson of the secret has neither auth, nor username and password, nor a token",
     ],
   ];
-  for (const [texts, message] of refused) {
-    test(`is refused: ${message}`, () => {
-      const answer = read(texts);
+  for (const [texts, message] of rejected) {
+    test(`is rejected: ${message}`, () => {
+      const response = read(texts);
 
-      assert.ok(answer instanceof AppError);
-      assert.equal(answer.code, "REPOSITORY_SECRET_INVALID");
-      assert.equal(answer.message, message);
+      assert.ok(response instanceof AppError);
+      assert.equal(response.code, "REPOSITORY_SECRET_INVALID");
+      assert.equal(response.message, message);
     });
   }
 });

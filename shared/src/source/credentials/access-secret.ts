@@ -1,28 +1,32 @@
 /**
- * The Secret that `helmSecretName` names, read into access settings: Fleet's keys, and what Fleet lacks (Docker's
- * configuration, client certificates, tokens).
+ * The access settings in the Secret that `helmSecretName` names: Fleet's keys, and keys that Fleet lacks (Docker's
+ * configuration, client certificates, tokens). Pure.
  */
 import { AppError } from "../../errors/app-error.ts";
-import type { ReferencedObjectData } from "../../referenced/referenced-object.ts";
 import type { AccessSettings } from "../access.ts";
-import { dockerCredentials } from "./docker-config.ts";
 import { chartErrors } from "../errors.ts";
 import type { SourceLocation } from "../location.ts";
+import { dockerCredentials } from "./docker-config.ts";
+
+/** The data of a Secret, in base64. */
+export interface SecretData {
+  readonly data?: Readonly<Record<string, string>> | undefined;
+}
 
 export interface AccessSecretOptions {
-  /** Docker's configuration has credentials by host. */
+  /** Selects the credentials of Docker's configuration, which has them by host. */
   readonly source: SourceLocation;
-  /** The HelmOp's own switch; where it is set it overrides the Secret's, as in Fleet. */
+  /** Of the HelmOp; overrides that of the Secret, as in Fleet. */
   readonly insecureSkipVerify?: boolean | undefined;
-  /** Authorities that are trusted where the Secret names none. */
+  /** Certificate authorities, used when the Secret has none. */
   readonly caBundle?: string | undefined;
 }
 
 const pemCertificate = "-----BEGIN CERTIFICATE-----";
 
-/** Without a Secret (undefined) there are no credentials. What is wrong with one is said without a word of its content. */
+/** Settings without credentials for `undefined`. Errors name keys and never have any of the content. */
 export function accessSettingsFromSecret(
-  secret: ReferencedObjectData | undefined,
+  secret: SecretData | undefined,
   { source, insecureSkipVerify, caBundle }: AccessSecretOptions,
 ): AccessSettings | AppError {
   const data = textsOf(secret);
@@ -34,7 +38,7 @@ export function accessSettingsFromSecret(
   const caKey = ["cacerts", "ca.crt"].find((key) => given(data[key]));
   const caPem = caKey === undefined ? caBundle : data[caKey];
   if (caKey !== undefined && caPem?.includes(pemCertificate) !== true)
-    return invalid(`${caKey} of the secret holds no certificate in PEM form (${pemCertificate})`);
+    return invalid(`${caKey} of the secret has no certificate in PEM form (${pemCertificate})`);
 
   return {
     ...credentials,
@@ -47,7 +51,7 @@ export function accessSettingsFromSecret(
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-function textsOf(secret: ReferencedObjectData | undefined): Texts {
+function textsOf(secret: SecretData | undefined): Texts {
   return Object.fromEntries(
     Object.entries(secret?.data ?? {}).map(([key, text]) => [
       key,
@@ -86,7 +90,7 @@ function given(text: string | undefined): text is string {
   return text !== undefined && text !== "";
 }
 
-/** What Go's strconv.ParseBool takes for true; everything else is false. */
+/** As Go's strconv.ParseBool; any other text is false. */
 function isTrue(text: string | undefined): boolean {
   return text !== undefined && ["1", "t", "T", "true", "TRUE", "True"].includes(text.trim());
 }

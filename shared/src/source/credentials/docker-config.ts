@@ -1,9 +1,9 @@
-/** Docker's configuration (`kubernetes.io/dockerconfigjson`): credentials by host, of which a source gets its own host's. Pure. */
+/** Docker's configuration (`kubernetes.io/dockerconfigjson`): selects the credentials for the host of a source. Pure. */
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import { type AccessSettings, registryHost } from "../access.ts";
 import { chartErrors } from "../errors.ts";
-import { type SourceLocation, parseOciName } from "../location.ts";
+import { parseOciName, type SourceLocation } from "../location.ts";
 
 const entrySchema = z.object({
   /** base64 of `username:password`. */
@@ -17,25 +17,28 @@ const configSchema = z.object({ auths: z.record(z.string(), entrySchema) });
 
 type Entry = z.infer<typeof entrySchema>;
 
-/** A host, and the part of it that an entry is for. */
-interface Place {
+/** The host and path that an entry is for. */
+interface Scope {
   readonly host: string;
   readonly path: string;
 }
 
-/** Nothing where the configuration has no entry for the source's host: it may be for others of the same HelmOp. */
-export function dockerCredentials(config: string, source: SourceLocation): AccessSettings | AppError {
+/** Empty when there is no entry for the host: the entries may be for other sources of the same HelmOp. */
+export function dockerCredentials(
+  config: string,
+  source: SourceLocation,
+): AccessSettings | AppError {
   const parsed = configSchema.safeParse(parseJson(config));
   if (!parsed.success)
     return invalid(".dockerconfigjson of the secret is not JSON with `auths` by host");
-  const wanted = placeOfSource(source);
+  const target = scopeOfSource(source);
   const [best] = Object.entries(parsed.data.auths)
-    .map(([key, entry]) => ({ key, entry, place: placeOfKey(key) }))
-    .filter(({ place }) => wanted !== undefined && covers(place, wanted))
+    .map(([key, entry]) => ({ key, entry, scope: scopeOfKey(key) }))
+    .filter(({ scope }) => target !== undefined && covers(scope, target))
     .toSorted(
-      (a, b) => b.place.path.length - a.place.path.length || stars(a.place) - stars(b.place),
+      (a, b) => b.scope.path.length - a.scope.path.length || stars(a.scope) - stars(b.scope),
     );
-  return best === undefined ? {} : credentialsOf(best.entry, best.place.host);
+  return best === undefined ? {} : credentialsOf(best.entry, best.scope.host);
 }
 
 function credentialsOf(entry: Entry, host: string): AccessSettings | AppError {
@@ -49,7 +52,7 @@ function credentialsOf(entry: Entry, host: string): AccessSettings | AppError {
       `the entry for ${host} in .dockerconfigjson of the secret has an auth that is not base64 of username:password`,
     );
   }
-  // As in Docker, `auth` wins over the two in plain text.
+  // As in Docker, `auth` takes precedence over `username` and `password`.
   const username = text === undefined ? givenUsername : text.slice(0, colon);
   const password = text === undefined ? givenPassword : text.slice(colon + 1);
   if (username && password) return { username, password };
@@ -58,7 +61,7 @@ function credentialsOf(entry: Entry, host: string): AccessSettings | AppError {
   );
 }
 
-function placeOfSource(source: SourceLocation): Place | undefined {
+function scopeOfSource(source: SourceLocation): Scope | undefined {
   if (source.kind === "oci") {
     const name = parseOciName(source.repository);
     return name && { host: registryHost(name.host), path: name.path };
@@ -68,7 +71,7 @@ function placeOfSource(source: SourceLocation): Place | undefined {
 }
 
 /** `host`, `host/path`, or an address as Docker used to write it: `https://index.docker.io/v1/`. */
-function placeOfKey(key: string): Place {
+function scopeOfKey(key: string): Scope {
   const [host = "", ...path] = key.replace(/^https?:\/\//i, "").split("/");
   const isOld = /^v[12]$/.test(path[0] ?? "");
   return {
@@ -77,19 +80,19 @@ function placeOfKey(key: string): Place {
   };
 }
 
-/** As the kubelet has it: a `*` stands for what is in one part of a host's name, and a path covers what is below it. */
-function covers(place: Place, wanted: Place): boolean {
-  const [parts, wantedParts] = [place.host.split("."), wanted.host.split(".")];
+/** As in the kubelet: `*` matches within one label of a host's name, and a path covers everything below it. */
+function covers(scope: Scope, target: Scope): boolean {
+  const [parts, targetParts] = [scope.host.split("."), target.host.split(".")];
   const isHost =
-    parts.length === wantedParts.length &&
-    parts.every((part, index) => fits(part, wantedParts[index] ?? ""));
+    parts.length === targetParts.length &&
+    parts.every((part, index) => fits(part, targetParts[index] ?? ""));
   return (
     isHost &&
-    (place.path === "" || wanted.path === place.path || wanted.path.startsWith(`${place.path}/`))
+    (scope.path === "" || target.path === scope.path || target.path.startsWith(`${scope.path}/`))
   );
 }
 
-/** No regular expression, which could be made to take for ever. */
+/** Without a regular expression, which could take exponential time. */
 function fits(pattern: string, text: string): boolean {
   const [start = "", ...rest] = pattern.split("*");
   const end = rest.pop();
@@ -104,12 +107,12 @@ function fits(pattern: string, text: string): boolean {
   return true;
 }
 
-/** A host by its own name is meant more than one by a pattern. */
-function stars({ host }: Place): number {
+/** A host without patterns takes precedence over one with patterns. */
+function stars({ host }: Scope): number {
   return host.split("*").length;
 }
 
-/** The failure is left out: it quotes the text. */
+/** Undefined for invalid JSON; the error is dropped, because it quotes the text. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

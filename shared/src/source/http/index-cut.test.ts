@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
+import { indexText } from "../testing/index-text.ts";
 import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { readChartEntries } from "./index-entry.ts";
-import { indexText } from "../testing/index-text.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The parts of the charts, of a text that arrives in pieces of this size; undefined when it is not cut. */
+/** The parts of the charts, when the text arrives in blocks of this size; undefined when it is not cut. */
 function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | undefined {
   const whole = bytes(text);
   const charts = new Map<string, Uint8Array>();
@@ -22,13 +22,13 @@ function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | un
   for (; isPlain && added < whole.length; added += pieceBytes)
     isPlain = cutter.add(whole.subarray(added, added + pieceBytes));
   isPlain = isPlain && cutter.finish();
-  // Whatever came of it, nothing of the text is lost.
+  // In any case no byte of the text is lost.
   if (!isPlain) all.push(cutter.rest());
   assert.deepEqual(Buffer.concat(all), Buffer.from(whole.subarray(0, added)));
   return isPlain ? charts : undefined;
 }
 
-/** What each block says by itself; undefined when the text is not cut. */
+/** The entries of each part; undefined when the text is not cut. */
 function readCut(text: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
   const charts = cut(text);
   if (charts === undefined) return undefined;
@@ -42,7 +42,7 @@ function readCut(text: string): ReadonlyMap<string, readonly string[] | undefine
 const entry = (version: string): string => `- name: x\n    version: ${version}\n    urls: [x.tgz]`;
 
 describe("cutting an index", () => {
-  it("finds each chart's block", () => {
+  it("finds the lines of each chart", () => {
     const cut = readCut(indexText({ alpine: ["1.10", "1.9.0"], "b-2": ["0.1.0"] }));
 
     assert.deepEqual(
@@ -85,8 +85,7 @@ describe("cutting an index", () => {
     ],
   ];
   for (const [name, text] of plain) {
-    it(`is not disturbed by ${name}`, () =>
-      assert.deepEqual([...(readCut(text) ?? [])], [["x", ["1.0.0"]]]));
+    it(`supports ${name}`, () => assert.deepEqual([...(readCut(text) ?? [])], [["x", ["1.0.0"]]]));
   }
 
   const unusual: readonly (readonly [name: string, text: string])[] = [
@@ -111,7 +110,7 @@ describe("cutting an index", () => {
     it(`leaves ${name} to the full parse`, () => assert.equal(readCut(text), undefined));
   }
 
-  it("shows in the block when it was wrong", () => {
+  it("is detected in the part when it was wrong", () => {
     const alias = `apiVersion: v1\nentries:\n  y:\n  - &one {name: y, version: 1.0.0}\n  x:\n  - *one\n`;
     const inString = `apiVersion: v1\nentries:\n  y:\n  - name: y\n    description: "begins\n  x: and ends"\n    version: 1.0.0\n`;
 
@@ -120,7 +119,7 @@ describe("cutting an index", () => {
     assert.equal(readCut(inString)?.get("y"), undefined);
   });
 
-  it("gives what a full parse gives", () => {
+  it("has the result of a full parse", () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,9}$/);
     const version = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)).map((parts) => parts.join("."));
     const line = fc.record({

@@ -1,15 +1,15 @@
 /**
- * Cuts the text of an index.yaml into one part for each chart without parsing it, while it arrives: parsing a large
- * index takes a second, cutting it a few milliseconds, and only a few charts of it are ever asked for. Only the plain
- * shape that Helm itself writes is cut; at anything unusual this says so, and the whole is parsed.
+ * Cuts the text of an index.yaml into one part for each chart, without parsing it, while it arrives: parsing a large index takes
+ * a second, cutting it a few milliseconds, and only few of its charts are ever requested. Only the plain layout that Helm
+ * writes is cut; an index in any other layout is reported, and parsed as a whole. Pure.
  */
 
 export interface IndexCutter {
-  /** The next bytes. False once the text has turned out not to be of the plain shape. */
+  /** The next bytes. False once the text turns out not to have the plain layout. */
   add(bytes: Uint8Array): boolean;
-  /** The text has ended. False when it is not of the plain shape after all. */
+  /** The end of the text. False when it does not have the plain layout. */
   finish(): boolean;
-  /** What has been added and is in no part yet. */
+  /** The bytes that were added and are in no part yet. */
   rest(): Uint8Array;
 }
 
@@ -20,7 +20,7 @@ const TAB = 0x09;
 const HASH = 0x23;
 const DASH = 0x2d;
 const maxKeyBytes = 512;
-/** The part of one chart: what is open is held as it is, and copied with each piece that comes. */
+/** The limit of one chart's part: the open part is in memory, and copied with each block that is added. */
 const maxPartBytes = 32 * 1024 * 1024;
 
 const topLevelKey = /^([A-Za-z][\w-]*)[ ]*:(?:[ ]+(.*))?$/;
@@ -30,21 +30,21 @@ interface Line {
   readonly start: number;
   readonly end: number;
   readonly next: number;
-  /** Leading spaces; -1 for a line that holds nothing, a comment included. */
+  /** Leading spaces; -1 for an empty line or a comment. */
   readonly indent: number;
 }
 
 /**
- * `onPart` gets every byte once and in order: the lines of a chart, its name's line included, under that name, and what
- * is between charts without one.
+ * `onPart` receives every byte once and in order: the lines of a chart, including the line of its name, with that name, and the
+ * lines between charts without one.
  */
 export function createIndexCutter(
   onPart: (name: string | undefined, bytes: Uint8Array) => void,
 ): IndexCutter {
   const text = new TextDecoder();
-  /** Begins where the open part does. */
+  /** Starts with the open part. */
   let bytes: Uint8Array = new Uint8Array(0);
-  let lookedAt = 0;
+  let scanned = 0;
   let partStart = 0;
   let open: string | undefined;
   let isPlain = true;
@@ -80,7 +80,7 @@ export function createIndexCutter(
     return true;
   }
 
-  /** False when it is not of the plain shape. */
+  /** False when it does not have the plain layout. */
   function takeLine(line: Line): boolean {
     if (line.indent === -1) return true;
     if (line.indent === 0) return takeTopLevelLine(line);
@@ -100,34 +100,34 @@ export function createIndexCutter(
     return true;
   }
 
-  /** Looks at all lines that are complete. */
-  function look(): boolean {
+  /** Scans all complete lines. */
+  function scan(): boolean {
     const end = bytes.lastIndexOf(LF) + 1;
-    if (end <= lookedAt) return true;
-    if (!hasPlainLineEnds(bytes.subarray(lookedAt, end))) return false;
-    if (!isBegun) lookedAt = startOf(bytes);
+    if (end <= scanned) return true;
+    if (!hasPlainLineEnds(bytes.subarray(scanned, end))) return false;
+    if (!isBegun) scanned = startOf(bytes);
     isBegun = true;
-    while (lookedAt < end) {
-      const line = lineAt(bytes, lookedAt);
+    while (scanned < end) {
+      const line = lineAt(bytes, scanned);
       if (line === undefined || !takeLine(line)) return false;
-      lookedAt = line.next;
+      scanned = line.next;
     }
     return true;
   }
 
   return {
     add(more) {
-      const held = bytes.subarray(partStart);
-      lookedAt -= partStart;
+      const unfinished = bytes.subarray(partStart);
+      scanned -= partStart;
       partStart = 0;
-      bytes = held.length === 0 ? more : Buffer.concat([held, more]);
-      isPlain = isPlain && look() && bytes.length - partStart <= maxPartBytes;
-      if (isPlain && open === undefined) closePart(lookedAt);
+      bytes = unfinished.length === 0 ? more : Buffer.concat([unfinished, more]);
+      isPlain = isPlain && scan() && bytes.length - partStart <= maxPartBytes;
+      if (isPlain && open === undefined) closePart(scanned);
       return isPlain;
     },
     finish() {
-      // A text that stops within a line was cut off; whether it is an index at all is then for the full parse to say.
-      if (!isPlain || lookedAt < bytes.length || !sawEntries || !sawApiVersion) return false;
+      // A text that stops within a line was truncated; the full parse reports it.
+      if (!isPlain || scanned < bytes.length || !sawEntries || !sawApiVersion) return false;
       closePart(bytes.length);
       return true;
     },
@@ -147,7 +147,7 @@ function lineAt(bytes: Uint8Array, start: number): Line | undefined {
   return { start, end, next, indent: first - start };
 }
 
-/** A carriage return alone would be a line end to YAML, and none to the loop above. */
+/** A single carriage return is a line end in YAML, but not in the scan above. */
 function hasPlainLineEnds(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) {
     if (bytes[at + 1] !== LF) return false;

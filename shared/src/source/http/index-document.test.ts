@@ -46,7 +46,7 @@ describe("an index", () => {
     });
   }
 
-  it("may call a chart like a part of JavaScript", () => {
+  it("may have charts with the names of JavaScript's own properties", () => {
     assert.deepEqual(
       versions(
         '{"apiVersion":"v1","entries":{"__proto__":[{"name":"p","version":"1.0.0"}]}}',
@@ -61,7 +61,7 @@ describe("an index", () => {
     assert.deepEqual(versions("apiVersion: v1\nentries: {}", "constructor"), []);
   });
 
-  const refused: readonly (readonly [name: string, text: string, message: RegExp])[] = [
+  const rejected: readonly (readonly [name: string, text: string, message: RegExp])[] = [
     ["a web page", "<!DOCTYPE html>\n<html><body>Log in: now</body></html>", /it is a web page/],
     ["nothing", "", /it is empty/],
     ["text", "hello", /it is a piece of text/],
@@ -77,7 +77,7 @@ describe("an index", () => {
       /^Error: it is not YAML: can not read an implicit mapping pair; a colon is missed in line 5$/,
     ],
   ];
-  for (const [name, text, message] of refused) {
+  for (const [name, text, message] of rejected) {
     it(`is not ${name}`, () => assert.throws(() => versions(text), message));
   }
 });

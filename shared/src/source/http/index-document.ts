@@ -1,17 +1,17 @@
 /**
- * The text of an index, parsed. YAML is read with every scalar left as text: `version: 1.10` must not become the
- * number 1.1. Helm takes JSON too. Later keys win over equal earlier ones.
+ * Parses the text of an index. Scalars of YAML stay text: `version: 1.10` must not become the number 1.1. As in Helm, JSON is
+ * accepted, and the last of several equal keys wins. Pure.
  */
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
 import { messageOf } from "../../errors/app-error.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
 export interface IndexDocument {
-  /** The value under each chart's name, not yet looked at. */
+  /** The value under each chart's name, not validated. */
   readonly charts: ReadonlyMap<string, unknown>;
 }
 
-/** The whole index. Throws an Error with a message for a person when it is none. */
+/** Parses a whole index. Throws an Error that says what is wrong with the text. */
 export function parseIndexDocument(bytes: Uint8Array): IndexDocument {
   const text = decode(bytes);
   const root = parseText(text);
@@ -34,7 +34,7 @@ export function parseIndexDocument(bytes: Uint8Array): IndexDocument {
   return { charts: new Map(Object.entries(entries)) };
 }
 
-/** One chart's block as it was cut. Undefined when it means something only in the whole, so that the cut was wrong. */
+/** Parses the lines of one chart. Undefined when they are not valid without the rest of the index: the cut was wrong. */
 export function parseChartBlock(name: string, block: Uint8Array): ChartEntries | undefined {
   let root: unknown;
   try {
@@ -44,7 +44,7 @@ export function parseChartBlock(name: string, block: Uint8Array): ChartEntries |
   }
   if (!isMap(root) || Object.keys(root).length !== 1 || !(name in root)) return undefined;
   const value = root[name];
-  // Text where a list belongs may be the inside of a string that began in another block.
+  // Text instead of a list may be the inside of a string that began in another block.
   if (!Array.isArray(value) && value !== "" && value !== null && value !== "null" && value !== "~")
     return undefined;
   return readChartEntries(name, value);
@@ -55,14 +55,14 @@ function parseText(text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      // YAML may begin with a brace too; if it is neither, YAML's message is the better one.
+      // YAML may begin with a brace too; for a text that is neither, YAML's message is the better one.
     }
   }
   try {
     return load(text, { schema: FAILSAFE_SCHEMA, json: true });
   } catch (thrown) {
     if (text.trimStart().startsWith("<")) return text;
-    // The cause is left out: it quotes the text over several lines.
+    // Without the cause: it quotes the text over several lines.
     throw new Error(`it is not YAML: ${describeYamlFailure(thrown)}`);
   }
 }

@@ -5,7 +5,7 @@ import { readChartEntries } from "./index-entry.ts";
 const good = { name: "x", version: "1.0.0", urls: ["x-1.0.0.tgz"] };
 
 describe("the entries of a chart", () => {
-  it("keep the few fields that resolving needs", () => {
+  it("have the fields that resolving needs", () => {
     const raw = {
       ...good,
       digest: "AB".repeat(32),
@@ -37,11 +37,11 @@ describe("the entries of a chart", () => {
     ["no version", { name: "x", urls: [] }, /has no version/],
     ["a number for a version", { ...good, version: 1.1 }, /not text/],
     ["a version that is none", { ...good, version: "latest" }, /has the version "latest"/],
-    ["no name", { version: "1.0.0", urls: [] }, /no name/],
-    ["a name with a slash", { ...good, name: "../x" }, /no name/],
+    ["no name", { version: "1.0.0", urls: [] }, /has no valid name of a chart/],
+    ["a name with a slash", { ...good, name: "../x" }, /has no valid name of a chart/],
   ];
   for (const [name, raw, problem] of broken) {
-    it(`leave out ${name}, and nothing else`, () => {
+    it(`skip ${name}, and nothing else`, () => {
       const { entries, problems } = readChartEntries("x", [
         good,
         raw,
@@ -57,7 +57,7 @@ describe("the entries of a chart", () => {
     });
   }
 
-  it("ignore a digest of another kind, and say so", () => {
+  it("ignore a digest of another algorithm, and report it", () => {
     const { entries, problems } = readChartEntries("x", [
       { ...good, digest: "sha1:00" },
       { ...good, digest: "" },
@@ -73,14 +73,14 @@ describe("the entries of a chart", () => {
     assert.equal(problems.length, 1);
   });
 
-  it("complain a bounded number of times", () => {
+  it("report a bounded number of problems", () => {
     const { problems } = readChartEntries("x", new Array(1000).fill(null));
 
     assert.equal(problems.length, 11);
     assert.match(problems.at(-1) ?? "", /990 more/);
   });
 
-  it("are none when there is no list", () => {
+  it("are empty when there is no list", () => {
     assert.deepEqual(readChartEntries("x", null), { entries: [], problems: [] });
     assert.deepEqual(readChartEntries("x", {}).problems, ["x: not a list of versions"]);
   });

@@ -1,34 +1,34 @@
 /**
- * One version of a chart in a repository's index: the few fields that resolving needs, read from whatever is there.
- * An entry that Helm would skip is skipped here too, and said; it never spoils the others.
+ * The entries of a chart in an index: the fields that resolving needs. An invalid entry, which Helm skips too, is skipped and
+ * reported, and does not affect the others. Pure.
  */
 
 import { parseVersion } from "../../version/version.ts";
 
-/** A version as the index offers it. */
+/** One version of a chart. */
 export interface ChartEntry {
   readonly version: string;
-  /** As the index has them, possibly relative to the repository. */
+  /** As in the index, possibly relative to the repository. */
   readonly urls: readonly string[];
   /** Of the archive, `sha256:` and hex; absent when the index has none. */
   readonly digest?: string;
   readonly created?: string;
   readonly deprecated?: boolean;
   readonly appVersion?: string;
-  /** What is wrong with it although it can be used: `has a digest that …`. */
+  /** What is wrong with the entry although it can be used: `has a digest that …`. */
   readonly problem?: string;
 }
 
 export interface ChartEntries {
   readonly entries: readonly ChartEntry[];
-  /** What was skipped or ignored, and why; bounded. */
+  /** The entries that were skipped or ignored, and why; bounded. */
   readonly problems: readonly string[];
 }
 
 const maxProblems = 10;
 const maxUrls = 16;
 
-/** The entries of one chart from the value under its name. A value that is no list has none. */
+/** The entries of a chart from the value under its name. A value that is not a list has none. */
 export function readChartEntries(chart: string, value: unknown): ChartEntries {
   if (!Array.isArray(value)) {
     return { entries: [], problems: isNothing(value) ? [] : [`${chart}: not a list of versions`] };
@@ -58,11 +58,13 @@ function readEntry(raw: unknown): { readonly entry?: ChartEntry; readonly proble
   const version = text(fields["version"]);
   if (version === undefined) return { problem: "has no version, or one that is not text" };
   if (parseVersion(version) === undefined) {
-    return { problem: `has the version ${JSON.stringify(version.slice(0, 40))}, which is none` };
+    return {
+      problem: `has the version ${JSON.stringify(version.slice(0, 40))}, which is not a version`,
+    };
   }
   const name = text(fields["name"]);
   if (name === undefined || name === "." || name === ".." || name.includes("/")) {
-    return { problem: `(${version}) has no name that a chart can have` };
+    return { problem: `(${version}) has no valid name of a chart` };
   }
 
   const digest = readDigest(fields["digest"]);
@@ -103,7 +105,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && !isNothing(value) ? value : undefined;
 }
 
-/** Nothing, in JSON or in YAML whose scalars have all stayed text. */
+/** Null or absent, in JSON or in YAML whose scalars stay text. */
 function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === "" || value === "null" || value === "~";
 }

@@ -1,6 +1,6 @@
 /**
- * An index as it is kept: each chart's part compressed by itself, in one buffer that can be handed between threads.
- * A 20 MB index takes a fraction of itself, and looking up one chart unpacks that chart alone.
+ * An index as it is cached: the parts of the charts, compressed one by one, in one buffer that can be transferred between
+ * threads. A 20 MB index takes a fraction of its size, and reading one chart decompresses that chart only. Pure.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { describeBytes } from "../transport/body.ts";
@@ -9,28 +9,28 @@ import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
 export interface PackedIndex {
-  /** What each part holds: the lines of the index as they were, or the entries as JSON. */
+  /** The content of each part: the lines of the index, or the entries as JSON. */
   readonly form: "lines" | "entries";
   readonly names: readonly string[];
   /** Part i is `bytes.subarray(ends[i - 1], ends[i])`. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Of the parts before they were compressed. */
+  /** Of the uncompressed parts. */
   readonly sizes: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface PackOptions {
-  /** For an index whose cut turned out to be wrong. */
+  /** Parse the index as a whole, because its cut turned out to be wrong. */
   readonly parseAll: boolean;
-  /** More is not held at once: what is not of the plain shape has to be. */
+  /** The limit of an index that does not have the plain layout, which has to be in memory as a whole. */
   readonly maxWholeBytes: number;
 }
 
-/** Packs an index while it arrives, so that its text is never in memory as a whole unless it has to be parsed as one. */
+/** Packs an index while it arrives; its text is in memory as a whole only if it has to be parsed as a whole. */
 export interface IndexPacker {
-  /** Throws what is wrong with the text. The bytes must not change afterwards. */
+  /** Throws an Error that says what is wrong with the text. The bytes must not change afterwards. */
   add(bytes: Uint8Array): void;
-  /** Throws what is wrong with the text. */
+  /** Throws an Error that says what is wrong with the text. */
   finish(): PackedIndex;
 }
 
@@ -42,7 +42,7 @@ interface Part {
 
 export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): IndexPacker {
   let parts: Part[] = [];
-  /** The text, once it has to be parsed as a whole. */
+  /** The text, when it has to be parsed as a whole. */
   let whole: Uint8Array[] | undefined = parseAll ? [] : undefined;
   let sizeBytes = 0;
   const cutter = createIndexCutter((name, bytes) => parts.push(partFrom(name, bytes)));
@@ -50,12 +50,12 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
   function checkSize(): void {
     if (sizeBytes <= maxWholeBytes) return;
     throw new Error(
-      `it is not laid out as helm repo index does it, and larger than ${describeBytes(maxWholeBytes)}, too large to be read in another layout`,
+      `it does not have the layout that helm repo index writes, and is larger than ${describeBytes(maxWholeBytes)}, the limit for other layouts`,
     );
   }
 
-  /** What was cut becomes the text again that it was. */
-  function giveUpCutting(): void {
+  /** Restores the text from the parts, to parse it as a whole. */
+  function restoreText(): void {
     checkSize();
     whole = [...parts.map(({ deflated }) => inflateRawSync(deflated)), cutter.rest()];
     parts = [];
@@ -68,16 +68,16 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
       if (whole !== undefined) {
         checkSize();
         whole.push(bytes);
-      } else if (!cutter.add(bytes)) giveUpCutting();
+      } else if (!cutter.add(bytes)) restoreText();
     },
     finish() {
       if (whole === undefined && cutter.finish()) {
-        // Of two charts with one name the last counts, as in a full parse.
+        // The last of two charts with one name wins, as in a full parse.
         const named = new Map(parts.map((part) => [part.name, part]));
         named.delete(undefined);
         return packed("lines", [...named.values()]);
       }
-      if (whole === undefined) giveUpCutting();
+      if (whole === undefined) restoreText();
       const text = Buffer.concat(whole ?? []);
       whole = undefined;
       const { charts } = parseIndexDocument(text);
@@ -91,7 +91,7 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
   };
 }
 
-/** One chart's part, by itself. */
+/** The part of one chart. */
 export interface PackedPart {
   readonly form: PackedIndex["form"];
   readonly name: string;
@@ -108,11 +108,11 @@ export function partOf(index: PackedIndex, at: number): PackedPart {
   };
 }
 
-/** A chart's entries from its part; undefined when the cut was wrong. */
+/** The entries of a chart; undefined when the cut was wrong. */
 export function readPart(part: PackedPart): ChartEntries | undefined {
   const unpacked = inflateRawSync(part.bytes);
   if (part.form === "lines") return parseChartBlock(part.name, unpacked);
-  // Written by the packer above, in this process.
+  // Written by the packer above, so the shape is known.
   return JSON.parse(unpacked.toString("utf8")) as ChartEntries;
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
+import { indexText } from "../testing/index-text.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import { createIndexReader, type IndexReader, type IndexReaderOptions } from "./index-reader.ts";
-import { indexText } from "../testing/index-text.ts";
 
 const text = indexText({ x: ["1.1.0", "1.0.0"], y: ["3.0.0"] });
 
@@ -20,7 +20,7 @@ function withReader(
   };
 }
 
-/** Read in two pieces. */
+/** Read in two blocks. */
 async function packed(reader: IndexReader, source: string, parseAll = false): Promise<PackedIndex> {
   const intake = reader.begin({ parseAll });
   const bytes = new TextEncoder().encode(source);
@@ -44,7 +44,7 @@ for (const [where, options] of [
   ["at once", { inlineBytes: 1e6 }],
   ["in the thread", { inlineBytes: 0 }],
 ] as const) {
-  describe(`an index that is read ${where}`, () => {
+  describe(`an index that is parsed ${where}`, () => {
     for (const parseAll of [false, true]) {
       it(
         `is ${parseAll ? "parsed whole" : "cut"}`,
@@ -81,20 +81,20 @@ describe("an index of an unusual layout", () => {
   );
 
   it(
-    "is refused when it is too large for that",
+    "is rejected when it is too large for that",
     withReader({ inlineBytes: 0, maxWholeBytes: 100 }, async (reader) => {
       await assert.rejects(
         packed(reader, late),
-        /it is not laid out as helm repo index does it, and larger than 100 bytes/,
+        /it does not have the layout that helm repo index writes, and is larger than 100 bytes/,
       );
       assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
     }),
   );
 });
 
-describe("the thread that reads indexes", () => {
+describe("the worker thread of indexes", () => {
   it(
-    "stays while an index is on its way, and takes several at once",
+    "stays while an index is being received, and parses several at once",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
       const [one, other] = [reader.begin({ parseAll: false }), reader.begin({ parseAll: false })];
       const bytes = new TextEncoder().encode(text);
@@ -110,7 +110,7 @@ describe("the thread that reads indexes", () => {
   );
 
   it(
-    "is started anew after it has ended",
+    "is started again after it has ended",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
       for (let round = 0; round < 3; round++) {
         assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
@@ -120,22 +120,22 @@ describe("the thread that reads indexes", () => {
   );
 
   it(
-    "gives up a text that takes too long",
+    "rejects a text that takes too long",
     withReader({ inlineBytes: 0, timeoutMs: 0 }, async (reader) => {
-      await assert.rejects(packed(reader, text), /could not be read within 0 s/);
+      await assert.rejects(packed(reader, text), /not parsed within 0 s/);
     }),
   );
 
   it(
-    "does not take the process with it when memory runs out",
+    "does not end the process when it runs out of memory",
     withReader({ inlineBytes: 0, maxHeapMegabytes: 16 }, async (reader) => {
       const huge = `apiVersion: v1\nentries: {x: [${"{version: 1.0.0, name: x}, ".repeat(300_000)}]}`;
 
-      await assert.rejects(packed(reader, huge, true), /it could not be read: .*memory/);
+      await assert.rejects(packed(reader, huge, true), /the parser failed: .*memory/);
     }),
   );
 
-  it("leaves nobody waiting when it is closed", async () => {
+  it("rejects pending reads when it is closed", async () => {
     const reader = createIndexReader({ inlineBytes: 0 });
     const rejected = assert.rejects(packed(reader, text), /closed/);
 

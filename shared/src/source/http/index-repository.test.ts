@@ -28,7 +28,7 @@ async function versionAt(
 }
 
 describe("an HTTP repository", () => {
-  it("is asked with a condition once it is known, by ETag or by date", async () => {
+  it("is fetched again with a conditional request, by ETag and date", async () => {
     let text = index;
     await using server = await startTestServer(({ headers }, response) => {
       if (headers["if-none-match"] === `"${text.length}"`) return send(response, 304);
@@ -50,7 +50,7 @@ describe("an HTTP repository", () => {
     assert.deepEqual(server.paths(), ["/index.yaml", "/index.yaml", "/index.yaml"]);
   });
 
-  it("is asked once by all who ask at the same time, for whatever chart", async () => {
+  it("is fetched once for all callers at the same time, for any chart", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient();
 
@@ -66,7 +66,7 @@ describe("an HTTP repository", () => {
     );
   });
 
-  it("is not asked again when what it answered lately is good enough, whatever that was", async () => {
+  it("serves results and failures from the cache when they are fresh enough", async () => {
     let status = 200;
     await using server = await startTestServer((_, response) => send(response, status, index));
     const clock = createFakeClock();
@@ -94,35 +94,34 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 3);
   });
 
-  it("is asked anew on an occasion of its own, though somebody else has asked just before", async () => {
-    const held: (() => void)[] = [];
+  it("is fetched again for a trigger, although another request is under way", async () => {
+    const pending: (() => void)[] = [];
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let text = index;
     await using server = await startTestServer((_, response) => {
       const now = text;
-      arrivals[held.length]?.resolve();
-      held.push(() => send(response, 200, now));
+      arrivals[pending.length]?.resolve();
+      pending.push(() => send(response, 200, now));
     });
     await using client = createTestClient();
     const from = source(server.origin);
-    const resolve = (occasion?: string) =>
-      client.resolve(from, "", accessTo(from), { trigger });
+    const resolve = (trigger?: string) => client.resolve(from, "", accessTo(from), { trigger });
     const begun = resolve();
     await arrivals[0]?.promise;
 
     text = indexText({ x: ["7.0.0"] });
-    const asked = [resolve("pushed"), resolve("pushed")];
+    const triggered = [resolve("pushed"), resolve("pushed")];
     await arrivals[1]?.promise;
-    // The later answer comes first.
-    for (const answer of held.toReversed()) answer();
+    // The response to the later request comes first.
+    for (const response of pending.toReversed()) response();
     await begun;
 
-    for (const { pin } of await Promise.all(asked))
+    for (const { pin } of await Promise.all(triggered))
       assert.equal(pin.kind === "http" && pin.version, "7.0.0");
     assert.equal(server.seen.length, 2);
   });
 
-  it("is another one for other credentials", async () => {
+  it("is cached separately for other credentials", async () => {
     await using server = await startTestServer(({ headers }, response) => {
       send(response, headers.authorization === undefined ? 401 : 200, index, { etag: '"a"' });
     });
@@ -138,7 +137,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen[1]?.headers["if-none-match"], undefined);
   });
 
-  it("may be packed, keep its query, and lie below a path", async () => {
+  it("may be compressed, have a query, and be below a path", async () => {
     await using server = await startTestServer(({ path, headers }, response) => {
       const answers =
         path === "/stable/index.yaml?token=t" && headers["accept-encoding"] === "gzip";
@@ -156,7 +155,7 @@ describe("an HTTP repository", () => {
     });
   });
 
-  it("is trusted by its own authority", async () => {
+  it("is verified with the authority of the access", async () => {
     const certificate = await issueTestCertificate();
     await using server = await startTestServer((_, response) => send(response, 200, index), {
       certificate,
@@ -178,7 +177,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("is shown a client certificate", async () => {
+  it("is sent a client certificate", async () => {
     const certificate = await issueTestCertificate();
     const { certPem, keyPem, caPem } = await issueTestCertificate("client");
     await using server = await startTestServer((_, response) => send(response, 200, index), {
@@ -200,7 +199,7 @@ describe("an HTTP repository", () => {
     });
   });
 
-  it("says which part of its secret cannot be read, and not what is in it", async () => {
+  it("reports an invalid certificate of its Secret without its content", async () => {
     await using client = createTestClient();
     const clientCertificate = {
       certPem: "-----BEGIN CERTIFICATE-----\nhidden\n-----END CERTIFICATE-----",
@@ -210,7 +209,7 @@ describe("an HTTP repository", () => {
     await assert.rejects(
       versionAt(client, "https://127.0.0.1:1", "1.x", { clientCertificate }),
       (thrown: Error) => {
-        assert.match(thrown.message, /cannot be read as PEM/);
+        assert.match(thrown.message, /are not valid PEM$/);
         assert.doesNotMatch(thrown.message, /hidden/);
         return true;
       },
@@ -219,7 +218,7 @@ describe("an HTTP repository", () => {
 });
 
 describe("an index", () => {
-  it("is parsed whole when a chart's part means something only in the whole", async () => {
+  it("is parsed as a whole when the part of a chart is not valid alone", async () => {
     const shared =
       "apiVersion: v1\nentries:\n  y:\n  - &one {name: x, version: 1.5.0, urls: [x.tgz]}\n  x:\n  - *one\n";
     await using server = await startTestServer(({ headers }, response) => {
@@ -247,7 +246,7 @@ describe("an index", () => {
       "a web page",
       (_, response) => send(response, 200, "<html></html>"),
       "INDEX_INVALID",
-      /^GET http:\/\/127.*\/index.yaml: what came back cannot be used: it is a web page/,
+      /^GET http:\/\/127.*\/index.yaml: invalid index: it is a web page/,
     ],
     [
       "cut off in a quote",
@@ -276,7 +275,7 @@ describe("an index", () => {
       /unexpected end of file/,
     ],
     [
-      "in an encoding that was not asked for",
+      "in an encoding that the request does not accept",
       (_, response) => send(response, 200, index, { "content-encoding": "br" }),
       "INDEX_FETCH",
       /encoding br/,
@@ -289,7 +288,7 @@ describe("an index", () => {
     ],
   ];
   for (const [name, respond, code, message] of answers) {
-    it(`that is ${name} gives an error that says so`, async () => {
+    it(`that is ${name} gives an error for it`, async () => {
       await using server = await startTestServer(respond);
       await using client = createTestClient({ maxIndexBytes: 5000 });
 
@@ -303,7 +302,7 @@ describe("an index", () => {
     });
   }
 
-  it("that does not come in time is given up", async () => {
+  it("that does not arrive in time is reported", async () => {
     await using server = await startTestServer(
       (_, response) => void response.writeHead(200).write("apiVersion"),
     );
@@ -311,11 +310,11 @@ describe("an index", () => {
 
     await assert.rejects(versionAt(client, server.origin), {
       code: "INDEX_FETCH",
-      message: /no complete answer within 0 s/,
+      message: /no complete response within 0 s/,
     });
   });
 
-  it("that nobody waits for any more is not read on", async () => {
+  it("is not read on when all callers have aborted", async () => {
     const given = new AbortController();
     await using server = await startTestServer((_, response) => {
       response.on("close", () => given.abort());
@@ -337,7 +336,7 @@ describe("an index", () => {
 });
 
 describe("a repository that cannot be reached", () => {
-  it("refuses the connection", async () => {
+  it("rejects the connection", async () => {
     const server = await startTestServer(() => undefined);
     await server[Symbol.asyncDispose]();
     await using client = createTestClient();
@@ -348,12 +347,12 @@ describe("a repository that cannot be reached", () => {
     });
   });
 
-  it("speaks plain HTTP where TLS is expected", async () => {
+  it("serves HTTP instead of HTTPS", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient();
 
     await assert.rejects(versionAt(client, `https://${server.host}`), {
-      message: /the answer is not TLS .*plain HTTP/,
+      message: /the response is not TLS .*plain HTTP/,
     });
   });
 });

@@ -1,178 +1,107 @@
 /**
- * HTTP repositories: the entries of one chart from `<repository>/index.yaml`. An index is kept in memory and asked
- * for again with a conditional request; who asks at the same time shares the request, and everybody shares the parse.
+ * Indexes of HTTP repositories (`<repository>/index.yaml`): fetched once for all callers, parsed once, cached, and fetched
+ * again with a conditional request.
  */
-
-import { createSingleFlight } from "../../concurrency/single-flight.ts";
+import { createLruCache, type LruCache } from "../../cache/lru-cache.ts";
 import { AppError, messageOf } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
 import type { Clock } from "../../time/clock.ts";
 import { accessKey, homeAuthorization, type RepositoryAccess } from "../access.ts";
 import { describeUrl, joinAddress } from "../address.ts";
-import { passBody } from "../transport/body.ts";
 import { chartErrors } from "../errors.ts";
+import type { SourceRequest } from "../source.ts";
+import { passBody } from "../transport/body.ts";
 import { discard, type Exchange, type Exchanger } from "../transport/exchange.ts";
+import { responseError } from "../transport/response-error.ts";
+import { createSharedRequests } from "../transport/shared-requests.ts";
 import type { ChartEntries } from "./index-entry.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import type { IndexReader } from "./index-reader.ts";
-import { createLruCache, type LruCache } from "../../cache/lru-cache.ts";
-import { createRecentFailures } from "../transport/shared-requests.ts";
-import { refusal } from "../transport/response-error.ts";
 
-export interface IndexQuery {
+export interface IndexQuery extends SourceRequest {
   readonly repository: string;
   readonly chart: string;
-  readonly access: RepositoryAccess;
-  readonly signal?: AbortSignal | undefined;
-  /** What it was asked since then (monotonic) is good enough, failures too. Absent: it is asked, or who is asking is joined. */
-  readonly since?: number | undefined;
-  /** An attempt that is under way is joined by who names the same; absent: by everybody who names none. */
-  readonly occasion?: string | undefined;
 }
 
-/** One chart as the repository's index has it. */
+/** One chart of an index. */
 export interface IndexedChart {
   readonly indexUrl: string;
-  /** Undefined when the index has no such chart; `names` then says which it has. */
+  /** Undefined: the index does not have the chart. */
   readonly chart: ChartEntries | undefined;
+  /** All charts of the index. */
   readonly names: readonly string[];
 }
 
-export interface HttpRepositories {
+export interface IndexRepository {
   chart(query: IndexQuery): Promise<IndexedChart>;
 }
 
-export interface HttpRepositoriesOptions {
+export interface IndexRepositoryOptions {
   readonly maxIndexBytes: number;
   readonly maxRepositories: number;
   readonly timeoutMs: number;
 }
 
-export interface HttpRepositoriesDeps {
+export interface IndexRepositoryDeps {
   readonly exchange: Exchanger;
   readonly reader: IndexReader;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-interface KeptIndex {
+interface CachedIndex {
   readonly index: PackedIndex;
   readonly positions: ReadonlyMap<string, number>;
-  /** Entries of charts that were asked for. */
+  /** The entries of charts that were requested. */
   readonly charts: LruCache<Promise<ChartEntries | undefined>>;
   readonly digest: string;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
-  readonly askedAt: number;
   readonly parsedAll: boolean;
 }
 
-const keptCharts = 64;
-const keptFailures = 256;
+interface IndexLoad {
+  readonly url: URL;
+  readonly access: RepositoryAccess;
+  readonly known: CachedIndex | undefined;
+  readonly parseAll: boolean;
+  readonly signal: AbortSignal;
+}
 
-export function createHttpRepositories(
-  deps: HttpRepositoriesDeps,
-  options: HttpRepositoriesOptions,
-): HttpRepositories {
-  const kept = createLruCache<KeptIndex>(options.maxRepositories);
-  const loads = createSingleFlight<KeptIndex>();
-  const failures = createRecentFailures(deps.clock, keptFailures);
+const maxCachedCharts = 64;
+const maxFailures = 256;
 
-  async function load(
-    url: URL,
-    access: RepositoryAccess,
-    known: KeptIndex | undefined,
-    parseAll: boolean,
-    signal: AbortSignal,
-  ) {
-    const askedAt = deps.clock.monotonic();
-    const answer = await deps.exchange({
-      method: "GET",
-      url,
-      access,
-      authorization: homeAuthorization(access, url),
-      headers: {
-        accept: "application/yaml, text/yaml, application/json, */*;q=0.5",
-        "accept-encoding": "gzip",
-        ...conditions(known),
-      },
-      timeoutMs: options.timeoutMs,
-      signal,
-      failure: chartErrors.INDEX_FETCH,
-    });
-    if (answer.status === 304 && known !== undefined) {
-      await discard(answer.body);
-      return { ...known, askedAt };
-    }
-    if (answer.status !== 200) throw await refusal(answer, access, chartErrors.INDEX_FETCH);
-    return parse(answer, known, parseAll, askedAt);
-  }
+export function createIndexRepository(
+  deps: IndexRepositoryDeps,
+  options: IndexRepositoryOptions,
+): IndexRepository {
+  const requests = createSharedRequests<CachedIndex>({
+    clock: deps.clock,
+    maxResults: options.maxRepositories,
+    maxFailures,
+  });
 
-  async function parse(
-    answer: Exchange,
-    known: KeptIndex | undefined,
-    parseAll: boolean,
-    askedAt: number,
-  ): Promise<KeptIndex> {
-    const unusable = (thrown: unknown) =>
-      new AppError(
-        chartErrors.INDEX_INVALID,
-        `${answer.asked}: what came back cannot be used: ${messageOf(thrown)}`,
-        { cause: thrown },
-      );
-    const limit = { maxBytes: options.maxIndexBytes, tooLarge: chartErrors.INDEX_TOO_LARGE };
-    deps.reader.expect(Number(answer.header("content-length") ?? 0));
-    const intake = deps.reader.begin({ parseAll });
-    try {
-      const { digest } = await passBody(answer, limit, (chunk) =>
-        intake.add(chunk).catch((thrown: unknown) => {
-          throw unusable(thrown);
-        }),
-      );
-      const validators = {
-        etag: answer.header("etag"),
-        lastModified: answer.header("last-modified"),
-        askedAt,
-      };
-      if (known?.digest === digest) return { ...known, ...validators };
-      const index = await intake.finish().catch((thrown: unknown) => {
-        throw unusable(thrown);
-      });
-      return {
-        index,
-        positions: new Map(index.names.map((name, at) => [name, at])),
-        charts: createLruCache(keptCharts),
-        digest,
-        ...validators,
-        parsedAll: parseAll,
-      };
-    } finally {
-      intake.drop();
-    }
-  }
-
-  /** The index as the repository has it now, or had it a moment ago. */
-  async function current(url: URL, query: IndexQuery, parseAll: boolean): Promise<KeptIndex> {
-    const key = `${accessKey(query.access)} ${url.href}`;
-    const known = kept.get(key);
-    const usable = known !== undefined && (known.parsedAll || !parseAll) ? known : undefined;
-    if (usable !== undefined && query.since !== undefined && usable.askedAt >= query.since)
-      return usable;
-    failures.throwKnown(key, query.since);
-    const loaded = await loads.run(
-      `${parseAll} ${key} ${query.occasion ?? ""}`,
-      failures.watch(key, (signal) =>
-        load(url, query.access, usable, parseAll || known?.parsedAll === true, signal),
-      ),
-      query.signal,
+  /** The index in a state that is fresh enough for the query. */
+  function current(url: URL, query: IndexQuery, parseAll: boolean): Promise<CachedIndex> {
+    const { access, since, trigger, signal } = query;
+    const key = `${accessKey(access)} ${url.href}`;
+    const accepts = (index: CachedIndex): boolean => index.parsedAll || !parseAll;
+    const latest = requests.latest(key);
+    const known = latest !== undefined && accepts(latest) ? latest : undefined;
+    const variant = String(parseAll);
+    return requests.get(key, { since, trigger, signal, variant, accepts }, (shared) =>
+      load(deps, options, {
+        url,
+        access,
+        known,
+        parseAll: parseAll || latest?.parsedAll === true,
+        signal: shared,
+      }),
     );
-    // One that was begun earlier may end later.
-    if ((kept.get(key)?.askedAt ?? 0) <= loaded.askedAt) kept.set(key, loaded);
-    return loaded;
   }
 
   function entriesOf(
-    index: KeptIndex,
+    index: CachedIndex,
     chart: string,
     at: number,
   ): Promise<ChartEntries | undefined> {
@@ -180,7 +109,7 @@ export function createHttpRepositories(
     if (known !== undefined) return known;
     const reading = deps.reader.read(index.index, at);
     index.charts.set(chart, reading);
-    // What failed is tried again by the next one who asks.
+    // A failure is not cached.
     reading.catch(() => index.charts.delete(chart));
     return reading;
   }
@@ -198,17 +127,93 @@ export function createHttpRepositories(
         if (at === undefined) return { ...found, chart: undefined };
         const chart = await entriesOf(index, query.chart, at);
         if (chart !== undefined) return { ...found, chart };
-        deps.log.info({ index: found.indexUrl, chart: query.chart }, "index is parsed whole");
+        deps.log.info({ index: found.indexUrl, chart: query.chart }, "index is parsed as a whole");
       }
       throw new AppError(
         chartErrors.INDEX_INVALID,
-        `GET ${describeUrl(url)}: the part of ${query.chart} cannot be read`,
+        `GET ${describeUrl(url)}: invalid index: the entries of ${query.chart} cannot be parsed`,
       );
     },
   };
 }
 
-function conditions(known: KeptIndex | undefined): Readonly<Record<string, string>> {
+/** Fetches an index, conditionally when it is known, and parses it when it has changed. */
+async function load(
+  deps: IndexRepositoryDeps,
+  options: IndexRepositoryOptions,
+  { url, access, known, parseAll, signal }: IndexLoad,
+): Promise<CachedIndex> {
+  const response = await deps.exchange({
+    method: "GET",
+    url,
+    access,
+    authorization: homeAuthorization(access, url),
+    headers: {
+      accept: "application/yaml, text/yaml, application/json, */*;q=0.5",
+      "accept-encoding": "gzip",
+      ...conditions(known),
+    },
+    timeoutMs: options.timeoutMs,
+    signal,
+    errorKind: chartErrors.INDEX_FETCH,
+  });
+  if (response.status === 304 && known !== undefined) {
+    await discard(response.body);
+    return known;
+  }
+  if (response.status !== 200) throw await responseError(response, access, chartErrors.INDEX_FETCH);
+  return parse(deps.reader, response, { known, parseAll, maxBytes: options.maxIndexBytes });
+}
+
+interface ParseOptions {
+  readonly known: CachedIndex | undefined;
+  readonly parseAll: boolean;
+  readonly maxBytes: number;
+}
+
+/** Parses an index while it arrives; one with the digest of the known one is not parsed again. */
+async function parse(
+  reader: IndexReader,
+  response: Exchange,
+  { known, parseAll, maxBytes }: ParseOptions,
+): Promise<CachedIndex> {
+  const invalid = (thrown: unknown) =>
+    new AppError(
+      chartErrors.INDEX_INVALID,
+      `${response.request}: invalid index: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  const limit = { maxBytes, tooLarge: chartErrors.INDEX_TOO_LARGE };
+  reader.expect(Number(response.header("content-length") ?? 0));
+  const intake = reader.begin({ parseAll });
+  try {
+    const { digest } = await passBody(response, limit, (chunk) =>
+      intake.add(chunk).catch((thrown: unknown) => {
+        throw invalid(thrown);
+      }),
+    );
+    const validators = {
+      etag: response.header("etag"),
+      lastModified: response.header("last-modified"),
+    };
+    if (known?.digest === digest) return { ...known, ...validators };
+    const index = await intake.finish().catch((thrown: unknown) => {
+      throw invalid(thrown);
+    });
+    return {
+      index,
+      positions: new Map(index.names.map((name, at) => [name, at])),
+      charts: createLruCache(maxCachedCharts),
+      digest,
+      ...validators,
+      parsedAll: parseAll,
+    };
+  } finally {
+    intake.drop();
+  }
+}
+
+function conditions(known: CachedIndex | undefined): Readonly<Record<string, string>> {
   return {
     ...(known?.etag === undefined ? {} : { "if-none-match": known.etag }),
     ...(known?.lastModified === undefined ? {} : { "if-modified-since": known.lastModified }),

@@ -1,4 +1,4 @@
-/** An index of 200 MB: refused, and not held in memory meanwhile, however it comes. */
+/** An index of 200 MB is rejected, and never in memory as a whole, in any encoding. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import { startTestServer } from "../testing/test-server.ts";
 const blocks = 200;
 const blockBytes = 1024 * 1024;
 
-/** Many charts, each of one block. */
+/** Many charts, one block each. */
 function block(at: number): Buffer {
   const head = `${at === 0 ? "apiVersion: v1\nentries:\n" : ""}  chart-${at}:\n  - name: chart-${at}\n`;
   const line = "    description: what it does and what it does not do, in many words\n";
@@ -37,7 +37,7 @@ const ways: readonly (readonly [name: string, sending: Sending])[] = [
       grownAtMostMb: 60,
     },
   ],
-  // What came from the socket becomes garbage, and is collected at some time.
+  // The buffers of the socket become garbage, which is collected at some time.
   ["unannounced", { headers: {}, sentAtMost: 140, grownAtMostMb: 190 }],
   [
     "packed into less than a MB",
@@ -47,7 +47,7 @@ const ways: readonly (readonly [name: string, sending: Sending])[] = [
 
 describe("an index of 200 MB", () => {
   for (const [name, { headers, pack, sentAtMost, grownAtMostMb }] of ways) {
-    it(`that comes ${name} is refused without being held in memory`, async () => {
+    it(`that arrives ${name} is rejected without being in memory as a whole`, async () => {
       let sent = 0;
       const before = process.memoryUsage.rss();
       let most = before;
@@ -61,7 +61,7 @@ describe("an index of 200 MB", () => {
             }
           })(),
         );
-        // The client hangs up.
+        // The client closes the connection.
         const end =
           pack === true ? pipeline(text, createGzip(), response) : pipeline(text, response);
         await end.catch(() => undefined);
@@ -72,7 +72,7 @@ describe("an index of 200 MB", () => {
 
       await assert.rejects(client.resolve(source, "", accessTo(source)), {
         code: "INDEX_TOO_LARGE",
-        message: `GET ${server.origin}/index.yaml: the answer is larger than 128 MiB`,
+        message: `GET ${server.origin}/index.yaml: the response is larger than 128 MiB`,
       });
 
       const grownMb = (most - before) / 1e6;

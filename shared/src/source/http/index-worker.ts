@@ -1,4 +1,4 @@
-/** The thread in which large indexes are taken apart, so that nobody else waits for it. Entry point of a Worker. */
+/** The worker thread that parses large indexes, so that the event loop is not blocked. Entry point of a Worker. */
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { messageOf, unreachable } from "../../errors/app-error.ts";
 import type { ChartEntries } from "./index-entry.ts";
@@ -11,7 +11,7 @@ import {
   readPart,
 } from "./index-pack.ts";
 
-/** `intake` is the number of an index that arrives; its first bytes begin it. */
+/** `intake` is the number of an index that is being received; its first bytes start it. */
 export type IndexTask =
   | {
       readonly kind: "add";
@@ -34,7 +34,7 @@ export type IndexTaskReply =
 function serve(port: MessagePort): void {
   const packers = new Map<number, IndexPacker>();
 
-  function answer(request: IndexTaskRequest): IndexTaskReply {
+  function handle(request: IndexTaskRequest): IndexTaskReply {
     const { id } = request;
     switch (request.kind) {
       case "add": {
@@ -45,7 +45,7 @@ function serve(port: MessagePort): void {
       }
       case "finish": {
         const packer = packers.get(request.intake);
-        if (packer === undefined) throw new Error("it was dropped before");
+        if (packer === undefined) throw new Error("the index was dropped");
         packers.delete(request.intake);
         return { id, kind: "packed", index: packer.finish() };
       }
@@ -61,7 +61,7 @@ function serve(port: MessagePort): void {
 
   port.on("message", (request: IndexTaskRequest) => {
     try {
-      const reply = answer(request);
+      const reply = handle(request);
       if (reply.kind !== "packed") port.postMessage(reply);
       else {
         const { bytes, ends, sizes } = reply.index;

@@ -1,13 +1,13 @@
-/** The manifest behind a tag: its digest, computed over its bytes, and the layer that is the chart's archive. */
+/** The manifest of a tag: its digest, computed over its bytes, and the layer with the archive of the chart. */
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import type { RepositoryAccess } from "../access.ts";
-import { type ReadBody, readBody } from "../transport/body.ts";
 import { chartErrors } from "../errors.ts";
-import { discard, type Exchange } from "../transport/exchange.ts";
-import type { OciRegistry } from "./registry.ts";
 import { sha256Schema } from "../pin.ts";
-import { refusal } from "../transport/response-error.ts";
+import { type ReadBody, readBody } from "../transport/body.ts";
+import { discard, type Exchange } from "../transport/exchange.ts";
+import { responseError } from "../transport/response-error.ts";
+import type { OciRegistry } from "./registry.ts";
 
 export interface ChartManifest {
   readonly manifestDigest: string;
@@ -41,48 +41,49 @@ const manifestSchema = z.object({
     .optional(),
 });
 
-/** The digest that a tag points to now, as the registry says it in a header; undefined when it does not. */
+/** The digest that a tag points to, from the header of the registry; undefined without one. */
 export async function tagDigest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<string | undefined> {
-  const answer = await askManifest(registry, "HEAD", query);
-  await discard(answer.body);
-  return answer.status === 200 ? answer.header("docker-content-digest") : undefined;
+  const response = await requestManifest(registry, "HEAD", query);
+  await discard(response.body);
+  return response.status === 200 ? response.header("docker-content-digest") : undefined;
 }
 
-/** The chart behind a tag; undefined when the repository has no such tag. */
+/** The chart of a tag; undefined when the repository has no such tag. */
 export async function readManifest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<ChartManifest | undefined> {
-  const answer = await askManifest(registry, "GET", query);
-  if (answer.status === 404) {
-    await discard(answer.body);
+  const response = await requestManifest(registry, "GET", query);
+  if (response.status === 404) {
+    await discard(response.body);
     return undefined;
   }
-  if (answer.status !== 200) throw await refusal(answer, query.access, chartErrors.REGISTRY_ANSWER);
-  const body = await readBody(answer, {
+  if (response.status !== 200)
+    throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
+  const body = await readBody(response, {
     maxBytes: maxManifestBytes,
     tooLarge: chartErrors.REGISTRY_ANSWER,
   });
 
-  const claimed = answer.header("docker-content-digest");
+  const claimed = response.header("docker-content-digest");
   if (claimed?.startsWith("sha256:") === true && claimed !== body.digest) {
     throw new AppError(
       chartErrors.CHART_DIGEST_MISMATCH,
-      `${answer.asked}: the registry says that the manifest is ${claimed}, but what it sent is ${body.digest}`,
+      `${response.request}: manifest digest mismatch: downloaded ${body.digest}, the header says ${claimed}`,
     );
   }
-  return { manifestDigest: body.digest, ...chartLayer(answer, body, query) };
+  return { manifestDigest: body.digest, ...chartLayer(response, body, query) };
 }
 
-function askManifest(
+function requestManifest(
   registry: OciRegistry,
   method: "GET" | "HEAD",
   query: ManifestQuery,
 ): Promise<Exchange> {
-  return registry.ask({
+  return registry.send({
     method,
     repository: query.repository,
     access: query.access,
@@ -90,18 +91,18 @@ function askManifest(
     target: `manifests/${query.tag}`,
     accept: [...imageManifests, ...lists].join(", "),
     timeoutMs: manifestTimeoutMs,
-    failure: chartErrors.REGISTRY_UNREACHABLE,
+    errorKind: chartErrors.REGISTRY_UNREACHABLE,
   });
 }
 
 function chartLayer(
-  answer: Exchange,
+  response: Exchange,
   body: ReadBody,
   query: ManifestQuery,
 ): { readonly layerDigest: string; readonly layerSizeBytes: number } {
   const name = `${query.repository}:${query.tag}`;
-  const manifest = parseManifest(answer, body);
-  const type = manifest.mediaType ?? answer.header("content-type") ?? "";
+  const manifest = parseManifest(response, body);
+  const type = manifest.mediaType ?? response.header("content-type") ?? "";
   const layer = chartLayers
     .map((wanted) => manifest.layers?.find(({ mediaType }) => mediaType === wanted))
     .find((found) => found !== undefined);
@@ -111,25 +112,25 @@ function chartLayer(
       : "an artifact without a chart";
     throw new AppError(
       chartErrors.CHART_NOT_FOUND,
-      `${answer.asked}: ${name} is ${what}, not a Helm chart`,
+      `${response.request}: ${name} is ${what}, not a Helm chart`,
     );
   }
   if (!sha256Schema.safeParse(layer.digest).success) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${answer.asked}: the chart of ${name} has a digest that is not a sha256`,
+      `${response.request}: the chart of ${name} has a digest that is not a sha256`,
     );
   }
   return { layerDigest: layer.digest, layerSizeBytes: layer.size };
 }
 
-function parseManifest(answer: Exchange, body: ReadBody): z.infer<typeof manifestSchema> {
+function parseManifest(response: Exchange, body: ReadBody): z.infer<typeof manifestSchema> {
   try {
     return manifestSchema.parse(JSON.parse(new TextDecoder().decode(body.bytes)));
   } catch (cause) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${answer.asked}: the answer is not a manifest`,
+      `${response.request}: the response is not a manifest`,
       { cause },
     );
   }

@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import { createFakeClock } from "../../time/testing/fake-clock.ts";
 import { accessTo } from "../access.ts";
 import { createTestClient } from "../testing/test-client.ts";
-import { asked, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
+import { describeRequest, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
 import { type Respond, send, startTestServer } from "../testing/test-server.ts";
 
 const charts = {
@@ -19,7 +19,7 @@ function at(host: string) {
 }
 
 describe("an OCI repository", () => {
-  it("is read for a constraint by its tags and one manifest", async () => {
+  it("resolves a constraint with the tags and one manifest", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -36,14 +36,17 @@ describe("an OCI repository", () => {
       layerDigest,
       layerSizeBytes: archive.length,
     });
-    assert.deepEqual(server.seen.map(asked), ["GET tags/list?n=10000", "GET manifests/1.1.0_b.1"]);
+    assert.deepEqual(server.seen.map(describeRequest), [
+      "GET tags/list?n=10000",
+      "GET manifests/1.1.0_b.1",
+    ]);
     assert.match(
       server.seen[1]?.headers.accept ?? "",
       /application\/vnd\.oci\.image\.manifest\.v1\+json, .*docker/,
     );
   });
 
-  it("is asked for a version that is named in full without listing its tags", async () => {
+  it("resolves an exact version without listing the tags", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -51,10 +54,10 @@ describe("an OCI repository", () => {
     const { pin } = await client.resolve(source, "1.1.0+b.1", access);
 
     assert.equal(pin.kind === "oci" && pin.tag, "1.1.0_b.1");
-    assert.deepEqual(server.seen.map(asked), ["GET manifests/1.1.0_b.1"]);
+    assert.deepEqual(server.seen.map(describeRequest), ["GET manifests/1.1.0_b.1"]);
   });
 
-  it("is listed after all when the version has another spelling there", async () => {
+  it("lists the tags when an exact version has another spelling", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -67,7 +70,7 @@ describe("an OCI repository", () => {
     );
   });
 
-  it("is not asked again when what it answered lately is good enough, neither for its tags nor for a manifest", async () => {
+  it("serves tags and manifests from the cache when they are fresh enough", async () => {
     await using server = await startTestServer(registryOf(charts));
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
@@ -82,13 +85,13 @@ describe("an OCI repository", () => {
 
     await clock.advance(1);
     await resolve();
-    assert.deepEqual(server.seen.slice(2).map(asked), [
+    assert.deepEqual(server.seen.slice(2).map(describeRequest), [
       "GET tags/list?n=10000",
       "HEAD manifests/1.1.0_b.1",
     ]);
   });
 
-  it("costs one HEAD request more when the tag still points to the same", async () => {
+  it("costs one HEAD request when the tag still points to the same manifest", async () => {
     const served = { ...charts };
     await using server = await startTestServer((request, response) =>
       registryOf(served)(request, response),
@@ -108,18 +111,18 @@ describe("an OCI repository", () => {
     assert.equal(pin.kind === "oci" && pin.manifestDigest, served["1.0.0"].manifestDigest);
   });
 
-  it("is asked once by all who ask at the same time", async () => {
+  it("is asked once for all callers at the same time", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
-    await client.listChartVersions(source, access);
+    await client.list(source, access);
 
     await Promise.all(Array.from({ length: 50 }, () => client.resolve(source, "*", access)));
 
     assert.equal(server.seen.length, 3);
   });
 
-  it("takes the layer type of old Helms too", async () => {
+  it("supports the layer type of old versions of Helm", async () => {
     const chart = testChart("old", "application/tar+gzip");
     await using server = await startTestServer(registryOf({ "1.0.0": chart }));
     await using client = createTestClient();
@@ -132,19 +135,19 @@ describe("an OCI repository", () => {
 });
 
 describe("a registry on this machine", () => {
-  it("is spoken to without TLS when it does not speak it, and then at once", async () => {
+  it("is used without TLS when it does not support it, and from then on at once", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host.replace("127.0.0.1", "localhost"));
 
-    await client.listChartVersions(source, access);
-    await client.listChartVersions(source, access);
+    await client.list(source, access);
+    await client.list(source, access);
 
     assert.equal(server.seen.length, 2);
   });
 });
 
-describe("what a registry answers", () => {
+describe("the response of a registry", () => {
   const index = JSON.stringify({
     schemaVersion: 2,
     mediaType: "application/vnd.oci.image.index.v1+json",
@@ -176,10 +179,10 @@ describe("what a registry answers", () => {
     ],
     ["nothing", registryOf({}), "CHART_VERSION_NOT_FOUND", /lists no tags/],
     [
-      "only names",
+      "only tags that are no versions",
       registryOf({ latest: testChart("x") }),
       "CHART_VERSION_NOT_FOUND",
-      /lists one tag, which is no version/,
+      /lists one tag, which is not a version/,
     ],
     [
       "an image",
@@ -194,25 +197,25 @@ describe("what a registry answers", () => {
       /is a list of images, not a Helm chart/,
     ],
     [
-      "another manifest than it says",
+      "another manifest than the header says",
       registryOf({ "9.9.9": { ...image, manifestDigest: digestOf("other") } }),
       "CHART_DIGEST_MISMATCH",
-      /says that the manifest is sha256:.*, but what it sent is sha256:/,
+      /manifest digest mismatch: downloaded sha256:[0-9a-f]{64}, the header says sha256:/,
     ],
     [
-      "something else for a manifest",
+      "not a manifest",
       (_, r) => send(r, 200, "<html>"),
       "REGISTRY_ANSWER",
-      /manifests\/9\.9\.9: the answer is not a manifest/,
+      /manifests\/9\.9\.9: the response is not a manifest/,
     ],
     [
-      "that it was asked too often",
+      "a rate limit",
       (_, r) =>
         send(r, 429, '{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}', {
           "retry-after": "7",
         }),
       "REGISTRY_RATE_LIMITED",
-      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); it asks to come back in 7 s/,
+      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); the server asks to retry in 7 s/,
     ],
   ];
   for (const [name, respond, code, message] of answers) {

@@ -1,107 +1,90 @@
 /**
- * Repositories of OCI registries: their tags and the charts behind them. Who asks at the same time shares the
- * requests; a tag that still points to the same manifest costs one HEAD request, which registries do not count.
+ * Charts of OCI registries: versions from tags, pins from manifests. A tag that still points to the known manifest costs one
+ * HEAD request, which registries do not count against their limits.
  */
-
-import { createSingleFlight } from "../../concurrency/single-flight.ts";
 import type { Clock } from "../../time/clock.ts";
-import { accessKey, type RepositoryAccess } from "../access.ts";
-import { type ChartManifest, type ManifestQuery, readManifest, tagDigest } from "./manifest.ts";
+import { accessKey } from "../access.ts";
+import { chartErrors } from "../errors.ts";
+import type { OciLocation } from "../location.ts";
+import type { OciPin } from "../pin.ts";
+import type { Source, SourceRequest } from "../source.ts";
+import { receiveArchive } from "../transport/download.ts";
+import { createSharedRequests } from "../transport/shared-requests.ts";
+import { type ChartManifest, readManifest, tagDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
 import { listTags } from "./tags.ts";
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { createRecentFailures } from "../transport/shared-requests.ts";
 
-export interface TagsQuery {
-  readonly repository: string;
-  readonly access: RepositoryAccess;
-  readonly signal?: AbortSignal | undefined;
-  /** What it was asked since then (monotonic) is good enough, failures too. Absent: it is asked, or who is asking is joined. */
-  readonly since?: number | undefined;
-  /** An attempt that is under way is joined by who names the same; absent: by everybody who names none. */
-  readonly occasion?: string | undefined;
+export interface OciSource extends Source<OciLocation, OciPin> {
+  /** The chart behind a tag; undefined when the repository has no such tag. */
+  pinTag(repository: string, tag: string, request: SourceRequest): Promise<OciPin | undefined>;
 }
 
-export interface ListedTags {
-  readonly tags: readonly string[];
-  /** On the monotonic clock. */
-  readonly askedAt: number;
-}
-
-export interface OciRepositories {
-  tags(query: TagsQuery): Promise<ListedTags>;
-  /** Undefined when there is no such tag. `since` and `occasion` as for tags. */
-  manifest(
-    query: ManifestQuery & Pick<TagsQuery, "since" | "occasion">,
-  ): Promise<ChartManifest | undefined>;
-}
-
-interface KeptManifest {
-  readonly manifest: ChartManifest;
-  readonly askedAt: number;
-}
-
-const keptLists = 256;
-const keptManifests = 4096;
-const keptFailures = 1024;
-
-export function createOciRepositories(deps: {
+export function createOciSource(deps: {
   readonly registry: OciRegistry;
   readonly clock: Clock;
-}): OciRepositories {
-  const lists = createLruCache<ListedTags>(keptLists);
-  const manifests = createLruCache<KeptManifest>(keptManifests);
-  const listing = createSingleFlight<ListedTags>();
-  const reading = createSingleFlight<ChartManifest | undefined>();
-  const failures = createRecentFailures(deps.clock, keptFailures);
+}): OciSource {
+  const { registry, clock } = deps;
+  const tagLists = createSharedRequests<readonly string[]>({
+    clock,
+    maxResults: 256,
+    maxFailures: 1024,
+  });
+  const manifests = createSharedRequests<ChartManifest | undefined>({
+    clock,
+    maxResults: 4096,
+    maxFailures: 1024,
+  });
 
-  async function unchanged(key: string, query: ManifestQuery): Promise<ChartManifest | undefined> {
-    const known = manifests.get(key)?.manifest;
-    if (known === undefined) return undefined;
-    return (await tagDigest(deps.registry, query)) === known.manifestDigest ? known : undefined;
+  async function pinTag(
+    repository: string,
+    tag: string,
+    { access, ...request }: SourceRequest,
+  ): Promise<OciPin | undefined> {
+    const key = `${accessKey(access)} ${repository}:${tag}`;
+    const accepts = (known: ChartManifest | undefined): boolean => known !== undefined;
+    const manifest = await manifests.get(key, { ...request, accepts }, async (signal) => {
+      const query = { repository, tag, access, signal };
+      const known = manifests.latest(key);
+      const isUnchanged =
+        known !== undefined && (await tagDigest(registry, query)) === known.manifestDigest;
+      return isUnchanged ? known : await readManifest(registry, query);
+    });
+    return (
+      manifest && { kind: "oci", version: tag.replaceAll("_", "+"), repository, tag, ...manifest }
+    );
   }
 
   return {
-    async tags({ repository, access, signal, since, occasion }) {
+    pinsUnlisted: true,
+    async list({ repository }, { access, ...request }) {
       const key = `${accessKey(access)} ${repository}`;
-      const known = lists.get(key);
-      if (known !== undefined && since !== undefined && known.askedAt >= since) return known;
-      failures.throwKnown(key, since);
-      const listed = await listing.run(
-        `${key} ${occasion ?? ""}`,
-        failures.watch(key, async (shared) => {
-          const askedAt = deps.clock.monotonic();
-          return {
-            tags: await listTags(deps.registry, { repository, access, signal: shared }),
-            askedAt,
-          };
-        }),
-        signal,
+      const tags = await tagLists.get(key, request, (signal) =>
+        listTags(registry, { repository, access, signal }),
       );
-      // One that was begun earlier may end later.
-      if ((lists.get(key)?.askedAt ?? 0) <= listed.askedAt) lists.set(key, listed);
-      return listed;
+      return {
+        rules: "tags",
+        versions: tags.map((version) => ({ version })),
+        problems: [],
+        listedBy: "the registry",
+      };
     },
-
-    async manifest({ since, occasion, ...query }) {
-      const key = `${accessKey(query.access)} ${query.repository}:${query.tag}`;
-      const known = manifests.get(key);
-      if (known !== undefined && since !== undefined && known.askedAt >= since)
-        return known.manifest;
-      failures.throwKnown(key, since);
-      return reading.run(
-        `${key} ${occasion ?? ""}`,
-        failures.watch(key, async (signal) => {
-          const askedAt = deps.clock.monotonic();
-          const manifest =
-            (await unchanged(key, { ...query, signal })) ??
-            (await readManifest(deps.registry, { ...query, signal }));
-          if (manifest === undefined) manifests.delete(key);
-          else manifests.set(key, { manifest, askedAt });
-          return manifest;
-        }),
-        query.signal,
-      );
+    async pin({ repository }, version, request) {
+      const pin = await pinTag(repository, version.replaceAll("+", "_"), request);
+      return pin && { pin, problems: [] };
+    },
+    pinTag,
+    async fetch(pin, write, request) {
+      const { access, signal, timeoutMs } = request;
+      const response = await registry.send({
+        method: "GET",
+        repository: pin.repository,
+        target: `blobs/${pin.layerDigest}`,
+        access,
+        signal,
+        timeoutMs,
+        errorKind: chartErrors.CHART_DOWNLOAD,
+      });
+      return await receiveArchive(response, pin, write, request);
     },
   };
 }

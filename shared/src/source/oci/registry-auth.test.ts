@@ -9,7 +9,7 @@ import { type Respond, send, startTestServer, type TestServer } from "../testing
 const charts = registryOf({ "1.0.0": testChart("one") });
 const me: AccessSettings = { username: "me", password: "pw", plainHttp: true };
 
-/** A registry that answers only who shows `wanted`, and sends everybody else to a token service. */
+/** A registry that accepts only the token `wanted`, and refers other requests to a token service. */
 function guarded(tokenService: () => string, wanted = "Bearer t1"): Respond {
   return (request, response) => {
     if (request.headers.authorization === wanted) return charts(request, response);
@@ -29,7 +29,7 @@ function at({ host }: TestServer, settings: AccessSettings, path = "charts/x") {
 }
 
 describe("a registry with a token service", () => {
-  it("is shown a token that was got with the credentials, until it expires", async () => {
+  it("is sent a token for the credentials, until it expires", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1","expires_in":300}'),
     );
@@ -37,8 +37,8 @@ describe("a registry with a token service", () => {
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
 
-    await client.listChartVersions(...at(server, me));
-    await client.listChartVersions(...at(server, me));
+    await client.list(...at(server, me));
+    await client.list(...at(server, me));
 
     assert.equal(tokens.seen.length, 1);
     assert.equal(
@@ -52,23 +52,23 @@ describe("a registry with a token service", () => {
     );
 
     await clock.advance(300_000);
-    await client.listChartVersions(...at(server, me));
+    await client.list(...at(server, me));
     assert.equal(tokens.seen.length, 2);
   });
 
-  it("gives tokens to everybody too", async () => {
+  it("also issues anonymous tokens", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"access_token":"t1"}'),
     );
     await using server = await startTestServer(guarded(() => tokens.origin));
     await using client = createTestClient();
 
-    await client.listChartVersions(...at(server, { plainHttp: true }));
+    await client.list(...at(server, { plainHttp: true }));
 
     assert.equal(tokens.seen[0]?.headers.authorization, undefined);
   });
 
-  it("is asked for one token by all who need the same", async () => {
+  it("is asked once for a token that several requests need", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1"}'),
     );
@@ -90,7 +90,7 @@ describe("a registry with a token service", () => {
     await using server = await startTestServer(guarded(() => tokens.origin));
     await using client = createTestClient();
 
-    await client.listChartVersions(...at(server, { identityToken: "i1", plainHttp: true }));
+    await client.list(...at(server, { identityToken: "i1", plainHttp: true }));
 
     const [request] = tokens.seen;
     assert.equal(request?.method, "POST");
@@ -103,30 +103,29 @@ describe("a registry with a token service", () => {
     });
   });
 
-  it("is shown a bearer token as it is, without asking the service", async () => {
+  it("is sent a configured bearer token, without a request to the token service", async () => {
     await using server = await startTestServer(guarded(() => "http://127.0.0.1:1", "Bearer fixed"));
     await using client = createTestClient();
 
-    await client.listChartVersions(...at(server, { bearerToken: "fixed", plainHttp: true }));
-    await assert.rejects(
-      client.listChartVersions(...at(server, { bearerToken: "wrong", plainHttp: true })),
-      { code: "REGISTRY_UNAUTHORIZED" },
-    );
+    await client.list(...at(server, { bearerToken: "fixed", plainHttp: true }));
+    await assert.rejects(client.list(...at(server, { bearerToken: "wrong", plainHttp: true })), {
+      code: "REGISTRY_UNAUTHORIZED",
+    });
 
     assert.equal(server.seen.length, 2);
   });
 
-  it("that takes no token is refused once, and says what the registry said", async () => {
+  it("that rejects the token is asked once, and the error has its message", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t2"}'),
     );
     await using server = await startTestServer(guarded(() => tokens.origin));
     await using client = createTestClient();
 
-    await assert.rejects(client.listChartVersions(...at(server, me)), {
+    await assert.rejects(client.list(...at(server, me)), {
       code: "REGISTRY_UNAUTHORIZED",
       message:
-        /401 Unauthorized \(UNAUTHORIZED: authentication required\); the credentials of the secret are not accepted/,
+        /401 Unauthorized \(UNAUTHORIZED: authentication required\); the credentials of the Secret are not accepted/,
     });
 
     assert.equal(server.seen.length, 2);
@@ -139,33 +138,33 @@ describe("a registry with a token service", () => {
     message: RegExp,
   ])[] = [
     [
-      "refuses the credentials",
+      "rejects the credentials",
       (_, r) => send(r, 401, '{"error":"wrong pw"}'),
       "REGISTRY_UNAUTHORIZED",
       /401 Unauthorized \(wrong \*\*\*\)/,
     ],
+    ["sends no JSON", (_, r) => send(r, 200, "pw"), "REGISTRY_ANSWER", /the response is not JSON$/],
     [
-      "answers nonsense",
-      (_, r) => send(r, 200, "pw"),
+      "sends no token",
+      (_, r) => send(r, 200, "{}"),
       "REGISTRY_ANSWER",
-      /the answer is not JSON$/,
+      /the response has no token/,
     ],
-    ["answers without a token", (_, r) => send(r, 200, "{}"), "REGISTRY_ANSWER", /holds no token/],
     [
-      "answers a token that is none",
+      "sends an invalid token",
       (_, r) => send(r, 200, '{"token":"a\\r\\nb: c"}'),
       "REGISTRY_ANSWER",
-      /holds no token/,
+      /the response has no token/,
     ],
-    ["is asked too often", (_, r) => send(r, 429), "REGISTRY_RATE_LIMITED", /429/],
+    ["limits the rate", (_, r) => send(r, 429), "REGISTRY_RATE_LIMITED", /429/],
   ];
   for (const [name, respond, code, message] of services) {
-    it(`that ${name} gives an error that says so`, async () => {
+    it(`that ${name} gives an error for it`, async () => {
       await using tokens = await startTestServer(respond);
       await using server = await startTestServer(guarded(() => tokens.origin));
       await using client = createTestClient();
 
-      await assert.rejects(client.listChartVersions(...at(server, me)), (thrown) => {
+      await assert.rejects(client.list(...at(server, me)), (thrown) => {
         assert.ok(thrown instanceof Error && "code" in thrown);
         assert.equal(thrown.code, code);
         assert.match(thrown.message, message);
@@ -175,15 +174,15 @@ describe("a registry with a token service", () => {
     });
   }
 
-  it("is not sent credentials over plain HTTP across the network", async () => {
+  it("is not sent credentials over HTTP, except on this machine", async () => {
     await using server = await startTestServer(guarded(() => "http://tokens.example.org/"));
     await using client = createTestClient();
     const { plainHttp: _, ...secure } = me;
 
-    await assert.rejects(client.listChartVersions(...at(server, secure)), {
+    await assert.rejects(client.list(...at(server, secure)), {
       code: "REGISTRY_UNAUTHORIZED",
       message:
-        /wants the credentials at http:\/\/tokens.example.org\/, which is not TLS: they were not sent/,
+        /the token service http:\/\/tokens.example.org\/ does not use TLS, so the credentials were not sent/,
     });
   });
 });
@@ -195,37 +194,37 @@ describe("a registry with basic authentication", () => {
     send(response, 401, "", { "www-authenticate": 'Basic realm="r"' });
   };
 
-  it("is shown the credentials, and at once the next time", async () => {
+  it("is sent the credentials after a challenge, and at once the next time", async () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
 
-    await client.listChartVersions(...at(server, me));
-    await client.listChartVersions(...at(server, me));
+    await client.list(...at(server, me));
+    await client.list(...at(server, me));
 
     assert.equal(server.seen.length, 3);
   });
 
-  it("refuses wrong ones once, and no ones at once", async () => {
+  it("is sent wrong credentials once", async () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
 
-    await assert.rejects(client.listChartVersions(...at(server, { ...me, password: "no" })), {
-      message: /credentials of the secret are not accepted/,
+    await assert.rejects(client.list(...at(server, { ...me, password: "no" })), {
+      message: /credentials of the Secret are not accepted/,
     });
     assert.equal(server.seen.length, 2);
-    await assert.rejects(client.listChartVersions(...at(server, { plainHttp: true })), {
+    await assert.rejects(client.list(...at(server, { plainHttp: true })), {
       message: /no credentials are set/,
     });
     assert.equal(server.seen.length, 3);
   });
 
-  it("is not shown the credentials of another host", async () => {
+  it("is not sent the credentials of another host", async () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
     const [source, access] = at(server, me);
 
     await assert.rejects(
-      client.listChartVersions(source, { ...access, origin: "oci://elsewhere.example.org" }),
+      client.list(source, { ...access, origin: "oci://elsewhere.example.org" }),
       { code: "REGISTRY_UNAUTHORIZED" },
     );
 

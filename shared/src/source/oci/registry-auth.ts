@@ -1,104 +1,105 @@
 /**
- * What a registry wants to see before it answers: basic credentials, or a token from the token service that it names.
- * Tokens are kept until they expire, and what a repository wanted is remembered, so that it is not refused first
- * each time. Credentials go to the registry and its token service, and to nobody else.
+ * Authentication at OCI registries: basic credentials, or a token from the token service that the registry names. Tokens are
+ * cached until they expire, with the scheme of each repository, so that not every request is rejected first. Credentials are
+ * sent to the registry and its token service only.
  */
 
+import { createLruCache } from "../../cache/lru-cache.ts";
 import { createSingleFlight } from "../../concurrency/single-flight.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { Clock } from "../../time/clock.ts";
 import { accessKey, basicAuthorization, isHome, type RepositoryAccess } from "../access.ts";
 import { describeUrl, isLoopback } from "../address.ts";
-import { readBody } from "../transport/body.ts";
 import { chartErrors } from "../errors.ts";
+import { readBody } from "../transport/body.ts";
 import type { Exchange, Exchanger } from "../transport/exchange.ts";
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { refusal } from "../transport/response-error.ts";
+import { responseError } from "../transport/response-error.ts";
 import { type Challenge, parseChallenges } from "./www-authenticate.ts";
 
-export interface OciAuth {
-  /** What this repository wanted last time, if it is still good. */
-  remembered(registry: URL, path: string, access: RepositoryAccess): string | undefined;
-  /** What it wants now, after it refused `refused`; undefined when there is nothing (else) to show. */
-  respond(challenged: ChallengedRequest): Promise<string | undefined>;
+export interface RegistryAuth {
+  /** The Authorization header that this repository accepted last, unless it has expired. */
+  cached(registry: URL, path: string, access: RepositoryAccess): string | undefined;
+  /** The Authorization header for a challenge, after `rejected` was rejected; undefined: there are no (other) credentials. */
+  authorize(challenged: ChallengedRequest): Promise<string | undefined>;
 }
 
 export interface ChallengedRequest {
-  readonly answer: Exchange;
+  readonly response: Exchange;
   readonly registry: URL;
   readonly path: string;
   readonly access: RepositoryAccess;
-  readonly refused: string | undefined;
+  readonly rejected: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-interface Granted {
+interface Grant {
   readonly authorization: string;
   /** On the monotonic clock. */
-  readonly goodUntil: number;
+  readonly expiresAt: number;
 }
 
-const maxTokenAnswerBytes = 1024 * 1024;
+const maxTokenResponseBytes = 1024 * 1024;
 const tokenTimeoutMs = 30_000;
-/** The distribution specification's default for a token that does not say. */
+/** The default of the distribution specification for a token without `expires_in`. */
 const defaultTokenSeconds = 60;
 const clientId = "flotilla";
 
-export function createOciAuth(deps: {
+export function createRegistryAuth(deps: {
   readonly exchange: Exchanger;
   readonly clock: Clock;
-}): OciAuth {
-  const granted = createLruCache<Granted>(1000);
-  const requests = createSingleFlight<Granted>();
+}): RegistryAuth {
+  const grants = createLruCache<Grant>(1000);
+  const requests = createSingleFlight<Grant>();
 
   async function requestToken(
     challenge: Challenge,
     challenged: ChallengedRequest,
     signal: AbortSignal,
-  ): Promise<Granted> {
+  ): Promise<Grant> {
     const { access } = challenged;
     const realm = tokenService(challenge, challenged);
-    const asker = isHome(access, challenged.registry) ? access : anonymous(access);
+    const requester = isHome(access, challenged.registry) ? access : anonymous(access);
     if (
       realm.protocol === "http:" &&
-      hasCredentials(asker) &&
+      hasCredentials(requester) &&
       access.plainHttp !== true &&
       !isLoopback(realm.host)
     ) {
       throw new AppError(
         chartErrors.REGISTRY_UNAUTHORIZED,
-        `${challenged.answer.asked}: the registry wants the credentials at ${describeUrl(realm)}, which is not TLS: they were not sent`,
+        `${challenged.response.request}: the token service ${describeUrl(realm)} does not use TLS, so the credentials were not sent`,
       );
     }
-    const answer = await deps.exchange({
-      ...tokenRequest(realm, challenge, challenged.path, asker),
+    const response = await deps.exchange({
+      ...tokenRequest(realm, challenge, challenged.path, requester),
       access,
       timeoutMs: tokenTimeoutMs,
       signal,
-      failure: chartErrors.REGISTRY_UNREACHABLE,
+      errorKind: chartErrors.REGISTRY_UNREACHABLE,
     });
-    if (answer.status !== 200) throw await refusal(answer, asker, chartErrors.REGISTRY_ANSWER);
-    return readToken(answer, deps.clock.monotonic());
+    if (response.status !== 200)
+      throw await responseError(response, requester, chartErrors.REGISTRY_ANSWER);
+    return readToken(response, deps.clock.monotonic());
   }
 
-  function remembered(registry: URL, path: string, access: RepositoryAccess): string | undefined {
+  function cached(registry: URL, path: string, access: RepositoryAccess): string | undefined {
     if (access.bearerToken !== undefined && isHome(access, registry))
       return `Bearer ${access.bearerToken}`;
-    const known = granted.get(grantKey(registry, path, access));
-    return known === undefined || known.goodUntil <= deps.clock.monotonic()
+    const known = grants.get(grantKey(registry, path, access));
+    return known === undefined || known.expiresAt <= deps.clock.monotonic()
       ? undefined
       : known.authorization;
   }
 
   return {
-    remembered,
+    cached,
 
-    async respond(challenged) {
+    async authorize(challenged) {
       const { registry, path, access } = challenged;
       if (access.bearerToken !== undefined && isHome(access, registry)) return undefined;
-      const newer = remembered(registry, path, access);
-      if (newer !== undefined && newer !== challenged.refused) return newer;
-      const challenges = challenged.answer
+      const newer = cached(registry, path, access);
+      if (newer !== undefined && newer !== challenged.rejected) return newer;
+      const challenges = challenged.response
         .headerValues("www-authenticate")
         .flatMap(parseChallenges);
       const key = grantKey(registry, path, access);
@@ -112,23 +113,23 @@ export function createOciAuth(deps: {
           (signal) => requestToken(bearer, challenged, signal),
           challenged.signal,
         );
-        granted.set(key, grant);
+        grants.set(key, grant);
         return grant.authorization;
       }
       const basic = isHome(access, registry) ? basicAuthorization(access) : undefined;
       if (
         basic === undefined ||
         !challenges.some(({ scheme }) => scheme === "basic") ||
-        challenged.refused === basic
+        challenged.rejected === basic
       )
         return undefined;
-      granted.set(key, { authorization: basic, goodUntil: Number.POSITIVE_INFINITY });
+      grants.set(key, { authorization: basic, expiresAt: Number.POSITIVE_INFINITY });
       return basic;
     },
   };
 }
 
-/** Everything that a token depends on: who asks, whom, and for what. */
+/** Everything that a token depends on: the credentials, the registry and the repository. */
 function grantKey(registry: URL, path: string, access: RepositoryAccess): string {
   return `${accessKey(access)} ${registry.origin} ${path}`;
 }
@@ -138,21 +139,21 @@ function tokenService(challenge: Challenge, challenged: ChallengedRequest): URL 
   if (realm === null || (realm.protocol !== "https:" && realm.protocol !== "http:")) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${challenged.answer.asked}: the registry names a token service that is not an address`,
+      `${challenged.response.request}: the registry names an invalid token service`,
     );
   }
   return realm;
 }
 
-function tokenRequest(realm: URL, challenge: Challenge, path: string, asker: RepositoryAccess) {
+function tokenRequest(realm: URL, challenge: Challenge, path: string, requester: RepositoryAccess) {
   const service = challenge.parameters["service"];
   const scope = challenge.parameters["scope"] ?? `repository:${path}:pull`;
-  if (asker.identityToken !== undefined) {
+  if (requester.identityToken !== undefined) {
     const form = new URLSearchParams({
       grant_type: "refresh_token",
       client_id: clientId,
       scope,
-      refresh_token: asker.identityToken,
+      refresh_token: requester.identityToken,
     });
     if (service !== undefined) form.set("service", service);
     return {
@@ -166,45 +167,51 @@ function tokenRequest(realm: URL, challenge: Challenge, path: string, asker: Rep
   if (service !== undefined) url.searchParams.set("service", service);
   // One parameter for each scope, as the distribution specification has it.
   for (const one of scope.split(" ")) url.searchParams.append("scope", one);
-  if (asker.username !== undefined) url.searchParams.set("account", asker.username);
+  if (requester.username !== undefined) url.searchParams.set("account", requester.username);
   return {
     method: "GET" as const,
     url,
-    authorization: basicAuthorization(asker),
+    authorization: basicAuthorization(requester),
     headers: { accept: "application/json" },
   };
 }
 
-async function readToken(answer: Exchange, now: number): Promise<Granted> {
-  const { bytes } = await readBody(answer, {
-    maxBytes: maxTokenAnswerBytes,
+async function readToken(response: Exchange, now: number): Promise<Grant> {
+  const { bytes } = await readBody(response, {
+    maxBytes: maxTokenResponseBytes,
     tooLarge: chartErrors.REGISTRY_ANSWER,
   });
-  const fields = parseFields(answer, bytes);
+  const fields = parseFields(response, bytes);
   const token = fields["token"] ?? fields["access_token"];
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new AppError(chartErrors.REGISTRY_ANSWER, `${answer.asked}: the answer holds no token`);
+    throw new AppError(
+      chartErrors.REGISTRY_ANSWER,
+      `${response.request}: the response has no token`,
+    );
   }
   const seconds =
     typeof fields["expires_in"] === "number" ? fields["expires_in"] : defaultTokenSeconds;
-  // Given back a little early, so that it does not expire on its way.
+  // Expires a little early here, so that no request carries an expired token.
   return {
     authorization: `Bearer ${token}`,
-    goodUntil: now + Math.max(0, seconds * 0.9 - 5) * 1000,
+    expiresAt: now + Math.max(0, seconds * 0.9 - 5) * 1000,
   };
 }
 
-function parseFields(answer: Exchange, bytes: Uint8Array): { readonly [field: string]: unknown } {
+function parseFields(response: Exchange, bytes: Uint8Array): { readonly [field: string]: unknown } {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof parsed === "object" && parsed !== null) return { ...parsed };
   } catch {
-    // The cause is left out: it quotes the text, and half a token may be in it.
-    throw new AppError(chartErrors.REGISTRY_ANSWER, `${answer.asked}: the answer is not JSON`);
+    // Without the cause: it quotes the text, which may have a part of the token.
+    throw new AppError(
+      chartErrors.REGISTRY_ANSWER,
+      `${response.request}: the response is not JSON`,
+    );
   }
   throw new AppError(
     chartErrors.REGISTRY_ANSWER,
-    `${answer.asked}: the answer is not a JSON object`,
+    `${response.request}: the response is not a JSON object`,
   );
 }
 
@@ -212,7 +219,7 @@ function hasCredentials(access: RepositoryAccess): boolean {
   return access.password !== undefined || access.identityToken !== undefined;
 }
 
-/** The same trust in certificates, without anything that says who asks. */
+/** The same TLS settings, without credentials. */
 function anonymous(access: RepositoryAccess): RepositoryAccess {
   const { origin, caPem, insecureSkipVerify, plainHttp } = access;
   return {

@@ -1,45 +1,45 @@
-/** Requests to an OCI registry: which scheme it speaks, and what it wants to see before it answers. */
+/** Requests to OCI registries: HTTPS or, on this machine, HTTP; and authentication when the registry asks for it. */
 
+import { createLruCache } from "../../cache/lru-cache.ts";
 import { AppError, type ErrorKind } from "../../errors/app-error.ts";
 import type { Log } from "../../log/log.ts";
 import { type RepositoryAccess, registryHost } from "../access.ts";
 import { isLoopback } from "../address.ts";
 import { chartErrors } from "../errors.ts";
+import { type OciName, parseOciName } from "../location.ts";
 import { discard, type Exchange, type Exchanger } from "../transport/exchange.ts";
 import { isNotTls } from "../transport/network-error.ts";
-import type { OciAuth } from "./registry-auth.ts";
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { type OciName, parseOciName } from "../location.ts";
+import type { RegistryAuth } from "./registry-auth.ts";
 
 export interface RegistryRequest {
   readonly method: "GET" | "HEAD";
   readonly repository: string;
-  /** Below `/v2/<name>/`, or an address of the registry's own making. */
+  /** Relative to `/v2/<name>/`, or an absolute address that the registry returned. */
   readonly target: string | URL;
   readonly access: RepositoryAccess;
   readonly accept?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  readonly failure: ErrorKind;
+  readonly errorKind: ErrorKind;
 }
 
 export interface OciRegistry {
-  /** The answer, after any exchange about credentials. Its status is the caller's to judge. */
-  ask(request: RegistryRequest): Promise<Exchange>;
+  /** The response after authentication, with any status. */
+  send(request: RegistryRequest): Promise<Exchange>;
 }
 
 export function createOciRegistry(deps: {
   readonly exchange: Exchanger;
-  readonly auth: OciAuth;
+  readonly auth: RegistryAuth;
   readonly log: Log;
 }): OciRegistry {
-  /** Registries on this machine that do not speak TLS. */
+  /** Registries on this machine that serve HTTP without TLS. */
   const plainHosts = createLruCache<true>(100);
 
-  async function askAt(registry: URL, name: OciName, request: RegistryRequest): Promise<Exchange> {
+  async function sendTo(registry: URL, name: OciName, request: RegistryRequest): Promise<Exchange> {
     const { access, signal } = request;
     const url = new URL(request.target, new URL(`/v2/${name.path}/`, registry));
-    // Credentials are for the registry; an address elsewhere (of a next page, say) is asked without.
+    // Credentials are for the registry only, not for an address elsewhere, such as that of a next page.
     const isRegistry = url.origin === registry.origin;
     const send = (authorization: string | undefined): Promise<Exchange> =>
       deps.exchange({
@@ -50,45 +50,45 @@ export function createOciRegistry(deps: {
         headers: request.accept === undefined ? {} : { accept: request.accept },
         timeoutMs: request.timeoutMs,
         signal,
-        failure: request.failure,
+        errorKind: request.errorKind,
       });
 
-    const refused = isRegistry ? deps.auth.remembered(registry, name.path, access) : undefined;
-    const answer = await send(refused);
-    if (answer.status !== 401 || answer.url.origin !== registry.origin || !isRegistry)
-      return answer;
-    const authorization = await deps.auth.respond({
-      answer,
+    const rejected = isRegistry ? deps.auth.cached(registry, name.path, access) : undefined;
+    const response = await send(rejected);
+    if (response.status !== 401 || response.url.origin !== registry.origin || !isRegistry)
+      return response;
+    const authorization = await deps.auth.authorize({
+      response,
       registry,
       path: name.path,
       access,
-      refused,
+      rejected,
       signal,
     });
-    if (authorization === undefined) return answer;
-    await discard(answer.body);
+    if (authorization === undefined) return response;
+    await discard(response.body);
     return send(authorization);
   }
 
   return {
-    async ask(request) {
+    async send(request) {
       const name = parseOciName(request.repository);
       if (name === undefined)
         throw new AppError(
           chartErrors.CHART_SOURCE_INVALID,
-          "the address of the OCI repository cannot be read",
+          "the address of the OCI repository is invalid",
         );
       const host = registryHost(name.host);
       if (request.access.plainHttp === true || plainHosts.get(host) === true)
-        return askAt(new URL(`http://${host}`), name, request);
+        return sendTo(new URL(`http://${host}`), name, request);
       try {
-        return await askAt(new URL(`https://${host}`), name, request);
+        return await sendTo(new URL(`https://${host}`), name, request);
       } catch (thrown) {
-        // As Docker and containerd do: a registry on this machine may do without TLS.
+        // As in Docker and containerd, a registry on this machine may serve HTTP without TLS.
         if (!isLoopback(host) || !isNotTls(thrown)) throw thrown;
         plainHosts.set(host, true);
-        deps.log.debug({ host }, "registry on this machine is spoken to without TLS");
-        return askAt(new URL(`http://${host}`), name, request);
+        deps.log.debug({ host }, "registry on this machine serves HTTP without TLS");
+        return sendTo(new URL(`http://${host}`), name, request);
       }
     },
   };

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { accessTo } from "../access.ts";
-import { nextPage } from "./tags.ts";
 import { createTestClient } from "../testing/test-client.ts";
 import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+import { nextPage } from "./tags.ts";
 
 const tags = Array.from({ length: 10_000 }, (_, at) => `1.0.${at}`);
 
-/** Pages of `size` tags with a link to the next, as the distribution specification has them. */
+/** Pages of `size` tags with a link to the next, as in the distribution specification. */
 function pages(size: number, origin = ""): Respond {
   return ({ path }, response) => {
     const from = Number(new URL(path, "http://x").searchParams.get("from") ?? 0);
@@ -28,22 +28,19 @@ async function list(
   await using server = await startTestServer(respond);
   await using client = createTestClient();
   const source = { kind: "oci", repository: `oci://${server.host}/charts/x` } as const;
-  const { versions } = await client.listChartVersions(
-    source,
-    accessTo(source, { plainHttp: true, ...settings }),
-  );
-  return { count: versions.length, paths: server.paths() };
+  const listing = await client.list(source, accessTo(source, { plainHttp: true, ...settings }));
+  return { count: listing?.versions.length ?? 0, paths: server.paths() };
 }
 
 describe("the tags of a repository", () => {
-  it("come in as many pages as there are", async () => {
+  it("are listed from all pages", async () => {
     const { count, paths } = await list(pages(300));
 
     assert.equal(count, 10_000);
     assert.equal(paths.length, 34);
   });
 
-  it("are asked for in smaller pages where large ones are refused", async () => {
+  it("are listed in smaller pages when large ones are rejected", async () => {
     const { count, paths } = await list((request, response) => {
       if (request.path.endsWith("n=10000")) return send(response, 405, "");
       return pages(tags.length)(request, response);
@@ -53,7 +50,7 @@ describe("the tags of a repository", () => {
     assert.deepEqual(paths, ["/v2/charts/x/tags/list?n=10000", "/v2/charts/x/tags/list?n=1000"]);
   });
 
-  it("are asked for from another host without credentials", async () => {
+  it("are requested from another host without credentials", async () => {
     await using other = await startTestServer(pages(tags.length));
     await using server = await startTestServer(({ headers }, response) => {
       if (headers.authorization === undefined)
@@ -65,16 +62,13 @@ describe("the tags of a repository", () => {
     await using client = createTestClient();
     const source = { kind: "oci", repository: `oci://${server.host}/charts/x` } as const;
 
-    const { versions } = await client.listChartVersions(
-      source,
-      accessTo(source, { username: "me", password: "pw" }),
-    );
+    const listing = await client.list(source, accessTo(source, { username: "me", password: "pw" }));
 
-    assert.equal(versions.length, 10_001);
+    assert.equal(listing?.versions.length, 10_001);
     assert.equal(other.seen[0]?.headers.authorization, undefined);
   });
 
-  it("that go round in a circle are given up", async () => {
+  it("whose pages link to each other in a loop are not listed", async () => {
     const circle: Respond = (_, response) =>
       send(response, 200, '{"tags":["1.0.0"]}', {
         link: '</v2/charts/x/tags/list?a=1>; rel="next"',
@@ -82,11 +76,11 @@ describe("the tags of a repository", () => {
 
     await assert.rejects(list(circle), {
       code: "REGISTRY_ANSWER",
-      message: /pages go round in a circle/,
+      message: /pages link to each other in a loop/,
     });
   });
 
-  it("that never end are given up", async () => {
+  it("are not listed beyond a limit", async () => {
     let page = 0;
     const endless: Respond = (_, response) =>
       send(response, 200, '{"tags":[]}', {
@@ -99,7 +93,7 @@ describe("the tags of a repository", () => {
     });
   });
 
-  it("are none when the last was deleted", async () => {
+  it("are an empty list when the last one was deleted", async () => {
     const { count } = await list((_, response) =>
       send(response, 200, '{"name":"charts/x","tags":null}'),
     );
@@ -107,7 +101,7 @@ describe("the tags of a repository", () => {
     assert.equal(count, 0);
   });
 
-  it("that no tag could have are left out", async () => {
+  it("with invalid names are skipped", async () => {
     const { count } = await list((_, response) =>
       send(response, 200, '{"tags":["1.0.0","../x","",7]}'),
     );

@@ -1,17 +1,17 @@
-/** All tags of an OCI repository, page by page. */
+/** Lists the tags of an OCI repository, page by page. */
 import { AppError } from "../../errors/app-error.ts";
 import type { RepositoryAccess } from "../access.ts";
-import { readBody } from "../transport/body.ts";
 import { chartErrors, RepositoryError } from "../errors.ts";
+import { readBody } from "../transport/body.ts";
 import { discard, type Exchange } from "../transport/exchange.ts";
+import { responseError } from "../transport/response-error.ts";
 import type { OciRegistry } from "./registry.ts";
-import { refusal } from "../transport/response-error.ts";
 
 const maxPages = 500;
 const maxTags = 100_000;
 const maxPageBytes = 16 * 1024 * 1024;
 const pageTimeoutMs = 60_000;
-/** The first is refused by some: ECR answers 405 to more than 1000. The last leaves the size to the registry. */
+/** ECR rejects more than 1000 with 405. The last leaves the size to the registry. */
 const pageSizes = [10_000, 1000, undefined];
 
 /** The tags in the registry's order. */
@@ -25,34 +25,34 @@ export async function listTags(
 ): Promise<readonly string[]> {
   const tags = new Set<string>();
   const seen = new Set<string>();
-  let answer = await firstPage(registry, query);
+  let response = await firstPage(registry, query);
 
   for (let page = 1; ; page++) {
-    for (const tag of await readPage(answer)) tags.add(tag);
-    const next = nextPage(answer);
+    for (const tag of await readPage(response)) tags.add(tag);
+    const next = nextPage(response);
     if (next === undefined) return [...tags];
     if (page === maxPages || tags.size > maxTags || seen.has(next.href)) {
       const why = seen.has(next.href)
-        ? "its pages go round in a circle"
+        ? "its pages link to each other in a loop"
         : `it has more than ${maxTags} tags or ${maxPages} pages`;
       throw new AppError(
         chartErrors.REGISTRY_ANSWER,
-        `${answer.asked}: the list of tags was given up: ${why}`,
+        `${response.request}: listing tags stopped: ${why}`,
       );
     }
     seen.add(next.href);
-    answer = await askPage(registry, query, next);
-    if (answer.status !== 200)
-      throw await refusal(answer, query.access, chartErrors.REGISTRY_ANSWER);
+    response = await requestPage(registry, query, next);
+    if (response.status !== 200)
+      throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
   }
 }
 
 /** The address in `Link: <…>; rel="next"`, relative to where the header came from. */
-export function nextPage(answer: Pick<Exchange, "url" | "headerValues">): URL | undefined {
-  for (const header of answer.headerValues("link")) {
+export function nextPage(response: Pick<Exchange, "url" | "headerValues">): URL | undefined {
+  for (const header of response.headerValues("link")) {
     for (const [, target = "", parameters = ""] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
       if (!/;\s*rel\s*=\s*"?(?:[^"]*\s)?next(?:[\s";,]|$)/i.test(parameters)) continue;
-      return URL.parse(target, answer.url.href) ?? undefined;
+      return URL.parse(target, response.url.href) ?? undefined;
     }
   }
   return undefined;
@@ -62,21 +62,21 @@ type Query = Parameters<typeof listTags>[1];
 
 async function firstPage(registry: OciRegistry, query: Query): Promise<Exchange> {
   for (const size of pageSizes) {
-    const answer = await askPage(
+    const response = await requestPage(
       registry,
       query,
       size === undefined ? "tags/list" : `tags/list?n=${size}`,
     );
-    if (answer.status === 200) return answer;
-    if (answer.status === 404)
+    if (response.status === 200) return response;
+    if (response.status === 404)
       throw notFound(
         query.repository,
-        await refusal(answer, query.access, chartErrors.CHART_NOT_FOUND),
+        await responseError(response, query.access, chartErrors.CHART_NOT_FOUND),
       );
-    const isAboutSize = answer.status === 405 || answer.status === 400;
+    const isAboutSize = response.status === 405 || response.status === 400;
     if (!isAboutSize || size === undefined)
-      throw await refusal(answer, query.access, chartErrors.REGISTRY_ANSWER);
-    await discard(answer.body);
+      throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
+    await discard(response.body);
   }
   throw new AppError(
     chartErrors.REGISTRY_ANSWER,
@@ -84,27 +84,27 @@ async function firstPage(registry: OciRegistry, query: Query): Promise<Exchange>
   );
 }
 
-function notFound(repository: string, answer: RepositoryError): RepositoryError {
+function notFound(repository: string, response: RepositoryError): RepositoryError {
   return new RepositoryError(
     chartErrors.CHART_NOT_FOUND,
-    `repository ${repository} not found in the registry: ${answer.message}`,
+    `repository ${repository} not found in the registry: ${response.message}`,
     { status: 404 },
   );
 }
 
-function askPage(registry: OciRegistry, query: Query, target: string | URL): Promise<Exchange> {
-  return registry.ask({
+function requestPage(registry: OciRegistry, query: Query, target: string | URL): Promise<Exchange> {
+  return registry.send({
     method: "GET",
     ...query,
     target,
     accept: "application/json",
     timeoutMs: pageTimeoutMs,
-    failure: chartErrors.REGISTRY_UNREACHABLE,
+    errorKind: chartErrors.REGISTRY_UNREACHABLE,
   });
 }
 
-async function readPage(answer: Exchange): Promise<readonly string[]> {
-  const { bytes } = await readBody(answer, {
+async function readPage(response: Exchange): Promise<readonly string[]> {
+  const { bytes } = await readBody(response, {
     maxBytes: maxPageBytes,
     tooLarge: chartErrors.REGISTRY_ANSWER,
   });
@@ -114,21 +114,21 @@ async function readPage(answer: Exchange): Promise<readonly string[]> {
   } catch (cause) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${answer.asked}: the list of tags is not JSON`,
+      `${response.request}: the list of tags is not JSON`,
       { cause },
     );
   }
   if (typeof page !== "object" || page === null || !("tags" in page)) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${answer.asked}: the answer is not a list of tags`,
+      `${response.request}: the response is not a list of tags`,
     );
   }
-  // A repository whose last tag was deleted has null there.
+  // Null in a repository whose last tag was deleted.
   return Array.isArray(page.tags) ? page.tags.filter(isTag) : [];
 }
 
-/** What the distribution specification takes for a tag, so that it can stand in an address. */
+/** A tag as the distribution specification defines it, so that it is safe in an address. */
 function isTag(tag: unknown): tag is string {
   return typeof tag === "string" && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag);
 }

@@ -1,4 +1,4 @@
-/** The challenges of a WWW-Authenticate header (RFC 9110, 11.6.1): values may be quoted and hold commas. */
+/** Parses the challenges of a WWW-Authenticate header (RFC 9110, 11.6.1). Pure. */
 
 export interface Challenge {
   /** Lower case. */
@@ -14,7 +14,7 @@ const bare = /[^\s,"]+/y;
 const equals = /\s*=\s*/y;
 const between = /[\s,]*/y;
 
-/** What can be read of a header. What comes after something unreadable is left out. */
+/** The challenges before the first syntax error. */
 export function parseChallenges(header: string): readonly Challenge[] {
   const challenges: { readonly scheme: string; readonly parameters: Record<string, string> }[] = [];
   let at = 0;
@@ -29,7 +29,7 @@ export function parseChallenges(header: string): readonly Challenge[] {
     take(between);
     const word = take(token)?.[0];
     if (word === undefined) return challenges;
-    // A word with a value belongs to the challenge that is open; one without begins the next.
+    // A word with a value is a parameter of the current challenge; one without starts the next challenge.
     if (take(equals) === undefined) {
       challenges.push({
         scheme: word.toLowerCase(),

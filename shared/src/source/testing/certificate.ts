@@ -1,4 +1,4 @@
-/** Certificates for tests: an authority made for one test, and what it signed for 127.0.0.1 or for a client. */
+/** Certificates for tests: a new authority, and a certificate of it for 127.0.0.1 or for a client. */
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";

@@ -32,7 +32,7 @@ export function indexText(
   return `${lines.join("\n")}\ngenerated: "2026-01-02T03:04:05.6Z"\n`;
 }
 
-/** Helm quotes what would be read as a number, and refuses an index in which it is not. */
+/** Helm quotes a version that YAML would parse as a number, and rejects an index without the quotes. */
 function scalar(version: string): string {
   return /^\d+(?:\.\d+)?$/.test(version) ? `"${version}"` : version;
 }

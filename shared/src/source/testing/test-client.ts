@@ -1,5 +1,9 @@
-/** A chart client for tests: short patience, closed at the end of the test. */
-import { type SourceClient, type SourceClientOptions, createSourceClient } from "../client/source-client.ts";
+/** A source client for tests, closed at the end of the test. */
+import {
+  createSourceClient,
+  type SourceClient,
+  type SourceClientOptions,
+} from "../client/source-client.ts";
 
 export function createTestClient(
   options: Partial<SourceClientOptions> = {},

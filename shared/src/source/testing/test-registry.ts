@@ -1,4 +1,4 @@
-/** The part of a registry that tests of rare answers need: tags in pages and one manifest for each tag. */
+/** A minimal registry for tests of rare responses: tags in pages and one manifest for each tag. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { type Respond, type SeenRequest, send } from "./test-server.ts";
@@ -10,7 +10,7 @@ export interface TestChart {
   readonly manifestDigest: string;
 }
 
-/** A chart as a registry holds it. The archive is packed text: nothing here looks inside. */
+/** A chart in a registry. The archive is compressed text: nothing parses it. */
 export function testChart(
   content: string,
   layerType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
@@ -37,7 +37,7 @@ export function testChart(
   return { archive, layerDigest, manifest, manifestDigest: digestOf(manifest) };
 }
 
-/** Answers as a registry that has these charts of one repository by tag. */
+/** Responds as a registry with these charts of one repository, by tag. */
 export function registryOf(charts: Readonly<Record<string, TestChart>>): Respond {
   return (request, response) => {
     const [, kind, name] =
@@ -56,8 +56,8 @@ export function registryOf(charts: Readonly<Record<string, TestChart>>): Respond
   };
 }
 
-/** Method and path without the name of the repository, for what a test expects to have been asked. */
-export function asked(request: SeenRequest): string {
+/** Method and path without the name of the repository, for the requests that a test expects. */
+export function describeRequest(request: SeenRequest): string {
   return `${request.method} ${request.path.replace(/^\/v2\/[a-z/]+?\/(?=tags|manifests|blobs)/, "")}`;
 }
 

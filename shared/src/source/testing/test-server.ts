@@ -1,4 +1,4 @@
-/** A real HTTP or HTTPS server on a free port, for tests of what repositories do rarely. */
+/** An HTTP or HTTPS server on a free port, for tests of rare responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { TestCertificate } from "./certificate.ts";
@@ -14,9 +14,9 @@ export interface SeenRequest {
 export interface TestServer extends AsyncDisposable {
   readonly host: string;
   readonly origin: string;
-  /** What came in, in order. */
+  /** The received requests, in order. */
   readonly seen: readonly SeenRequest[];
-  /** The paths of what came in. */
+  /** The paths of the received requests. */
   paths(): readonly string[];
 }
 
@@ -24,7 +24,7 @@ export type Respond = (request: SeenRequest, response: ServerResponse) => void |
 
 export interface TestServerOptions {
   readonly certificate?: TestCertificate;
-  /** Clients have to show a certificate of this authority. */
+  /** Clients need a certificate of this authority. */
   readonly clientCa?: string;
 }
 
@@ -80,7 +80,7 @@ export async function startTestServer(
   };
 }
 
-/** An answer in one line. */
+/** Sends a response. */
 export function send(
   response: ServerResponse,
   status: number,

@@ -1,4 +1,4 @@
-/** Bodies of answers, read whole under a limit. */
+/** Reads the bodies of responses, up to a limit. */
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -6,27 +6,27 @@ import { AppError, type ErrorKind } from "../../errors/app-error.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface ReadBody {
-  /** In an ArrayBuffer of its own, so that it can be handed to another thread. */
+  /** In an ArrayBuffer of its own, so that it can be transferred to another thread. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of the bytes as they are here, `sha256:` and hex. */
+  /** Of the decompressed bytes, `sha256:` and hex. */
   readonly digest: string;
 }
 
-const firstRoom = 16 * 1024;
+const initialBytes = 16 * 1024;
 
-/** A limit of bytes, and what more than that is called. */
+/** A limit of bytes, and the kind of the error beyond it. */
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: ErrorKind;
 }
 
-/** The body, unpacked where the server packed it; more than `maxBytes` is an error of the kind `tooLarge`. */
-export async function readBody(answer: Exchange, limit: BodyLimit): Promise<ReadBody> {
-  // What is announced fits at once; a large answer is in memory only once then.
-  const announced = Math.min(announcedBytes(answer), limit.maxBytes);
-  let bytes = new Uint8Array(Math.max(firstRoom, announced));
+/** The body, decompressed. */
+export async function readBody(response: Exchange, limit: BodyLimit): Promise<ReadBody> {
+  // Allocated for the announced size, so that a large body is in memory only once.
+  const announced = Math.min(announcedBytes(response), limit.maxBytes);
+  let bytes = new Uint8Array(Math.max(initialBytes, announced));
   let size = 0;
-  const { digest } = await passBody(answer, limit, (chunk) => {
+  const { digest } = await passBody(response, limit, (chunk) => {
     if (size + chunk.length > bytes.length) bytes = grown(bytes, size + chunk.length);
     bytes.set(chunk, size);
     size += chunk.length;
@@ -35,57 +35,57 @@ export async function readBody(answer: Exchange, limit: BodyLimit): Promise<Read
 }
 
 /**
- * Passes the body on while it arrives, unpacked; what announces itself as larger than `maxBytes` is not read at all. An
- * AppError of `take` is thrown as it is.
+ * Passes the body on while it arrives, decompressed. A body whose announced size exceeds the limit is not read. An AppError of
+ * `take` is thrown unchanged.
  */
 export async function passBody(
-  answer: Exchange,
+  response: Exchange,
   limit: BodyLimit,
   take: (chunk: Buffer) => void | Promise<void>,
 ): Promise<{ readonly digest: string }> {
   const hash = createHash("sha256");
   let size = 0;
-  const refuse = (): never => {
+  const reject = (): never => {
     throw new AppError(
       limit.tooLarge,
-      `${answer.asked}: the answer is larger than ${describeBytes(limit.maxBytes)}`,
+      `${response.request}: the response is larger than ${describeBytes(limit.maxBytes)}`,
     );
   };
   async function takeAll(source: AsyncIterable<Buffer>): Promise<void> {
-    if (announcedBytes(answer) > limit.maxBytes) refuse();
+    if (announcedBytes(response) > limit.maxBytes) reject();
     for await (const chunk of source) {
       size += chunk.length;
-      if (size > limit.maxBytes) refuse();
+      if (size > limit.maxBytes) reject();
       hash.update(chunk);
       await take(chunk);
     }
   }
   try {
-    const encoding = encodingOf(answer);
-    if (encoding === "gzip") await pipeline(answer.body, createGunzip(), takeAll);
-    else if (encoding === "identity") await pipeline(answer.body, takeAll);
-    else throw notAskedFor(encoding);
+    const encoding = encodingOf(response);
+    if (encoding === "gzip") await pipeline(response.body, createGunzip(), takeAll);
+    else if (encoding === "identity") await pipeline(response.body, takeAll);
+    else throw unexpectedEncoding(encoding);
   } catch (thrown) {
-    answer.body.destroy();
-    throw answer.broken(thrown);
+    response.body.destroy();
+    throw response.failure(thrown);
   }
   return { digest: `sha256:${hash.digest("hex")}` };
 }
 
-/** How the body is packed: `identity`, `gzip`, or another, which nothing here asks for. */
-export function encodingOf(answer: Exchange): string {
-  const encoding = answer.header("content-encoding")?.trim().toLowerCase() ?? "";
+/** The encoding of the body: `identity`, `gzip`, or another one that no request accepts. */
+export function encodingOf(response: Exchange): string {
+  const encoding = response.header("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "") return "identity";
   return encoding === "x-gzip" ? "gzip" : encoding;
 }
 
-/** For `Exchange.broken`. */
-export function notAskedFor(encoding: string): Error {
-  return new Error(`answered in the encoding ${encoding}, which was not asked for`);
+/** For `Exchange.failure`. */
+export function unexpectedEncoding(encoding: string): Error {
+  return new Error(`the response has the encoding ${encoding}, which the request does not accept`);
 }
 
-function announcedBytes(answer: Exchange): number {
-  return Number(answer.header("content-length") ?? 0);
+function announcedBytes(response: Exchange): number {
+  return Number(response.header("content-length") ?? 0);
 }
 
 function grown(bytes: Uint8Array<ArrayBuffer>, atLeast: number): Uint8Array<ArrayBuffer> {
@@ -94,7 +94,7 @@ function grown(bytes: Uint8Array<ArrayBuffer>, atLeast: number): Uint8Array<Arra
   return larger;
 }
 
-/** A size as people say it. */
+/** A size for people, such as `1.5 MiB`. */
 export function describeBytes(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB"];
   let value = bytes;

@@ -1,6 +1,6 @@
 /**
- * Connections to repositories, shared by everybody who trusts the same authorities: one pool for each TLS identity,
- * because a connection is made with one. Bounded; the pool that was not used for longest is closed first.
+ * Connections to repositories: one pool for each TLS identity (authorities and client certificate). The number of pools is
+ * bounded; the least recently used one is closed first.
  */
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
@@ -9,7 +9,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { isHome, type RepositoryAccess } from "../access.ts";
 import { chartErrors } from "../errors.ts";
 
-/** Proxies in the notation of the usual environment variables. */
+/** Proxies, in the format of the usual environment variables. */
 export interface ProxySettings {
   readonly httpProxy?: string;
   readonly httpsProxy?: string;
@@ -19,8 +19,8 @@ export interface ProxySettings {
 export interface ConnectionPoolOptions {
   readonly proxy?: ProxySettings;
   readonly connectTimeoutMs: number;
-  /** The longest silence of a server that has accepted the connection. */
-  readonly silenceTimeoutMs: number;
+  /** The longest time without any byte from a server that accepted the connection. */
+  readonly idleTimeoutMs: number;
   readonly connectionsPerHost: number;
   readonly maxPools: number;
 }
@@ -52,7 +52,7 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
       const identity = tlsIdentity(access, url);
       const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
       const pool = pools.get(key) ?? openPool(identity, options);
-      // A Map keeps the order of insertion, so putting it in again makes it the newest.
+      // A Map keeps the order of insertion; inserting it again makes it the newest.
       pools.delete(key);
       pools.set(key, pool);
       if (pools.size > options.maxPools) {
@@ -92,8 +92,8 @@ function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispat
   const common = {
     connect: tls,
     connections: options.connectionsPerHost,
-    headersTimeout: options.silenceTimeoutMs,
-    bodyTimeout: options.silenceTimeoutMs,
+    headersTimeout: options.idleTimeoutMs,
+    bodyTimeout: options.idleTimeoutMs,
     allowH2: false,
   };
   if (options.proxy === undefined) return new Agent(common);
@@ -101,7 +101,7 @@ function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispat
   return new EnvHttpProxyAgent({ ...common, requestTls: tls, httpProxy, httpsProxy, noProxy });
 }
 
-/** One context for all connections of a pool: parsing the system's authorities for each connection costs milliseconds. */
+/** One context for all connections of a pool: parsing the system's authorities takes milliseconds. */
 function secureContextOf(identity: TlsIdentity): SecureContext | undefined {
   if (identity.caPem === undefined && identity.certPem === undefined) return undefined;
   try {
@@ -112,10 +112,10 @@ function secureContextOf(identity: TlsIdentity): SecureContext | undefined {
       ...(identity.certPem === undefined ? {} : { cert: identity.certPem, key: identity.keyPem }),
     });
   } catch {
-    // The cause is left out: it may quote the key.
+    // Without the cause: it may quote the key.
     throw new AppError(
       chartErrors.REPOSITORY_SECRET_INVALID,
-      "the certificate authorities or the client certificate of the repository's secret cannot be read as PEM",
+      "the certificate authorities or the client certificate in the Secret of the repository are not valid PEM",
     );
   }
 }

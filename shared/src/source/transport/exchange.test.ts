@@ -24,7 +24,7 @@ describe("a redirect", () => {
     });
     await using client = createTestClient();
 
-    await client.listChartVersions(...versions(server.origin));
+    await client.list(...versions(server.origin));
 
     assert.deepEqual(
       server.seen.map(({ headers }) => headers.authorization !== undefined),
@@ -39,10 +39,10 @@ describe("a redirect", () => {
     );
     await using client = createTestClient();
 
-    const { versions: listed } = await client.listChartVersions(...versions(server.origin));
+    const listing = await client.list(...versions(server.origin));
 
     assert.deepEqual(
-      listed.map(({ version }) => version),
+      listing?.versions.map(({ version }) => version),
       ["1.0.0"],
     );
     assert.notEqual(server.seen[0]?.headers.authorization, undefined);
@@ -50,33 +50,33 @@ describe("a redirect", () => {
     assert.equal(other.seen[0]?.headers.authorization, undefined);
   });
 
-  it("that goes on for ever is given up", async () => {
+  it("is followed a limited number of times", async () => {
     await using server = await startTestServer(({ path }, response) =>
       send(response, 302, "", { location: `${path}a` }),
     );
     await using client = createTestClient();
 
-    await assert.rejects(client.listChartVersions(...versions(server.origin)), {
+    await assert.rejects(client.list(...versions(server.origin)), {
       code: "INDEX_FETCH",
       message: /redirected more than 5 times/,
     });
     assert.equal(server.seen.length, 6);
   });
 
-  it("to something that is no web address is refused", async () => {
+  it("to an address that is not HTTP is not followed", async () => {
     await using server = await startTestServer((_, response) =>
       send(response, 302, "", { location: "file:///etc/passwd" }),
     );
     await using client = createTestClient();
 
-    await assert.rejects(client.listChartVersions(...versions(server.origin)), {
-      message: /neither https:\/\/ nor http:\/\//,
+    await assert.rejects(client.list(...versions(server.origin)), {
+      message: /not https:\/\/ or http:\/\//,
     });
   });
 });
 
 describe("a redirect from a server with TLS", () => {
-  it("to another host is followed without the client certificate, which that host asks for", async () => {
+  it("to another host is followed without the client certificate, although that host requests one", async () => {
     const certificate = await issueTestCertificate();
     const { certPem, keyPem, caPem } = await issueTestCertificate("client");
     const options = { certificate, clientCa: caPem };
@@ -95,14 +95,14 @@ describe("a redirect from a server with TLS", () => {
       clientCertificate: { certPem, keyPem },
     });
 
-    await assert.rejects(client.listChartVersions(source, access), { code: "INDEX_FETCH" });
+    await assert.rejects(client.list(source, access), { code: "INDEX_FETCH" });
 
     assert.deepEqual(server.paths(), ["/index.yaml", "/here.yaml"]);
-    // It refuses whoever shows none.
+    // It rejects connections without one.
     assert.equal(other.seen.length, 0);
   });
 
-  it("to plain HTTP is refused", async () => {
+  it("to HTTP is not followed", async () => {
     const certificate = await issueTestCertificate();
     await using other = await startTestServer((_, response) => send(response, 200, index));
     await using server = await startTestServer(
@@ -112,28 +112,25 @@ describe("a redirect from a server with TLS", () => {
     await using client = createTestClient();
     const [source] = versions(server.origin);
 
-    await assert.rejects(
-      client.listChartVersions(source, accessTo(source, { caPem: certificate.caPem })),
-      {
-        code: "INDEX_FETCH",
-        message: `GET ${server.origin}/index.yaml: redirected from TLS to plain HTTP at ${other.origin}/i.yaml, which is refused`,
-      },
-    );
+    await assert.rejects(client.list(source, accessTo(source, { caPem: certificate.caPem })), {
+      code: "INDEX_FETCH",
+      message: `GET ${server.origin}/index.yaml: redirected from HTTPS to HTTP at ${other.origin}/i.yaml, which is not followed`,
+    });
     assert.equal(other.seen.length, 0);
   });
 });
 
 describe("a request", () => {
-  it("says who asks", async () => {
+  it("has the user agent", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient({ userAgent: "flotilla/1" });
 
-    await client.listChartVersions(...versions(server.origin));
+    await client.list(...versions(server.origin));
 
     assert.equal(server.seen[0]?.headers["user-agent"], "flotilla/1");
   });
 
-  it("is made once more when the server had closed the idle connection", async () => {
+  it("is sent once more when the server closed the idle connection", async () => {
     let fallen = false;
     await using server = await startTestServer((_, response) => {
       if (fallen) return send(response, 200, index);
@@ -142,12 +139,12 @@ describe("a request", () => {
     });
     await using client = createTestClient();
 
-    await client.listChartVersions(...versions(server.origin));
+    await client.list(...versions(server.origin));
 
     assert.equal(server.seen.length, 2);
   });
 
-  it("goes through a proxy where one is set, and not where that is excepted", async () => {
+  it("uses a proxy when one is set, except for excluded hosts", async () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using proxy = await startTestServer((_, response) => send(response, 200, index));
     await using through = createTestClient({ proxy: { httpProxy: proxy.origin } });
@@ -155,16 +152,16 @@ describe("a request", () => {
       proxy: { httpProxy: proxy.origin, noProxy: "127.0.0.1" },
     });
 
-    await through.listChartVersions(...versions(server.origin));
+    await through.list(...versions(server.origin));
     assert.deepEqual([proxy.paths(), server.paths()], [[`${server.origin}/index.yaml`], []]);
 
-    await past.listChartVersions(...versions(server.origin));
+    await past.list(...versions(server.origin));
     assert.deepEqual([proxy.seen.length, server.paths()], [1, ["/index.yaml"]]);
   });
 });
 
 describe("a request through a proxy with TLS", () => {
-  it("trusts whom the access trusts, and shows the proxy nothing", async (t) => {
+  it("verifies with the authorities of the access, and sends the proxy no credentials", async (t) => {
     const certificate = await issueTestCertificate();
     await using server = await startTestServer((_, response) => send(response, 200, index), {
       certificate,
@@ -186,11 +183,8 @@ describe("a request through a proxy with TLS", () => {
     await using client = createTestClient({ proxy: { httpsProxy: `http://127.0.0.1:${port}` } });
     const [source, access] = versions(server.origin);
 
-    await assert.rejects(
-      client.listChartVersions(source, access),
-      /signed by an authority that is not trusted/,
-    );
-    await client.listChartVersions(source, { ...access, caPem: certificate.caPem });
+    await assert.rejects(client.list(source, access), /signed by an authority that is not trusted/);
+    await client.list(source, { ...access, caPem: certificate.caPem });
 
     assert.deepEqual(
       connects.map(({ url, headers }) => [url, headers.authorization]),
@@ -203,17 +197,17 @@ describe("a request through a proxy with TLS", () => {
   });
 });
 
-describe("what a server sends back", () => {
-  it("never brings a secret into a message", async () => {
+describe("a message of a server", () => {
+  it("never puts a secret into an error", async () => {
     await using server = await startTestServer(({ headers }, response) =>
       send(response, 401, `bad ${headers.authorization ?? ""} of me:pw`),
     );
     await using client = createTestClient();
 
-    await assert.rejects(client.listChartVersions(...versions(server.origin)), (thrown: Error) => {
+    await assert.rejects(client.list(...versions(server.origin)), (thrown: Error) => {
       assert.match(
         thrown.message,
-        /401 Unauthorized \(bad Basic \*\*\* of me:\*\*\*\); the credentials of the secret are not accepted/,
+        /401 Unauthorized \(bad Basic \*\*\* of me:\*\*\*\); the credentials of the Secret are not accepted/,
       );
       return true;
     });

@@ -1,46 +1,46 @@
 /**
- * One HTTP exchange with a repository: redirects followed without taking credentials to another host, a time limit on
- * the whole, and every failure as a sentence that says what was asked of whom and what came back.
+ * One HTTP exchange with a repository: follows redirects without sending credentials to another host, has one timeout for
+ * the whole, and reports every failure with the request and the reason.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { AppError, type ErrorKind, messageOf } from "../../errors/app-error.ts";
 import type { RepositoryAccess } from "../access.ts";
 import { describeUrl, isSameParty } from "../address.ts";
-import type { ConnectionPools } from "./connection-pools.ts";
 import { RepositoryError } from "../errors.ts";
+import type { ConnectionPools } from "./connection-pools.ts";
 import { describeNetworkFailure, isClosedConnection } from "./network-error.ts";
 
 export interface ExchangeRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly url: URL;
   readonly access: RepositoryAccess;
-  /** Sent to `url` and to nobody that it redirects to. */
+  /** Sent to `url` only, not to the host of a redirect. */
   readonly authorization?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** On everything, the body included. */
+  /** For the whole exchange, the body included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** What a failure is called. */
-  readonly failure: ErrorKind;
+  /** The kind of the error of a failure. */
+  readonly errorKind: ErrorKind;
 }
 
 export interface Exchange {
   readonly status: number;
   readonly body: Dispatcher.ResponseData["body"];
-  /** Where the answer came from in the end. */
+  /** Of the last request, after redirects. */
   readonly url: URL;
-  /** What was asked, for messages: `GET https://host/path`. */
-  readonly asked: string;
-  /** Whether who answered was shown what the request has to show. */
+  /** The request, for messages: `GET https://host/path`. */
+  readonly request: string;
+  /** Whether the server that responded was sent the credentials of the request. */
   readonly isAuthorized: boolean;
   /** The first value of a header. */
   header(name: string): string | undefined;
   /** All values of a header. */
   headerValues(name: string): readonly string[];
-  /** A failure while the body is read, as a sentence. */
-  broken(thrown: unknown): AppError;
+  /** The error for a failure while the body is read. */
+  failure(thrown: unknown): AppError;
 }
 
 export type Exchanger = (request: ExchangeRequest) => Promise<Exchange>;
@@ -58,23 +58,23 @@ export function createExchanger(deps: {
     let url = request.url;
 
     for (let hop = 0; ; hop++) {
-      const asked = `${request.method} ${describeUrl(url)}`;
-      const answer = await send(request, url, signal).catch((thrown: unknown) => {
-        throw failed(request, asked, thrown);
+      const description = `${request.method} ${describeUrl(url)}`;
+      const response = await send(request, url, signal).catch((thrown: unknown) => {
+        throw failed(request, description, thrown);
       });
-      const location = redirectStatuses.has(answer.statusCode)
-        ? first(answer.headers["location"])
+      const location = redirectStatuses.has(response.statusCode)
+        ? first(response.headers["location"])
         : undefined;
       if (location === undefined || request.method === "POST")
-        return toExchange(request, answer, url, asked);
+        return toExchange(request, response, url, description);
 
-      await discard(answer.body);
+      await discard(response.body);
       if (hop === maxRedirects)
         throw new RepositoryError(
-          request.failure,
-          `${asked}: redirected more than ${maxRedirects} times`,
+          request.errorKind,
+          `${description}: redirected more than ${maxRedirects} times`,
         );
-      url = redirected(request, url, location, asked);
+      url = redirected(request, url, location, description);
     }
   };
 
@@ -92,7 +92,7 @@ export function createExchanger(deps: {
       headers: {
         "user-agent": deps.userAgent,
         ...request.headers,
-        ...(mayBeTold(request, url) ? { authorization: request.authorization } : {}),
+        ...(isAuthorizedFor(request, url) ? { authorization: request.authorization } : {}),
       },
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -100,7 +100,7 @@ export function createExchanger(deps: {
     try {
       return await pool.request(options);
     } catch (thrown) {
-      // A server may close an idle connection in the moment in which it is used again; that says nothing about it.
+      // A server may close an idle connection while a request is being sent on it: send it once more.
       if (request.method === "POST" || !isClosedConnection(thrown) || signal.aborted) throw thrown;
       await delay(0);
       return pool.request(options);
@@ -108,22 +108,27 @@ export function createExchanger(deps: {
   }
 }
 
-function mayBeTold(request: ExchangeRequest, url: URL): boolean {
+function isAuthorizedFor(request: ExchangeRequest, url: URL): boolean {
   return request.authorization !== undefined && isSameParty(request.url, url);
 }
 
-function redirected(request: ExchangeRequest, from: URL, location: string, asked: string): URL {
+function redirected(
+  request: ExchangeRequest,
+  from: URL,
+  location: string,
+  description: string,
+): URL {
   const to = URL.parse(location, from.href);
   if (to === null || (to.protocol !== "https:" && to.protocol !== "http:")) {
     throw new RepositoryError(
-      request.failure,
-      `${asked}: redirected to an address that is neither https:// nor http://`,
+      request.errorKind,
+      `${description}: redirected to an address that is not https:// or http://`,
     );
   }
   if (from.protocol === "https:" && to.protocol === "http:") {
     throw new RepositoryError(
-      request.failure,
-      `${asked}: redirected from TLS to plain HTTP at ${describeUrl(to)}, which is refused`,
+      request.errorKind,
+      `${description}: redirected from HTTPS to HTTP at ${describeUrl(to)}, which is not followed`,
     );
   }
   return to;
@@ -131,38 +136,38 @@ function redirected(request: ExchangeRequest, from: URL, location: string, asked
 
 function toExchange(
   request: ExchangeRequest,
-  answer: Dispatcher.ResponseData,
+  response: Dispatcher.ResponseData,
   url: URL,
-  asked: string,
+  description: string,
 ): Exchange {
   return {
-    status: answer.statusCode,
-    body: answer.body,
+    status: response.statusCode,
+    body: response.body,
     url,
-    asked,
-    // What is posted has the credentials in it.
-    isAuthorized: mayBeTold(request, url) || request.method === "POST",
-    header: (name) => first(answer.headers[name]),
-    headerValues: (name) => [answer.headers[name] ?? []].flat(),
-    broken: (thrown) => failed(request, asked, thrown),
+    request: description,
+    // The body of a POST has the credentials.
+    isAuthorized: isAuthorizedFor(request, url) || request.method === "POST",
+    header: (name) => first(response.headers[name]),
+    headerValues: (name) => [response.headers[name] ?? []].flat(),
+    failure: (thrown) => failed(request, description, thrown),
   };
 }
 
-function failed(request: ExchangeRequest, asked: string, thrown: unknown): AppError {
+function failed(request: ExchangeRequest, description: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (request.signal?.aborted === true)
     return new RepositoryError(
-      request.failure,
-      `${asked}: given up, ${messageOf(request.signal.reason)}`,
+      request.errorKind,
+      `${description}: cancelled: ${messageOf(request.signal.reason)}`,
     );
   const why =
     thrown instanceof Error && thrown.name === "TimeoutError"
-      ? `no complete answer within ${Math.round(request.timeoutMs / 100) / 10} s`
+      ? `no complete response within ${Math.round(request.timeoutMs / 100) / 10} s`
       : describeNetworkFailure(thrown);
-  return new RepositoryError(request.failure, `${asked}: ${why}`, { cause: thrown });
+  return new RepositoryError(request.errorKind, `${description}: ${why}`, { cause: thrown });
 }
 
-/** Lets a body go. A short one is read to its end, so that the connection can be used again. */
+/** Discards a body. A short one is read to its end, so that the connection can be reused. */
 export async function discard(body: Dispatcher.ResponseData["body"]): Promise<void> {
   await body.dump({ limit: 16 * 1024 }).catch(() => undefined);
 }

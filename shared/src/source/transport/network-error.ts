@@ -1,20 +1,20 @@
-/** What the network, the name service or TLS had against a request, in words. */
+/** Failures of the network, of name resolution and of TLS, for people. Pure. */
 import { messageOf } from "../../errors/app-error.ts";
 
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
-  ECONNRESET: "the connection was closed before the answer was complete",
-  EPIPE: "the connection was closed before the answer was complete",
-  UND_ERR_SOCKET: "the connection was closed before the answer was complete",
+  ECONNRESET: "the connection was closed before the response was complete",
+  EPIPE: "the connection was closed before the response was complete",
+  UND_ERR_SOCKET: "the connection was closed before the response was complete",
   ENOTFOUND: "no such host",
-  EAI_AGAIN: "the name service gave no answer",
+  EAI_AGAIN: "the name service did not respond",
   EHOSTUNREACH: "no route to the host",
   ENETUNREACH: "no route to the host's network",
-  ETIMEDOUT: "no answer to the attempt to connect",
-  UND_ERR_CONNECT_TIMEOUT: "no answer to the attempt to connect",
-  UND_ERR_HEADERS_TIMEOUT: "connected, but no answer came",
-  UND_ERR_BODY_TIMEOUT: "the answer stopped in the middle",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is shorter or longer than it says",
+  ETIMEDOUT: "connecting timed out",
+  UND_ERR_CONNECT_TIMEOUT: "connecting timed out",
+  UND_ERR_HEADERS_TIMEOUT: "the server accepted the connection, but did not respond",
+  UND_ERR_BODY_TIMEOUT: "the response stopped before its end",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the response does not have the announced length",
   CERT_HAS_EXPIRED: "the certificate has expired",
   ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another host",
 };
@@ -34,24 +34,24 @@ const notTls = new Set([
   "ERR_SSL_HTTP_REQUEST",
 ]);
 
-/** One sentence, with the original code where it helps to look further. */
+/** A description of the failure, with the original code where it helps. */
 export function describeNetworkFailure(thrown: unknown): string {
   const code = codeOf(thrown);
   if (code === undefined) return messageOf(thrown);
   if (untrusted.has(code)) {
-    return `the certificate is signed by an authority that is not trusted (${code}): put the authority into cacerts of the secret`;
+    return `the certificate is signed by an authority that is not trusted (${code}): add the authority to cacerts of the Secret`;
   }
-  if (notTls.has(code)) return `the answer is not TLS (${code}): the server may speak plain HTTP`;
+  if (notTls.has(code)) return `the response is not TLS (${code}): the server may serve plain HTTP`;
   return sentences[code] ?? messageOf(thrown);
 }
 
-/** Whether the other side closed the connection instead of answering. */
+/** Whether the server closed the connection instead of responding. */
 export function isClosedConnection(thrown: unknown): boolean {
   const code = codeOf(thrown);
   return code === "ECONNRESET" || code === "EPIPE" || code === "UND_ERR_SOCKET";
 }
 
-/** Whether the failure is that of TLS spoken to a server that does not speak it. */
+/** Whether the server does not support TLS. */
 export function isNotTls(thrown: unknown): boolean {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const code = codeOf(error);
@@ -63,7 +63,7 @@ export function isNotTls(thrown: unknown): boolean {
 function codeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string")
     return undefined;
-  // undici wraps what the socket said.
+  // undici wraps the error of the socket.
   if (thrown.code === "UND_ERR_SOCKET" && thrown.cause instanceof Error)
     return codeOf(thrown.cause) ?? thrown.code;
   return thrown.code;

@@ -8,9 +8,9 @@ const cases: readonly (readonly [
   environment: Readonly<Record<string, string>>,
   settings: ProxySettings | undefined,
 ])[] = [
-  ["none where none is named", { NO_PROXY: "example.com", HTTP_PROXY: " " }, undefined],
+  ["none when none is set", { NO_PROXY: "example.com", HTTP_PROXY: " " }, undefined],
   [
-    "both, and what is asked without",
+    "both, and the hosts without a proxy",
     { HTTP_PROXY: "http://a:1", HTTPS_PROXY: "https://b:2", NO_PROXY: ".svc,example.com" },
     {
       httpProxy: "http://a:1",
@@ -19,7 +19,7 @@ const cases: readonly (readonly [
     },
   ],
   [
-    "the small spelling first, and an address without a scheme",
+    "the lower-case names first, and an address without a scheme",
     { HTTPS_PROXY: "http://a:1", https_proxy: "b.example.com:2" },
     { httpsProxy: "http://b.example.com:2", noProxy: "localhost,127.0.0.1,::1" },
   ],
@@ -29,7 +29,7 @@ describe("the proxies of an environment", () => {
     test(`are ${what}`, () => assert.deepEqual(proxySettings(environment), settings));
   }
 
-  test("are refused by the name of the variable, and without what is in it", () => {
+  test("are rejected by the name of the variable, without its value", () => {
     assert.throws(() => proxySettings({ https_proxy: "socks5://me:planted@proxy:1" }), {
       code: "CONFIG_INVALID",
       message: "https_proxy is not the address of a proxy, as in http://proxy.example.com:3128",

@@ -1,13 +1,13 @@
-/** The proxies that an environment names by the usual variables, for the way to repositories. Pure. */
+/** Proxies for requests to repositories, from the usual environment variables. Pure. */
 import { AppError, commonErrors } from "../../errors/app-error.ts";
 import type { ProxySettings } from "./connection-pools.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Nothing on this machine is asked through a proxy, as in Go's programs. */
+/** Never through a proxy, as in Go's programs. */
 const thisMachine = "localhost,127.0.0.1,::1";
 
-/** Undefined where it names none. Throws CONFIG_INVALID, without the value: a password may be in it. */
+/** Undefined when none is set. Throws CONFIG_INVALID, without the value, which may have a password. */
 export function proxySettings(environment: Environment): ProxySettings | undefined {
   const httpProxy = proxy(environment, "HTTP_PROXY");
   const httpsProxy = proxy(environment, "HTTPS_PROXY");
@@ -32,7 +32,7 @@ function proxy(environment: Environment, upper: string): string | undefined {
   return address;
 }
 
-/** The small spelling counts first, as everywhere. */
+/** The lower-case name takes precedence, as in other programs. */
 function variable(environment: Environment, upper: string): readonly [name: string, text: string] {
   const lower = upper.toLowerCase();
   const small = environment[lower]?.trim() ?? "";

@@ -1,4 +1,4 @@
-/** What a refusal says: only what was so, and only what can be read. */
+/** The errors for error responses of repositories. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
@@ -9,21 +9,21 @@ import { type Respond, send, startTestServer } from "../testing/test-server.ts";
 
 const login = { username: "me", password: "pw" };
 
-async function refusedIndex(respond: Respond, settings: AccessSettings): Promise<string> {
+async function rejectedIndex(respond: Respond, settings: AccessSettings): Promise<string> {
   await using server = await startTestServer(respond);
   await using client = createTestClient();
   const source = { kind: "http", repository: server.origin, chart: "web" } as const;
   return await client.resolve(source, "", accessTo(source, settings)).then(
-    () => assert.fail("it was not refused"),
+    () => assert.fail("it was not rejected"),
     ({ message }: Error) => message.replaceAll(server.origin, "<here>"),
   );
 }
 
-describe("a refusal", () => {
-  it("has the server's words also where they come packed", async () => {
+describe("an error response", () => {
+  it("has the server's message when it is compressed", async () => {
     const words = gzipSync("come back\nlater");
 
-    const message = await refusedIndex(
+    const message = await rejectedIndex(
       (_, response) => send(response, 503, words, { "content-encoding": "gzip" }),
       {},
     );
@@ -31,8 +31,8 @@ describe("a refusal", () => {
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable (come back)");
   });
 
-  it("has no words where they come in an encoding that was not asked for", async () => {
-    const message = await refusedIndex(
+  it("has no message when it is in an encoding that the request does not accept", async () => {
+    const message = await rejectedIndex(
       (_, response) => send(response, 503, "\u0001\u0002", { "content-encoding": "br" }),
       {},
     );
@@ -40,21 +40,21 @@ describe("a refusal", () => {
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable");
   });
 
-  it("of another host says that the credentials are not for that one", async () => {
+  it("of another host says that the credentials are not for it", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 403));
 
-    const message = await refusedIndex(
+    const message = await rejectedIndex(
       (_, response) => send(response, 302, "", { location: `${elsewhere.origin}/i.yaml` }),
       login,
     );
 
     assert.equal(
       message,
-      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the secret were not sent: they are for another host`,
+      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
     );
   });
 
-  it("of an archive at another host says so too", async () => {
+  it("for an archive at another host says so too", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 401));
     await using server = await startTestServer((_, response) =>
       send(
@@ -68,14 +68,17 @@ describe("a refusal", () => {
     const access = accessTo(source, login);
     const { pin } = await client.resolve(source, "", access);
 
-    await assert.rejects(client.open(pin, access, { timeoutMs: 5_000 }), {
-      code: "REGISTRY_UNAUTHORIZED",
-      message:
-        /401 Unauthorized; the credentials of the secret were not sent: they are for another host$/,
-    });
+    await assert.rejects(
+      client.fetch(pin, () => Promise.resolve(), { access, timeoutMs: 5_000, maxBytes: 1000 }),
+      {
+        code: "REGISTRY_UNAUTHORIZED",
+        message:
+          /401 Unauthorized; the credentials of the Secret were not sent: they are for another host$/,
+      },
+    );
   });
 
-  it("by a registry that asks for nothing that can be shown says so", async () => {
+  it("of a registry with an unsupported challenge says so", async () => {
     await using server = await startTestServer((_, response) =>
       send(response, 401, "", { "www-authenticate": 'Negotiate realm="r"' }),
     );
@@ -84,7 +87,7 @@ describe("a refusal", () => {
 
     await assert.rejects(client.resolve(source, "1.x", accessTo(source, login)), {
       message:
-        /401 Unauthorized; the credentials of the secret were not sent: it asks for none that can be shown to it$/,
+        /401 Unauthorized; the credentials of the Secret were not sent: the server asks for no supported kind of credentials$/,
     });
   });
 });

@@ -1,45 +1,45 @@
-/** An answer that is not the one hoped for, as an error: the status, what the server said about it, when to come again. */
+/** Error responses of repositories: the status, the server's own message, and when to retry. */
 import { STATUS_CODES } from "node:http";
 import { constants, gunzipSync } from "node:zlib";
 import type { ErrorKind } from "../../errors/app-error.ts";
 import { isHome, type RepositoryAccess, withoutSecrets } from "../access.ts";
-import { encodingOf } from "./body.ts";
 import { chartErrors, RepositoryError } from "../errors.ts";
+import { encodingOf } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 
 const maxDetailBytes = 4096;
 const maxUnpackedBytes = 1024 * 1024;
 const maxDetailLength = 200;
 
-/** What an unexpected answer means. The body is read no further than a message needs. */
-export async function refusal(
-  answer: Exchange,
+/** The error for an unexpected response. The body is read only as far as a message needs it. */
+export async function responseError(
+  response: Exchange,
   access: RepositoryAccess,
   otherwise: ErrorKind,
 ): Promise<RepositoryError> {
-  const { status } = answer;
-  const detail = withoutSecrets(await readDetail(answer), access);
-  const came = `${answer.asked}: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
-  const said = detail === "" ? came : `${came} (${detail})`;
-  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), Date.now());
+  const { status } = response;
+  const detail = withoutSecrets(await readDetail(response), access);
+  const base = `${response.request}: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
+  const what = detail === "" ? base : `${base} (${detail})`;
+  const retryAfterMs = parseRetryAfter(response.header("retry-after"), Date.now());
   const later =
     retryAfterMs === undefined
       ? ""
-      : `; it asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`;
+      : `; the server asks to retry in ${Math.ceil(retryAfterMs / 1000)} s`;
 
   if (status === 429)
-    return new RepositoryError(chartErrors.REGISTRY_RATE_LIMITED, `${said}${later}`, {
+    return new RepositoryError(chartErrors.REGISTRY_RATE_LIMITED, `${what}${later}`, {
       status,
       retryAfterMs,
     });
   if (status === 401 || status === 403) {
     return new RepositoryError(
       chartErrors.REGISTRY_UNAUTHORIZED,
-      `${said}${credentialsHint(answer, access)}`,
+      `${what}${credentialsHint(response, access)}`,
       { status },
     );
   }
-  return new RepositoryError(otherwise, `${said}${later}`, { status, retryAfterMs });
+  return new RepositoryError(otherwise, `${what}${later}`, { status, retryAfterMs });
 }
 
 /** Retry-After in seconds or as a date; undefined when it is neither. */
@@ -50,42 +50,42 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** Who was shown nothing is not said to have refused what the Secret holds. */
-function credentialsHint(answer: Exchange, access: RepositoryAccess): string {
+/** Distinguishes credentials that were rejected from credentials that were not sent. */
+function credentialsHint(response: Exchange, access: RepositoryAccess): string {
   const { password, bearerToken, identityToken, clientCertificate } = access;
   if ((password ?? bearerToken ?? identityToken ?? clientCertificate) === undefined)
-    return "; no credentials are set: helmSecretName has to name a secret that has some for this host";
-  if (answer.isAuthorized || (clientCertificate !== undefined && isHome(access, answer.url)))
-    return answer.status === 401
-      ? "; the credentials of the secret are not accepted"
-      : "; the credentials of the secret do not allow this";
-  return isHome(access, answer.url)
-    ? "; the credentials of the secret were not sent: it asks for none that can be shown to it"
-    : "; the credentials of the secret were not sent: they are for another host";
+    return "; no credentials are set: set helmSecretName to a Secret that has credentials for this host";
+  if (response.isAuthorized || (clientCertificate !== undefined && isHome(access, response.url)))
+    return response.status === 401
+      ? "; the credentials of the Secret are not accepted"
+      : "; the credentials of the Secret do not permit this";
+  return isHome(access, response.url)
+    ? "; the credentials of the Secret were not sent: the server asks for no supported kind of credentials"
+    : "; the credentials of the Secret were not sent: they are for another host";
 }
 
-/** The registry's own words: the errors of the distribution API, or a short text. A page is of no use to anybody. */
-async function readDetail(answer: Exchange): Promise<string> {
+/** The server's own message: the errors of the distribution API, or a short text. HTML is dropped. */
+async function readDetail(response: Exchange): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size >= maxDetailBytes) break;
     }
   } catch {
-    // The status is the message; words that could not be read add nothing to it.
+    // The status alone makes the message.
     return "";
   }
-  const bytes = unpacked(Buffer.concat(chunks), encodingOf(answer));
+  const bytes = unpacked(Buffer.concat(chunks), encodingOf(response));
   const text = bytes.toString("utf8", 0, maxDetailBytes).trim();
   return shorten(
     registryErrors(text) ?? (text.startsWith("<") ? "" : (text.split("\n", 1)[0] ?? "")),
   );
 }
 
-/** As much as there is of what may have been cut off; nothing of what cannot be unpacked. */
+/** Decompresses a body that may be cut off; empty when that fails. */
 function unpacked(bytes: Buffer, encoding: string): Buffer {
   if (encoding === "identity") return bytes;
   try {
@@ -95,7 +95,7 @@ function unpacked(bytes: Buffer, encoding: string): Buffer {
         maxOutputLength: maxUnpackedBytes,
       });
   } catch {
-    // As with words that could not be read.
+    // The status alone makes the message.
   }
   return Buffer.alloc(0);
 }
@@ -125,7 +125,7 @@ function registryError(error: unknown): string {
 }
 
 function shorten(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a server's control characters do not belong into a condition
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a condition
   const line = text.replace(/[\u0000-\u001f\u007f]+/g, " ");
   return line.length > maxDetailLength ? `${line.slice(0, maxDetailLength)}…` : line;
 }

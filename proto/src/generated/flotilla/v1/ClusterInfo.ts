@@ -1,12 +1,12 @@
 // Original file: proto/fleet.proto
 
 
-export interface Facts {
+export interface ClusterInfo {
   'digest'?: (string);
   'content'?: (Buffer | Uint8Array | string);
 }
 
-export interface Facts__Output {
+export interface ClusterInfo__Output {
   'digest': (string);
   'content': (Buffer);
 }

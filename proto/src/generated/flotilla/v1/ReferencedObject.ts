@@ -1,14 +1,14 @@
 // Original file: proto/fleet.proto
 
 
-export interface Supply {
+export interface ReferencedObject {
   'kind'?: (string);
   'name'?: (string);
   'digest'?: (string);
   'content'?: (Buffer | Uint8Array | string);
 }
 
-export interface Supply__Output {
+export interface ReferencedObject__Output {
   'kind': (string);
   'name': (string);
   'digest': (string);

@@ -1,18 +1,14 @@
 // Original file: proto/fleet.proto
 
 
-export interface Holding {
+export interface DeploymentAck {
   'name'?: (string);
   'uid'?: (string);
   'deploymentId'?: (string);
-  'paused'?: (boolean);
-  'withdrawing'?: (boolean);
 }
 
-export interface Holding__Output {
+export interface DeploymentAck__Output {
   'name': (string);
   'uid': (string);
   'deploymentId': (string);
-  'paused': (boolean);
-  'withdrawing': (boolean);
 }

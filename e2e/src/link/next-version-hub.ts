@@ -1,52 +1,55 @@
-/** A hub of version 1 of the wire, as small as can be: one cluster, over real TLS, from the contract of that version. */
+/** A minimal hub of the made-up next version of the wire: one cluster, over real TLS. */
 
 import type { CertificateAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import type { FleetHandlers, ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
-import { loadFleetV1 } from "@flotilla/proto/testing/fleet-v1.ts";
+import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing/next-version.ts";
+import { negotiateVersion } from "@flotilla/proto/versions.ts";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import { type Watched, watched } from "./watched.ts";
 
-export interface V1Hub extends Watched {
+export interface NextVersionHub extends Watched {
   readonly port: number;
-  /** What agents said, over all streams, in order. */
-  readonly heard: readonly ReadAgentMessage[];
+  /** The messages of agents, over all streams, in order. */
+  readonly received: readonly ReadAgentMessage[];
   readonly renewals: number;
-  /** Says it on the present stream. */
-  say(message: WireHubMessage): void;
+  /** Sends a message on the latest stream. */
+  send(message: WireHubMessage): void;
   close(): void;
 }
 
-export async function startV1Hub(
+const hubId = "next-hub";
+
+export async function startNextVersionHub(
   authority: CertificateAuthority,
   lifetimeMs: number,
-): Promise<V1Hub> {
+): Promise<NextVersionHub> {
   const watch = watched();
-  const heard: ReadAgentMessage[] = [];
+  const received: ReadAgentMessage[] = [];
   let stream: ServerDuplexStream<ReadAgentMessage, WireHubMessage> | undefined;
   let renewals = 0;
   let epoch = 0;
 
   async function issue(request: Buffer) {
     const { spki } = await readCertificateRequest(request);
-    const identity = { hubId: "v1-hub", namespace: "fleet-default", name: "old", uid: "old-uid" };
+    const identity = { hubId, namespace: "fleet-default", name: "one", uid: "one-uid" };
     const chainPem = await authority.issueClient({ identity, spki, lifetimeMs });
     return { chainPem, authoritiesPem: authority.authoritiesPem };
   }
 
   function receive(message: ReadAgentMessage): void {
-    heard.push(message);
+    received.push(message);
     if (message.hello) {
-      const { protocolVersion } = message.hello;
-      if (protocolVersion !== 1) {
-        const details = `the agent speaks version ${protocolVersion} of the protocol, this hub speaks 1; bring the older of the two up to date`;
-        stream?.emit("error", { code: status.FAILED_PRECONDITION, details });
+      const { oldestProtocolVersion: oldest, newestProtocolVersion: newest } = message.hello;
+      const negotiation = negotiateVersion(nextVersions, { oldest, newest });
+      if (negotiation.kind === "incompatible") {
+        stream?.emit("error", { code: status.FAILED_PRECONDITION, details: "incompatible" });
         return;
       }
       epoch += 1;
-      stream?.write({
-        welcome: { protocolVersion: 1, hubId: "v1-hub", epoch: String(epoch), hubVersion: "1" },
-      });
+      const protocolVersion = negotiation.version;
+      const welcome = { protocolVersion, hubId, epoch: String(epoch), hubVersion: "next" };
+      stream?.write({ welcome: { ...welcome, ...addedField } });
       stream?.write({ synced: { orphans: [] } });
     }
     if (message.state) {
@@ -57,15 +60,15 @@ export async function startV1Hub(
   }
 
   const server = new Server();
-  server.addService(loadFleetV1().service, {
+  server.addService(loadNextVersion().service, {
     Enroll: (call, callback) => {
       void issue(call.request.certificateRequest).then((certificate) =>
         callback(null, {
           certificate,
-          hubId: "v1-hub",
+          hubId,
           clusterNamespace: "fleet-default",
-          clusterName: "old",
-          clusterUid: "old-uid",
+          clusterName: "one",
+          clusterUid: "one-uid",
         }),
       );
     },
@@ -95,11 +98,11 @@ export async function startV1Hub(
   });
   return {
     port,
-    heard,
+    received,
     get renewals() {
       return renewals;
     },
-    say: (message) => void stream?.write(message),
+    send: (message) => void stream?.write(message),
     close: () => server.forceShutdown(),
     ...watch,
   };

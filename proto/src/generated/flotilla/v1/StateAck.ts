@@ -2,12 +2,12 @@
 
 import type { Long } from '@grpc/proto-loader';
 
-export interface StateReceived {
+export interface StateAck {
   'name'?: (string);
   'sequence'?: (number | string | Long);
 }
 
-export interface StateReceived__Output {
+export interface StateAck__Output {
   'name': (string);
   'sequence': (string);
 }

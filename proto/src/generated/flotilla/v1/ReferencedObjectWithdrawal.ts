@@ -1,12 +1,12 @@
 // Original file: proto/fleet.proto
 
 
-export interface SupplyWithdrawal {
+export interface ReferencedObjectWithdrawal {
   'kind'?: (string);
   'name'?: (string);
 }
 
-export interface SupplyWithdrawal__Output {
+export interface ReferencedObjectWithdrawal__Output {
   'kind': (string);
   'name': (string);
 }

@@ -1,13 +1,13 @@
 // Original file: proto/fleet.proto
 
 
-export interface HeldSupply {
+export interface ObservedObject {
   'kind'?: (string);
   'name'?: (string);
   'digest'?: (string);
 }
 
-export interface HeldSupply__Output {
+export interface ObservedObject__Output {
   'kind': (string);
   'name': (string);
   'digest': (string);
