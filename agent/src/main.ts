@@ -5,7 +5,7 @@ import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
 import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
 import { runProgram } from "@flotilla/shared/program/run-program.ts";

@@ -3,7 +3,7 @@ import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";

@@ -10,7 +10,7 @@ import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { createWaker } from "@flotilla/shared/concurrency/waker.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import { linkErrors, wrongHub } from "../link/errors.ts";
@@ -91,7 +91,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   async function run(signal: AbortSignal): Promise<void> {
     const watching = store.watchBootstrap(() => waker.wake(), signal);
     let failures = 0;
-    const repeats = createRepeats(clock);
+    const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       let waitMs: number;
       try {
@@ -106,7 +106,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
         const retryMs = backoffMs(backoff, failures, random());
         waitMs = retryMs;
         const { code, message } = AppError.from(thrown);
-        const level = repeats.isNews(message) ? "warn" : "debug";
+        const level = repeats.isNew(message) ? "warn" : "debug";
         trouble = message;
         log[level]({ code, err: message, retryMs }, whatFailed());
       }

@@ -3,7 +3,7 @@ import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
 import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { delay } from "@flotilla/shared/time/clock.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
@@ -70,7 +70,7 @@ export function createLink(deps: LinkDeps): Link {
 
   async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
     let failures = 0;
-    const repeats = createRepeats(clock);
+    const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
       const end = await connectOnce(intake, signal, outdated);
@@ -84,7 +84,7 @@ export function createLink(deps: LinkDeps): Link {
       failures = end.livedMs >= healthyMs ? 1 : failures + 1;
       const retryMs = backoffMs(linkBackoff, failures, random());
       if (end.livedMs > 0) repeats.reset();
-      const level = repeats.isNews(end.message) ? "warn" : "debug";
+      const level = repeats.isNew(end.message) ? "warn" : "debug";
       trouble = end.message;
       log[level](
         { code: end.code, err: end.message, retryMs },

@@ -7,7 +7,7 @@ import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
 import { formatTable } from "../output/table.ts";

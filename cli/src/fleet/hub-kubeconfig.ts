@@ -1,5 +1,6 @@
 /** Which hub a command speaks to: the one of the kubeconfig that it is given, else the local fleet's. */
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { type KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { CliConfig } from "../config.ts";
 import { runningFleet } from "./running-fleet.ts";
 

@@ -23,7 +23,7 @@ import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { cliErrors } from "../errors.ts";

@@ -4,7 +4,7 @@ import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll } from "vitest";

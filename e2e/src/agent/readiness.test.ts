@@ -5,7 +5,7 @@ import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import {
   configMaps,
   deployments,

@@ -11,7 +11,7 @@ import { runningProcesses } from "@flotilla/local/state/clean-fleet.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import { type Commands, commandsIn } from "./command.ts";

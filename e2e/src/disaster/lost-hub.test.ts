@@ -12,7 +12,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";

@@ -9,7 +9,7 @@ import { refusalOf } from "@flotilla/hub/helmop/validate.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Program } from "../api/program.ts";

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { type KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   isAlreadyExists,

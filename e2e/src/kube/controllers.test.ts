@@ -4,13 +4,13 @@ import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
 import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { guardWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -248,7 +248,7 @@ describe("leaders", () => {
     const stop = new AbortController();
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
     const { promise: follower, resolve: follows } = Promise.withResolvers<void>();
-    const ended = runAsLeader({
+    const ended = runLeaderElection({
       rest: own,
       namespace,
       name: "leader",
@@ -256,8 +256,8 @@ describe("leaders", () => {
       log,
       times,
       signal: stop.signal,
-      onLeader: () => follows(),
-      onElected: async (signal, leadership) => {
+      onNewLeader: () => follows(),
+      onStartedLeading: async (signal, leadership) => {
         resolve(leadership);
         await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
       },
@@ -299,7 +299,7 @@ describe("leaders", () => {
     await one.rest.close();
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
     await assert.rejects(
-      guardWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
+      fenceWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
       {
         code: "LEADERSHIP_LOST",
       },
@@ -315,7 +315,7 @@ describe("leaders", () => {
   it("write in time or not at all", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
-    const guarded = guardWrites(one.rest, await one.elected);
+    const guarded = fenceWrites(one.rest, await one.elected);
 
     const created = await guarded.create(configMaps, { metadata: { namespace, name: "a" } });
     const replaced = await guarded.replace(configMaps, { ...created, data: { a: "b" } });

@@ -5,7 +5,7 @@ import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { it } from "vitest";

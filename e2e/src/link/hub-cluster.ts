@@ -7,7 +7,7 @@ import {
   clusters,
 } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type CustomResourceDefinition,

@@ -23,7 +23,7 @@ import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 

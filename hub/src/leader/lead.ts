@@ -1,8 +1,8 @@
 /** What one replica at a time does: it leads for as long as its Lease is its own. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { guardWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import { ensurePinSigningKey } from "../authority/hub-secrets.ts";
 import { refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/cluster-identity.ts";
@@ -27,15 +27,15 @@ export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
   const { rest, leaseRest, caches, replica, runTokens, runRotation, log } = options;
   const { name, identity, replicas, onLeading } = replica;
-  return runAsLeader({
+  return runLeaderElection({
     rest: leaseRest,
     namespace: hubNamespace,
     name: "flotilla-hub",
     identity,
     log,
     signal,
-    onElected: async (leading, leadership) => {
-      const guarded = guardWrites(rest, leadership);
+    onStartedLeading: async (leading, leadership) => {
+      const guarded = fenceWrites(rest, leadership);
       const [hubId, sealKey] = await Promise.all([
         readHubId(guarded),
         ensurePinSigningKey(guarded, hubNamespace),

@@ -7,10 +7,10 @@
 import { createHash } from "node:crypto";
 import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
 import {
+  acquiredLease,
   type LeaseClaim,
   newLease,
   releasedLease,
-  takenLease,
 } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
 import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
@@ -53,7 +53,7 @@ export function newReplicaLease(
 
 /** Takes over the Lease of the previous process of the same name. */
 export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseClaim): Lease {
-  const taken = takenLease(lease, claim);
+  const taken = acquiredLease(lease, claim);
   return {
     ...taken,
     metadata: {

@@ -6,7 +6,7 @@
  */
 import { AppError } from "../errors/app-error.ts";
 import { quote, readGroup, rewriteHyphens } from "./constraint-syntax.ts";
-import { versionErrors } from "./errors.ts";
+
 import { satisfiesTerm, type Term, termOf } from "./term.ts";
 import type { Version } from "./version.ts";
 

@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { DecodeProblem } from "./decode-problem.ts";
+import { DecodeError } from "./errors.ts";
 
 /** Without its name: a password may begin with a "*" too. */
 export const noAnchor =
@@ -27,7 +27,7 @@ export function bindAliases(root: Node): ReadonlyMap<Alias, Target> {
     if (node === null) continue;
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) throw new DecodeProblem(node, noAnchor);
+      if (target === undefined) throw new DecodeError(node, noAnchor);
       targets.set(node, target);
       continue;
     }

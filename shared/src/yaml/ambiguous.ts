@@ -12,10 +12,10 @@ import {
   Scalar,
   visit,
 } from "yaml";
-import { DecodeProblem } from "./decode-problem.ts";
+import { DecodeError } from "./errors.ts";
 
 /** Throws a DecodeProblem for the first such place; `text` is what the document was read from. */
-export function refuseAmbiguous(document: Document, text: string): void {
+export function rejectAmbiguous(document: Document, text: string): void {
   visit(document, {
     Collection(_key, node, path) {
       if (isInFlow(path)) refuseJoinedTag(node, text);
@@ -25,13 +25,13 @@ export function refuseAmbiguous(document: Document, text: string): void {
       if (isQuoted(node)) refuseEscapedBreak(node, text);
       if (isQuoted(node) || node.source === undefined) return;
       if (/[\u2028\u2029]/.test(node.source)) {
-        throw new DecodeProblem(
+        throw new DecodeError(
           node,
           "a U+2028 or U+2029 ends the line here; write the text in double quotes",
         );
       }
       if (/^[?:]/.test(node.source) && isInFlow(path)) {
-        throw new DecodeProblem(
+        throw new DecodeError(
           node,
           'in [] or {} a "?" or ":" begins a key or a value; write the text in quotes',
         );
@@ -41,7 +41,7 @@ export function refuseAmbiguous(document: Document, text: string): void {
       if (!isScalar(key) || isQuoted(key) || !isInFlow(path)) return;
       const end = key.range?.[1] ?? 0;
       if (/^:[,[\]{}]/.test(text.slice(end, end + 2))) {
-        throw new DecodeProblem(
+        throw new DecodeError(
           end,
           'in [] or {} this ":" is a part of the key; put a space behind it',
         );
@@ -56,7 +56,7 @@ function refuseJoinedTag(node: Node, text: string): void {
   const start = node.range?.[0] ?? 0;
   const isEmpty = isScalar(node) && node.source === "" && !isQuoted(node);
   if (isEmpty || !/\s/.test(text.charAt(start - 1))) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       node,
       "in [] or {} what follows a tag belongs to it; write a value behind a space",
     );
@@ -69,7 +69,7 @@ function refuseEscapedBreak(node: Scalar, text: string): void {
   const [start = 0, end = 0] = node.range ?? [];
   const escapes = text.slice(start, end).matchAll(/\\(?:(\n[ \t]*\n)|[\s\S])/g);
   if (escapes.some(([, emptyLine]) => emptyLine !== undefined)) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       node,
       'an empty line follows a "\\" at the end of a line; write "\\n" for it',
     );

@@ -7,10 +7,9 @@
 import { Composer, type Document, isScalar, Parser, type YAMLError } from "yaml";
 import { AppError } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
-import { refuseAmbiguous } from "./ambiguous.ts";
+import { rejectAmbiguous } from "./ambiguous.ts";
 import { decodeDocument } from "./decode.ts";
-import { DecodeProblem } from "./decode-problem.ts";
-import { yamlErrors } from "./errors.ts";
+import { DecodeError, yamlErrors } from "./errors.ts";
 
 /** What go.yaml.in/yaml refuses anywhere in a text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -30,13 +29,13 @@ export function parseHelmYaml(source: string, { name }: { readonly name: string 
   try {
     const control = forbidden.exec(text);
     if (control !== null)
-      throw new DecodeProblem(control.index, "a control character cannot stand in YAML as it is");
+      throw new DecodeError(control.index, "a control character cannot stand in YAML as it is");
     const document = firstDocument(text);
     refuse(document);
-    refuseAmbiguous(document, text);
+    rejectAmbiguous(document, text);
     return decodeDocument(document.contents);
   } catch (thrown) {
-    if (!(thrown instanceof DecodeProblem)) throw thrown;
+    if (!(thrown instanceof DecodeError)) throw thrown;
     const before = text.slice(0, thrown.offset).split("\n");
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
     throw new AppError(yamlErrors.YAML_INVALID, `read ${name}, ${place}: ${thrown.message}`);
@@ -66,7 +65,7 @@ function firstDocument(text: string): Document {
     uniqueKeys: false,
   });
   const [first] = composer.compose(new Parser().parse(text), true, text.length);
-  if (first === undefined) throw new DecodeProblem(0, "there is no document in it");
+  if (first === undefined) throw new DecodeError(0, "there is no document in it");
   return first;
 }
 
@@ -74,9 +73,9 @@ function firstDocument(text: string): Document {
 function refuse({ errors, warnings, directives, contents }: Document): void {
   const found = [...errors, ...warnings.filter(({ code }) => code === "BAD_DIRECTIVE")];
   const [first] = found.sort((a, b) => a.pos[0] - b.pos[0]);
-  if (first !== undefined) throw new DecodeProblem(first.pos[0], causeOf(first));
+  if (first !== undefined) throw new DecodeError(first.pos[0], causeOf(first));
   if (directives?.yaml.explicit === true && directives.yaml.version !== "1.1") {
-    throw new DecodeProblem(
+    throw new DecodeError(
       0,
       `it says %YAML ${directives.yaml.version} and Helm reads 1.1 only; remove that line`,
     );
@@ -84,7 +83,7 @@ function refuse({ errors, warnings, directives, contents }: Document): void {
   const nothing =
     isScalar(contents) && contents.source === "" && contents.range?.[1] === contents.range?.[0];
   if (nothing && directives?.docEnd === true && directives.docStart !== true) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       0,
       'it begins with "...", the end of a document, and what follows would not be read',
     );

@@ -13,7 +13,7 @@ import {
   objectPath,
   withQuery,
 } from "./request-path.ts";
-import { type Asked, answerError, isUnknownKind, parseAnswer } from "./response.ts";
+import { isUnknownKind, parseResponse, type RequestInfo, responseError } from "./response.ts";
 import type {
   CallOptions,
   KubeConnection,
@@ -23,7 +23,7 @@ import type {
   WriteOptions,
 } from "./rest.ts";
 import { type Call, createSender, type Sender } from "./sender.ts";
-import { type Answer, badAnswer } from "./transport.ts";
+import { badResponse, type HttpResponse } from "./transport.ts";
 import { watchStream } from "./watch-stream.ts";
 
 export interface ConnectOptions {
@@ -62,16 +62,16 @@ export function connectKube(config: KubeConfig, options: ConnectOptions = {}): K
 }
 
 function restOver(sender: Sender, server: string): KubeRest {
-  async function succeed(call: Call, secret = false): Promise<Answer> {
+  async function succeed(call: Call, secret = false): Promise<HttpResponse> {
     const answer = await sender.send(call);
     if (answer.status >= 200 && answer.status < 300) return answer;
-    throw answerError({ what: call.what, server, secret }, answer);
+    throw responseError({ what: call.what, server, secret }, answer);
   }
 
   /** Sends an object; gives the one that the server answers, whose type is what the kind's handle promises. */
   async function write<T extends KubeObject>(resource: Resource<T>, call: Call): Promise<T> {
     const answer = await succeed(call, resource.kind === "Secret");
-    return parseAnswer({ what: call.what, server }, answer) as T;
+    return parseResponse({ what: call.what, server }, answer) as T;
   }
 
   async function get<T extends KubeObject>(
@@ -81,8 +81,8 @@ function restOver(sender: Sender, server: string): KubeRest {
     const answer = await sender.send(call);
     if (answer.status === 404 && !isUnknownKind(answer)) return undefined;
     if (answer.status !== 200)
-      throw answerError({ what: call.what, server, secret: resource.kind === "Secret" }, answer);
-    return parseAnswer({ what: call.what, server }, answer) as T;
+      throw responseError({ what: call.what, server, secret: resource.kind === "Secret" }, answer);
+    return parseResponse({ what: call.what, server }, answer) as T;
   }
 
   return {
@@ -218,7 +218,7 @@ function restOver(sender: Sender, server: string): KubeRest {
       });
       if (answer.status === 404 && !isUnknownKind(answer)) return false;
       if (answer.status >= 200 && answer.status < 300) return true;
-      throw answerError({ what, server }, answer);
+      throw responseError({ what, server }, answer);
     },
 
     async raw(path, callOptions = {}) {
@@ -272,13 +272,13 @@ interface ListAnswer {
 }
 
 function pageOf<T extends KubeObject>(
-  asked: Asked,
+  asked: RequestInfo,
   resource: Resource<T>,
-  answer: Answer,
+  answer: HttpResponse,
 ): ListPage<T> {
-  const list = parseAnswer(asked, answer) as ListAnswer | null;
+  const list = parseResponse(asked, answer) as ListAnswer | null;
   const resourceVersion = list?.metadata?.resourceVersion;
-  if (resourceVersion === undefined) throw badAnswer(asked, asked.server, "it is not a list");
+  if (resourceVersion === undefined) throw badResponse(asked, asked.server, "it is not a list");
   const items = list?.items ?? [];
   // Items of a list come without their kind, those of a watch with it.
   const apiVersion = apiVersionOf(resource);

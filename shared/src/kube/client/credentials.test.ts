@@ -44,7 +44,7 @@ describe("credentials", () => {
     clock.advanceNow(10_000);
     assert.equal(await authorization(source), "Bearer two");
     await writeFile(path, "three");
-    assert.equal(source.refused(await source.current()), true);
+    assert.equal(source.rejected(await source.current()), true);
     assert.equal(await authorization(source), "Bearer three");
   });
 
@@ -53,8 +53,8 @@ describe("credentials", () => {
     await writeFile(path, "one");
     const source = sourceOf({ kind: "token-file", path });
 
-    assert.equal(source.refused(await source.current()), true);
-    assert.equal(source.refused(await source.current()), false);
+    assert.equal(source.rejected(await source.current()), true);
+    assert.equal(source.rejected(await source.current()), false);
   });
 
   it("survive that their file is gone for a moment", async (t) => {
@@ -119,7 +119,7 @@ describe("a credential plugin", () => {
     const source = sourceOf({ kind: "exec", exec });
 
     const first = await source.current();
-    assert.equal(source.refused(first), true);
+    assert.equal(source.rejected(first), true);
     assert.equal(await authorization(source), "Bearer run-2");
   });
 

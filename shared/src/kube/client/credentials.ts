@@ -16,7 +16,7 @@ export interface CredentialSource {
   /** Nothing to wait for in the usual case. */
   current(): Identity | Promise<Identity>;
   /** Tells that the server refused it; true when the next one may be another. */
-  refused(identity: Identity): boolean;
+  rejected(identity: Identity): boolean;
 }
 
 interface Fetched {
@@ -89,7 +89,7 @@ async function readTokenFile(
 }
 
 function unchanging(identity: Identity): CredentialSource {
-  return { current: () => identity, refused: () => false };
+  return { current: () => identity, rejected: () => false };
 }
 
 function refreshing(
@@ -116,7 +116,7 @@ function refreshing(
       pending ??= refresh();
       return pending;
     },
-    refused(identity) {
+    rejected(identity) {
       // Refused twice in a row: asking again at once gives the same.
       if (identity === refusedOne) return false;
       refusedOne = identity;

@@ -6,7 +6,7 @@ export const kubeErrors = defineErrors({
     retryable: true,
     help: "The Kubernetes API server did not answer in time, or the connection could not be made or broke. Check the address in the message, the network and the certificates; it is tried again by itself.",
   },
-  KUBE_BAD_ANSWER: {
+  KUBE_BAD_RESPONSE: {
     retryable: true,
     help: "The Kubernetes API server, or a proxy in front of it, sent something that is not what its API promises. The message shows what came.",
   },

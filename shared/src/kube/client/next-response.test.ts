@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { createNextAnswer } from "./next-response.ts";
+import { createResponseNotifier } from "./next-response.ts";
 
 const { signal: never } = new AbortController();
 
 function start() {
   const clock = createFakeClock();
-  const answers = createNextAnswer(clock);
+  const answers = createResponseNotifier(clock);
   const heard: string[] = [];
   const wait = (who: string, signal: AbortSignal = never): Promise<void> =>
     answers.wait(signal).then(() => void heard.push(who));
@@ -19,7 +19,7 @@ describe("the next answer", () => {
     const { answers, heard, wait } = start();
     const waiting = [wait("a"), wait("b")];
 
-    answers.tell();
+    answers.notify();
     await Promise.all(waiting);
 
     assert.deepEqual(heard, ["a", "b"]);
@@ -28,27 +28,27 @@ describe("the next answer", () => {
   it("is no news for 30 s after the last", async () => {
     const { clock, answers, heard, wait } = start();
     const first = wait("first");
-    answers.tell();
+    answers.notify();
     await first;
     const second = wait("second");
 
     clock.advanceNow(29_999);
-    answers.tell();
+    answers.notify();
     await Promise.resolve();
     assert.deepEqual(heard, ["first"]);
 
     clock.advanceNow(1);
-    answers.tell();
+    answers.notify();
     await second;
     assert.deepEqual(heard, ["first", "second"]);
   });
 
   it("is not missed because answers came while nobody waited", async () => {
     const { answers, heard, wait } = start();
-    answers.tell();
+    answers.notify();
 
     const waiting = wait("late");
-    answers.tell();
+    answers.notify();
     await waiting;
 
     assert.deepEqual(heard, ["late"]);

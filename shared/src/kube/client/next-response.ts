@@ -6,20 +6,20 @@
  */
 import type { Clock } from "../../time/clock.ts";
 
-export interface NextAnswer {
+export interface ResponseNotifier {
   /** The server has answered. */
-  tell(): void;
+  notify(): void;
   /** Resolves with the next answer that is told, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
 const pauseMs = 30_000;
 
-export function createNextAnswer(clock: Clock): NextAnswer {
+export function createResponseNotifier(clock: Clock): ResponseNotifier {
   let waiting = new Set<() => void>();
   let toldAt = Number.NEGATIVE_INFINITY;
   return {
-    tell() {
+    notify() {
       if (waiting.size === 0 || clock.monotonic() - toldAt < pauseMs) return;
       toldAt = clock.monotonic();
       const told = waiting;

@@ -1,7 +1,7 @@
 /** What an answer of the API server means. */
 import { parseExact } from "../../json/exact.ts";
 import { KubeStatusError } from "./status-error.ts";
-import { type Answer, badAnswer } from "./transport.ts";
+import { badResponse, type HttpResponse } from "./transport.ts";
 
 /** The fields of a `Status` object that are used. Everything may be missing: proxies answer too. */
 interface Status {
@@ -16,7 +16,7 @@ interface Status {
   };
 }
 
-export interface Asked {
+export interface RequestInfo {
   readonly what: string;
   readonly server: string;
   /** The objects are secret, so what the server complains about is not repeated. */
@@ -24,11 +24,11 @@ export interface Asked {
 }
 
 /** The JSON of a successful answer. */
-export function parseAnswer(asked: Asked, answer: Answer): unknown {
+export function parseResponse(asked: RequestInfo, answer: HttpResponse): unknown {
   try {
     return parseExact(answer.text);
   } catch (error) {
-    throw badAnswer(
+    throw badResponse(
       asked,
       asked.server,
       `status ${answer.status} with ${answer.text.length} characters that are not JSON`,
@@ -38,24 +38,24 @@ export function parseAnswer(asked: Asked, answer: Answer): unknown {
 }
 
 /** The error that an answer stands for that is not a success. */
-export function answerError(asked: Asked, answer: Answer): KubeStatusError {
+export function responseError(asked: RequestInfo, answer: HttpResponse): KubeStatusError {
   return errorOf(asked, statusIn(answer.text), answer.status, answer.retryAfter, answer.text);
 }
 
 /** The error that an ERROR line of a watch stands for. */
-export function watchError(asked: Asked, object: unknown): KubeStatusError {
+export function watchError(asked: RequestInfo, object: unknown): KubeStatusError {
   const status = isStatus(object) ? object : undefined;
   const code = typeof status?.code === "number" ? status.code : 500;
   return errorOf(asked, status, code, undefined, "");
 }
 
 /** Whether a 404 says that the kind is not served at all, rather than that there is no such object. */
-export function isUnknownKind(answer: Answer): boolean {
+export function isUnknownKind(answer: HttpResponse): boolean {
   return answer.status === 404 && statusIn(answer.text)?.details?.name === undefined;
 }
 
 function errorOf(
-  asked: Asked,
+  asked: RequestInfo,
   status: Status | undefined,
   code: number,
   retryAfter: string | undefined,

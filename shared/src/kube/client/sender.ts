@@ -10,9 +10,9 @@ import { type CredentialSource, createCredentialSource, type Identity } from "./
 import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, Impersonation, KubeConfig } from "./kubeconfig.ts";
-import { createNextAnswer, type NextAnswer } from "./next-response.ts";
+import { createResponseNotifier, type ResponseNotifier } from "./next-response.ts";
 import type { CallOptions } from "./rest.ts";
-import { type Answer, createTransport, type Transport } from "./transport.ts";
+import { createTransport, type HttpResponse, type Transport } from "./transport.ts";
 
 /** One request, without who sends it. */
 export interface Call {
@@ -30,7 +30,7 @@ export interface Call {
 
 export interface Sender {
   /** The answer that stands; whether it is a success is the caller's to see. */
-  send(call: Call): Promise<Answer>;
+  send(call: Call): Promise<HttpResponse>;
   /** Opens an answer without end. */
   stream(call: Call, sink: StreamSink): Promise<StreamControl>;
   /** See KubeRest. */
@@ -56,7 +56,7 @@ export function createSender(options: SenderOptions): Sender {
   const basePath = new URL(config.server).pathname.replace(/\/+$/, "");
   const credentials = createCredentialSource(config, clock);
   const transports = rotateTransports(options);
-  const answers = createNextAnswer(clock);
+  const answers = createResponseNotifier(clock);
   return senderAs(config.impersonate);
 
   function senderAs(who: Impersonation | undefined): Sender {
@@ -75,7 +75,7 @@ interface SenderParts {
   readonly basePath: string;
   readonly credentials: CredentialSource;
   readonly transports: RotatingTransport;
-  readonly answers: NextAnswer;
+  readonly answers: ResponseNotifier;
   readonly clock: Clock;
   readonly headers: Request["headers"];
   readonly as: (who: Impersonation) => Sender;
@@ -101,7 +101,7 @@ function createSenderOver(parts: SenderParts): Sender {
     };
   }
 
-  async function send(call: Call): Promise<Answer> {
+  async function send(call: Call): Promise<HttpResponse> {
     const { timeoutMs, signal } = call.options;
     const giveUpAt = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
     const leftMs = (): number | undefined =>
@@ -112,8 +112,8 @@ function createSenderOver(parts: SenderParts): Sender {
       const request = requestOf(call, identity, leftMs());
       const answer = await exchange(transports.for(identity), request, attempt);
       if (answer === undefined) continue;
-      if (isWell(answer.status)) answers.tell();
-      if (answer.status === 401 && attempt === 1 && credentials.refused(identity)) continue;
+      if (isWell(answer.status)) answers.notify();
+      if (answer.status === 401 && attempt === 1 && credentials.rejected(identity)) continue;
       if (answer.status !== 429 || !call.idempotent || attempt === maxAttempts) return answer;
       const waitMs = Number(answer.retryAfter ?? Number.NaN) * 1000;
       if (!(waitMs <= Math.min(longestRetryAfterMs, leftMs() ?? Number.POSITIVE_INFINITY)))
@@ -127,8 +127,8 @@ function createSenderOver(parts: SenderParts): Sender {
     async stream(call, sink) {
       const identity = await credentials.current();
       const onStatus = (status: number, retryAfter: string | undefined): void => {
-        if (status === 401) credentials.refused(identity);
-        if (isWell(status)) answers.tell();
+        if (status === 401) credentials.rejected(identity);
+        if (isWell(status)) answers.notify();
         sink.onStatus(status, retryAfter);
       };
       return transports
@@ -151,7 +151,7 @@ async function exchange(
   transport: Transport,
   request: Request,
   attempt: number,
-): Promise<Answer | undefined> {
+): Promise<HttpResponse | undefined> {
   try {
     return await transport.exchange(request);
   } catch (error) {

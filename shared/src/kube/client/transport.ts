@@ -14,14 +14,14 @@ import { dispatch, type Request, type StreamControl, type StreamSink } from "./d
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, KubeConfig } from "./kubeconfig.ts";
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly text: string;
 }
 
 export interface Transport {
-  exchange(request: Request): Promise<Answer>;
+  exchange(request: Request): Promise<HttpResponse>;
   /** An answer without end, over a connection of its own. */
   stream(request: Request, sink: StreamSink): StreamControl;
   /** Takes nothing new and ends when what runs has ended. */
@@ -55,7 +55,7 @@ export function createTransport(options: TransportOptions): Transport {
   const requests = openPool(options, origin, options.connections);
   const watches = openPool(options, origin, undefined);
 
-  function exchange(request: Request): Promise<Answer> {
+  function exchange(request: Request): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let status = 0;
@@ -73,7 +73,7 @@ export function createTransport(options: TransportOptions): Transport {
             chunks.push(chunk);
             size += chunk.length;
             if (size > maxAnswerBytes)
-              control.abort(badAnswer(request, server, `more than ${maxAnswerBytes} bytes`));
+              control.abort(badResponse(request, server, `more than ${maxAnswerBytes} bytes`));
           },
           onEnd(error) {
             if (error !== undefined) reject(error);
@@ -126,7 +126,7 @@ function openPool(
   return new ProxyAgent({ ...poolOptions, uri: config.proxyUrl, requestTls: connect });
 }
 
-export function badAnswer(
+export function badResponse(
   request: Pick<Request, "what">,
   server: string,
   problem: string,

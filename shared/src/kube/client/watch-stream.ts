@@ -3,9 +3,9 @@ import { AppError, commonErrors } from "../../errors/app-error.ts";
 import { parseExact } from "../../json/exact.ts";
 import type { KubeObject } from "../objects/object.ts";
 import type { StreamControl, StreamSink } from "./dispatch.ts";
-import { type Asked, answerError, watchError } from "./response.ts";
+import { type RequestInfo, responseError, watchError } from "./response.ts";
 import type { WatchEvent } from "./rest.ts";
-import { badAnswer } from "./transport.ts";
+import { badResponse } from "./transport.ts";
 
 /** Beyond this many events that nobody has taken the connection is not read any further. */
 const highWater = 1000;
@@ -20,7 +20,7 @@ interface Line {
 
 /** Opens the stream on the first `next()`; leaving the loop ends it, as does `signal` (silently). */
 export function watchStream<T extends KubeObject>(
-  asked: Asked,
+  asked: RequestInfo,
   signal: AbortSignal | undefined,
   open: (sink: StreamSink) => Promise<StreamControl>,
 ): AsyncIterable<WatchEvent<T>> {
@@ -28,7 +28,7 @@ export function watchStream<T extends KubeObject>(
 }
 
 function iterate<T extends KubeObject>(
-  asked: Asked,
+  asked: RequestInfo,
   signal: AbortSignal | undefined,
   open: (sink: StreamSink) => Promise<StreamControl>,
 ): AsyncIterator<WatchEvent<T>> {
@@ -147,7 +147,7 @@ interface LineTaker {
 }
 
 /** Cuts a stream into lines; an answer that is not a success becomes its error. */
-function lineSink(asked: Asked, taker: LineTaker): StreamSink {
+function lineSink(asked: RequestInfo, taker: LineTaker): StreamSink {
   let status = 0;
   let retryAfter: string | undefined;
   let partial: Buffer[] = [];
@@ -158,7 +158,7 @@ function lineSink(asked: Asked, taker: LineTaker): StreamSink {
     partial.push(rest);
     partialBytes += rest.length;
     if (partialBytes > maxLineBytes)
-      taker.onEnd(badAnswer(asked, asked.server, `a line of more than ${maxLineBytes} bytes`));
+      taker.onEnd(badResponse(asked, asked.server, `a line of more than ${maxLineBytes} bytes`));
   }
 
   /** What has come of the line that is not complete, with `last` behind it. */
@@ -193,13 +193,13 @@ function lineSink(asked: Asked, taker: LineTaker): StreamSink {
     onEnd(error) {
       if (error !== undefined) taker.onEnd(error);
       else if (status !== 200)
-        taker.onEnd(answerError(asked, { status, retryAfter, text: takePartial("") }));
+        taker.onEnd(responseError(asked, { status, retryAfter, text: takePartial("") }));
       else taker.onEnd(undefined);
     },
   };
 }
 
-function parseLine<T extends KubeObject>(asked: Asked, text: string): WatchEvent<T> {
+function parseLine<T extends KubeObject>(asked: RequestInfo, text: string): WatchEvent<T> {
   const line = parseJson(asked, text);
   switch (line.type) {
     case "ADDED":
@@ -214,27 +214,27 @@ function parseLine<T extends KubeObject>(asked: Asked, text: string): WatchEvent
     case "ERROR":
       throw watchError(asked, line.object);
     default:
-      throw badAnswer(asked, asked.server, "a line of a type that is not known");
+      throw badResponse(asked, asked.server, "a line of a type that is not known");
   }
 }
 
-function parseJson(asked: Asked, text: string): Line {
+function parseJson(asked: RequestInfo, text: string): Line {
   try {
     const parsed = parseExact(text);
     if (typeof parsed === "object" && parsed !== null && "type" in parsed && "object" in parsed)
       return parsed;
   } catch (error) {
-    throw badAnswer(
+    throw badResponse(
       asked,
       asked.server,
       `a line of ${text.length} characters that is not JSON`,
       error,
     );
   }
-  throw badAnswer(asked, asked.server, "a line that is not an event");
+  throw badResponse(asked, asked.server, "a line that is not an event");
 }
 
-function objectIn<T extends KubeObject>(asked: Asked, object: unknown): T {
+function objectIn<T extends KubeObject>(asked: RequestInfo, object: unknown): T {
   if (
     typeof object === "object" &&
     object !== null &&
@@ -245,5 +245,5 @@ function objectIn<T extends KubeObject>(asked: Asked, object: unknown): T {
     // The type of what an API server stores under a kind is what the kind's handle promises.
     return object as T;
   }
-  throw badAnswer(asked, asked.server, "an event without an object");
+  throw badResponse(asked, asked.server, "an event without an object");
 }

@@ -9,10 +9,16 @@ import type { KubeRest } from "../client/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../client/status-error.ts";
 import { type Lease, leases } from "../objects/core-resources.ts";
 import type { ObjectRef } from "../objects/object.ts";
-import { durationMsOf, holderOf, type LeaseClaim, newLease, takenLease } from "./lease-record.ts";
+import {
+  acquiredLease,
+  durationMsOf,
+  holderOf,
+  type LeaseClaim,
+  newLease,
+} from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 
-export interface ChallengeOptions {
+export interface AcquireOptions {
   readonly rest: KubeRest;
   readonly ref: Required<ObjectRef>;
   readonly identity: string;
@@ -32,8 +38,8 @@ export interface Acquired {
 const backoffMs = { firstMs: 500, longestMs: 5_000 };
 
 /** `undefined` when `signal` aborted before. */
-export async function challenge(
-  options: ChallengeOptions,
+export async function acquireLease(
+  options: AcquireOptions,
   signal: AbortSignal,
 ): Promise<Acquired | undefined> {
   const { rest, ref, clock, watch, log } = options;
@@ -86,7 +92,7 @@ export async function challenge(
     const callOptions = { signal, timeoutMs: options.leaseDurationMs / 2 };
     return lease === undefined
       ? rest.create(leases, newLease(ref, claim), callOptions)
-      : rest.replace(leases, takenLease(lease, claim), callOptions);
+      : rest.replace(leases, acquiredLease(lease, claim), callOptions);
   }
 
   async function look(): Promise<void> {

@@ -7,10 +7,14 @@ import type { KubeRest } from "../client/rest.ts";
 import { configMaps, type Lease, leases } from "../objects/core-resources.ts";
 import { type HttpApiServer, startHttpApiServer } from "../testing/http-api-server.ts";
 import { respondStatus, stall } from "../testing/http-faults.ts";
-import { runAsLeader } from "./leader-election.ts";
-import { guardWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
+import { runLeaderElection } from "./leader-election.ts";
+import { fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 
-const times: LeaseTimes = { leaseDurationMs: 10_000, renewEveryMs: 5_000, renewDeadlineMs: 7_000 };
+const times: LeaseTimes = {
+  leaseDurationMs: 10_000,
+  renewIntervalMs: 5_000,
+  renewDeadlineMs: 7_000,
+};
 
 interface Arena {
   readonly server: HttpApiServer;
@@ -47,7 +51,7 @@ async function openArena(t: TestContext): Promise<Arena> {
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
     const seen: (string | undefined)[] = [];
     let look = (): void => undefined;
-    const ended = runAsLeader({
+    const ended = runLeaderElection({
       rest,
       namespace: "system",
       name: "leader",
@@ -57,11 +61,11 @@ async function openArena(t: TestContext): Promise<Arena> {
       random: () => 0.5,
       times,
       signal: stop.signal,
-      onLeader: (leader) => {
+      onNewLeader: (leader) => {
         seen.push(leader);
         look();
       },
-      onElected: async (signal, leadership) => {
+      onStartedLeading: async (signal, leadership) => {
         resolve(leadership);
         await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
       },
@@ -237,7 +241,7 @@ describe("a leader", () => {
     const { server, clock, challenge } = await openArena(t);
     const { elected, rest } = challenge("one");
     const leadership = await elected;
-    const guarded = guardWrites(rest, leadership);
+    const guarded = fenceWrites(rest, leadership);
     const writes = server.requests.filter(({ kind }) => kind === "write").length;
 
     clock.freeze(30_000);
@@ -292,7 +296,7 @@ describe("a leader", () => {
   it("gives writes only the time until another may lead", async (t) => {
     const { server, clock, challenge } = await openArena(t);
     const { elected, rest } = challenge("one");
-    const guarded = guardWrites(rest, await elected);
+    const guarded = fenceWrites(rest, await elected);
     clock.advanceNow(4_000);
 
     await guarded.create(configMaps, { metadata: { name: "a", namespace: "x" } });

@@ -12,13 +12,13 @@ import type { Log } from "../../log/log.ts";
 import { type Clock, systemClock } from "../../time/clock.ts";
 import type { KubeRest } from "../client/rest.ts";
 import { keyOf } from "../objects/object.ts";
-import { type Acquired, challenge } from "./acquire.ts";
+import { type Acquired, acquireLease } from "./acquire.ts";
 import { createTerm, type Leadership, type LeaseTimes, type Term } from "./leadership.ts";
 import { holderOf } from "./lease-record.ts";
 import { type LeaseWatch, watchLease } from "./lease-watch.ts";
-import { type KeeperOptions, keepLease, releaseLease } from "./renew.ts";
+import { type RenewOptions, releaseLease, renewLease } from "./renew.ts";
 
-export interface LeaderOptions {
+export interface LeaderElectionOptions {
   readonly rest: KubeRest;
   readonly namespace: string;
   /** Of the Lease. */
@@ -29,9 +29,9 @@ export interface LeaderOptions {
   /** Ends it: the work first, then the lease is given back. */
   readonly signal: AbortSignal;
   /** The leader's work. It ends soon after `signal` aborts. */
-  readonly onElected: (signal: AbortSignal, leadership: Leadership) => Promise<void>;
+  readonly onStartedLeading: (signal: AbortSignal, leadership: Leadership) => Promise<void>;
   /** Who leads, whenever that changes; `undefined` for nobody. */
-  readonly onLeader?: (identity: string | undefined) => void;
+  readonly onNewLeader?: (identity: string | undefined) => void;
   readonly clock?: Clock;
   readonly times?: LeaseTimes;
   /** Between 0 and 1. */
@@ -44,7 +44,7 @@ export interface LeaderOptions {
  */
 export const defaultLeaseTimes: LeaseTimes = {
   leaseDurationMs: 12_000,
-  renewEveryMs: 4_000,
+  renewIntervalMs: 4_000,
   renewDeadlineMs: 10_000,
 };
 
@@ -52,7 +52,7 @@ export const defaultLeaseTimes: LeaseTimes = {
  * Waits to be elected, leads once, and ends: normally when `signal` aborted or the work ended, with LEADERSHIP_LOST when
  * the leadership was lost. Whoever lost it should end the process: what it believes to know may be old.
  */
-export async function runAsLeader(options: LeaderOptions): Promise<void> {
+export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
   const {
     rest,
     identity,
@@ -64,7 +64,7 @@ export async function runAsLeader(options: LeaderOptions): Promise<void> {
   const log = options.log.child({ lease: keyOf(ref), identity });
   const stopWatching = new AbortController();
   const watch = watchLease({ rest, ref, clock, random, log });
-  reportLeader(watch, options.onLeader);
+  reportLeader(watch, options.onNewLeader);
   const watching = watch.run(stopWatching.signal);
   try {
     const challenger = {
@@ -77,7 +77,7 @@ export async function runAsLeader(options: LeaderOptions): Promise<void> {
       random,
       log,
     };
-    const acquired = await challenge(challenger, options.signal);
+    const acquired = await acquireLease(challenger, options.signal);
     if (acquired === undefined) return;
     log.info("elected as leader");
     const term = createTerm(`lease ${keyOf(ref)}`, times, clock, acquired.at);
@@ -89,14 +89,14 @@ export async function runAsLeader(options: LeaderOptions): Promise<void> {
 }
 
 async function lead(
-  options: LeaderOptions,
-  keeper: KeeperOptions,
+  options: LeaderElectionOptions,
+  keeper: RenewOptions,
   acquired: Acquired,
 ): Promise<void> {
   const { term, log } = keeper;
   const stopKeeping = new AbortController();
-  const keeping = keepLease(keeper, acquired.lease, stopKeeping.signal);
-  const wind = (): void => term.wind();
+  const keeping = renewLease(keeper, acquired.lease, stopKeeping.signal);
+  const wind = (): void => term.stopWork();
   if (options.signal.aborted) wind();
   options.signal.addEventListener("abort", wind, { once: true });
   try {
@@ -116,9 +116,9 @@ async function lead(
 }
 
 /** What the work throws after the leadership was lost is a consequence of that. */
-async function work(options: LeaderOptions, term: Term): Promise<void> {
+async function work(options: LeaderElectionOptions, term: Term): Promise<void> {
   try {
-    await options.onElected(term.signal, term);
+    await options.onStartedLeading(term.signal, term);
   } catch (error) {
     if (!term.lost.aborted) throw AppError.from(error);
   }

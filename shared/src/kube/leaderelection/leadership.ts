@@ -19,7 +19,7 @@ export interface Leadership {
 export interface LeaseTimes {
   /** From the last renewal until others may take the lease. */
   readonly leaseDurationMs: number;
-  readonly renewEveryMs: number;
+  readonly renewIntervalMs: number;
   /** From the last renewal until the leader stops by itself. */
   readonly renewDeadlineMs: number;
 }
@@ -33,7 +33,7 @@ export interface Term extends Leadership {
   /** Tells of a renewal that succeeded, and when on the monotonic clock it was begun. */
   renewed(begunAt: number): void;
   /** The work is to end; the leadership goes on. */
-  wind(): void;
+  stopWork(): void;
   lose(why: string): void;
   /** The lease was given back. */
   end(): void;
@@ -100,7 +100,7 @@ export function createTerm(
     renewed(begunAt) {
       renewedAt = Math.max(renewedAt, begunAt);
     },
-    wind: () => work.abort(),
+    stopWork: () => work.abort(),
     lose,
     end,
   };
@@ -110,7 +110,7 @@ export function createTerm(
 const longestWriteMs = 10_000;
 
 /** The same connection, whose writes throw once the leadership is lost, and end before another may lead. */
-export function guardWrites(rest: KubeRest, leadership: Leadership): KubeRest {
+export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
   function guarded<O extends CallOptions>(options: O): O {
     leadership.assertLeading();
     return {

@@ -32,7 +32,7 @@ export function newLease(ref: Required<ObjectRef>, claim: LeaseClaim): Lease {
 }
 
 /** The lease taken over from whoever had it. */
-export function takenLease(lease: Lease, claim: LeaseClaim): Lease {
+export function acquiredLease(lease: Lease, claim: LeaseClaim): Lease {
   const now = formatMicroTime(claim.nowMs);
   return {
     ...lease,

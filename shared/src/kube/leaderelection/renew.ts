@@ -12,7 +12,7 @@ import type { LeaseTimes, Term } from "./leadership.ts";
 import { holderOf, isRenewedBefore, releasedLease, renewedLease } from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 
-export interface KeeperOptions {
+export interface RenewOptions {
   readonly rest: KubeRest;
   readonly ref: Required<ObjectRef>;
   readonly identity: string;
@@ -29,8 +29,8 @@ const shareOfOneTry = 0.6;
 const releaseTimeoutMs = 2_000;
 
 /** Renews `lease` until `stop` aborts or the term is lost; gives the lease as it was written last. */
-export async function keepLease(
-  options: KeeperOptions,
+export async function renewLease(
+  options: RenewOptions,
   lease: Lease,
   stop: AbortSignal,
 ): Promise<Lease> {
@@ -39,7 +39,7 @@ export async function keepLease(
   const signal = AbortSignal.any([stop, term.lost]);
   const isOver = (): boolean => signal.aborted;
   let current = lease;
-  let renewAt = clock.monotonic() + times.renewEveryMs;
+  let renewAt = clock.monotonic() + times.renewIntervalMs;
   let failures = 0;
 
   const unsubscribe = watch.onChange(() => {
@@ -69,7 +69,7 @@ export async function keepLease(
         signal: term.lost,
       });
       term.renewed(begunAt);
-      renewAt = begunAt + times.renewEveryMs;
+      renewAt = begunAt + times.renewIntervalMs;
       failures = 0;
     } catch (error) {
       await afterFailure(error);
@@ -118,7 +118,7 @@ export async function keepLease(
 
 /** Best effort: if it fails, the others wait until the lease has run out. */
 export async function releaseLease(
-  options: Pick<KeeperOptions, "rest" | "clock" | "log">,
+  options: Pick<RenewOptions, "rest" | "clock" | "log">,
   lease: Lease,
 ): Promise<void> {
   try {
