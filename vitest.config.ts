@@ -74,6 +74,17 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      {
+        extends: true,
+        test: {
+          // Chaos, random kills, frozen replicas: `npm run soak`, not part of `npm test`.
+          name: "soak",
+          include: ["e2e/soak/**/*.test.ts"],
+          globalSetup: ["scripts/test-binaries.ts"],
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
+        },
+      },
     ],
   },
 });

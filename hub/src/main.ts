@@ -1,4 +1,5 @@
 /** The hub: serves agents, runs the controllers while it leads, and serves health, metrics and webhooks. */
+
 import { hubNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";

@@ -149,7 +149,7 @@ describe("the objects of a release", () => {
     assert.equal(before.counts.unknown, 1);
     assert.equal(before.notReady[0]?.message, "the cluster does not know this kind");
 
-    rest.answers.set("/apis/example.com/v1", thingsAnswer);
+    rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
     await clock.advance(1_000);
     await readiness("web", ({ ready }) => ready);
   });
@@ -324,7 +324,7 @@ describe("a kind that cannot be seen", () => {
       assert.deepEqual([before.counts.ready, before.counts.unknown], [1, 1]);
 
       rest.raw = raw;
-      rest.answers.set("/apis/example.com/v1", thingsAnswer);
+      rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
       await clock.advance(1_000);
       await readiness("web", ({ ready }) => ready);
     });

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
-import { agentConnected, prepareAgent } from "@flotilla/cli/fleet/enroll-clusters.ts";
+import { createBootstrapSecret, waitForAgent } from "@flotilla/cli/fleet/registration.ts";
 import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
@@ -81,7 +81,7 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       });
       const good = await newToken("good");
       const wrong = { ...good, token: base64("made.up"), clientID: base64("wrong-one") };
-      await prepareAgent(rest, wrong, { clusterName: name, labels: {} });
+      await createBootstrapSecret(rest, wrong, { clusterName: name, labels: {} });
       await start();
 
       const refusal = await lineInLog(agentLog, 0, /"warn"/, /no identity yet, it is tried again/);
@@ -108,7 +108,7 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       assert.match(late, /"TOKEN_REJECTED".*(expired at|or it expired and was deleted)/);
 
       await give(good, "stranger");
-      await agentConnected(rest, workspace, name, connectTimeoutMs);
+      await waitForAgent(rest, workspace, name, connectTimeoutMs);
       await lineInLog(hubLog, 0, /cluster enrolled/, /strangers\/stranger/);
     });
 

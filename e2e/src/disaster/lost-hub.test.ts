@@ -1,9 +1,12 @@
 /** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+} from "@flotilla/cli/fleet/registration.ts";
 import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import {
   authoritySecretName,
@@ -45,8 +48,11 @@ async function authorityOf(hub: KubeRest): Promise<Secret> {
 }
 
 async function giveNewToken(name: string): Promise<void> {
-  const registration = await registrationData(fleet.hub, workspaceNamespace, name);
-  await prepareAgent(cluster.rest, registration, { clusterName: cluster.name, labels: {} });
+  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
+  await createBootstrapSecret(cluster.rest, registration, {
+    clusterName: cluster.name,
+    labels: {},
+  });
 }
 
 /** A line of the agent's log that a person would be warned by. */

@@ -241,7 +241,7 @@ describe("a controller", () => {
 });
 
 describe("leaders", () => {
-  const times = { leaseDurationMs: 3_000, renewEveryMs: 1_000, renewDeadlineMs: 2_000 };
+  const times = { leaseDurationMs: 3_000, renewIntervalMs: 1_000, renewDeadlineMs: 2_000 };
 
   function challenge(t: TestContext, namespace: string, identity: string) {
     const own = connectKube(config);

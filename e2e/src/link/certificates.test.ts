@@ -215,7 +215,7 @@ describe("the hub's authority is rotated", () => {
     const told = await rest.list(events, { namespace: authorityRef.namespace });
     assert.deepEqual(
       told.items
-        .map(({ reason }) => reason)
+        .map(({ reason = "" }) => reason)
         .filter((reason) => reason.startsWith("Authority"))
         .toSorted(),
       ["AuthorityIntroduced", "AuthorityRetired", "AuthoritySwitched"],

@@ -1,4 +1,5 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
+
 import {
   type AgentServer,
   type AgentServerOptions,

@@ -1,5 +1,5 @@
 /** One fleet of three replicas for all tests of what becomes of it when one of them ends, dies or freezes. */
-import { waitForObject } from "@flotilla/cli/fleet/wait-for.ts";
+import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";

@@ -1,6 +1,6 @@
 /** What the journeys wait for, each by watching the object itself. */
 
-import { waitForObject } from "@flotilla/cli/fleet/wait-for.ts";
+import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";

@@ -6,13 +6,13 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
-import {
-  agentConnected,
-  prepareAgent,
-  registrationData,
-} from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { chooseHubPorts, type HubPorts, startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+  waitForAgent,
+} from "@flotilla/cli/fleet/registration.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import {
   type ControlPlane,
@@ -159,7 +159,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     await Promise.all(
       [...new Set(members.map((_, index) => workspaceOf(index)))].map(
         async (workspace) =>
-          [workspace, await registrationData(hub.rest, workspace, "tests")] as const,
+          [workspace, await ensureRegistrationToken(hub.rest, workspace, "tests")] as const,
       ),
     ),
   );
@@ -168,7 +168,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     members.map(async ({ plane: own, rest }, index): Promise<TestCluster> => {
       const name = own.name;
       const workspace = workspaceOf(index);
-      await prepareAgent(rest, registrations.get(workspace) ?? {}, {
+      await createBootstrapSecret(rest, registrations.get(workspace) ?? {}, {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
@@ -186,7 +186,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
           reaper,
         });
       let agent = await runAgent();
-      await agentConnected(hub.rest, workspace, name, connectTimeoutMs);
+      await waitForAgent(hub.rest, workspace, name, connectTimeoutMs);
       return {
         name,
         rest,

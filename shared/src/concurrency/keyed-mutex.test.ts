@@ -29,7 +29,7 @@ describe("a keyed mutex", () => {
     assert.deepEqual(events.slice(3), ["first ends", "second starts", "second ends"]);
   });
 
-  it("goes on after work that failed, whose caller alone gets the error", async () => {
+  it("continues after work that failed, whose caller alone gets the error", async () => {
     const mutex = createKeyedMutex();
 
     const failed = mutex.run("a", () => Promise.reject(new Error("no")));

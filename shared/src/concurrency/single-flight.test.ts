@@ -31,7 +31,7 @@ describe("a single flight", () => {
     assert.equal(await flights.run("a", () => Promise.resolve(1)), 1);
   });
 
-  it("goes on when one of two callers has left, and is aborted when both have", async () => {
+  it("continues when one of two callers has left, and is aborted when both have", async () => {
     const flights = createSingleFlight<number>();
     const [first, second] = [new AbortController(), new AbortController()];
     const given: AbortSignal[] = [];

@@ -23,7 +23,7 @@ describe("a token bucket", () => {
     assert.deepEqual([bucket.take(3), bucket.take(3), bucket.take(2)], [true, false, true]);
   });
 
-  it("reserves tokens that are not there yet, and says how long to wait for them", () => {
+  it("reserves tokens that are not there yet, and gives how long to wait for them", () => {
     const clock = createFakeClock();
     const bucket = createTokenBucket({ clock, perSecond: 10, burst: 2 });
 

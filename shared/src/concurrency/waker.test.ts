@@ -17,7 +17,7 @@ describe("a waker", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("ends the next wait when nobody waits yet, and only that", async () => {
+  it("ends the next wait when there is none yet, and only that", async () => {
     const clock = createFakeClock();
     const waker = createWaker(clock);
     waker.wake();

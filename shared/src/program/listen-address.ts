@@ -1,13 +1,13 @@
-/** Addresses to listen on, as flags take them. */
+/** Listen addresses of flags such as `--listen`. */
 import { AppError, commonErrors } from "../errors/app-error.ts";
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
-/** As it is written in an address and in a URL: an IPv6 address has brackets. */
+/** `host:port`; an IPv6 address has brackets, as in a URL. */
 export function formatListenAddress({ host, port }: ListenAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
@@ -19,7 +19,7 @@ export function parseListenAddress(text: string, flag: string): ListenAddress {
   if (match === null || port > 65_535) {
     throw new AppError(
       commonErrors.CONFIG_INVALID,
-      `${flag} is "${text}", which is not host:port (such as 127.0.0.1:8080 or :8080)`,
+      `${flag} is "${text}", not host:port; write for example 127.0.0.1:8080 or :8080`,
     );
   }
   return { host: match[1] ?? (match[2] === "" ? "0.0.0.0" : (match[2] ?? "0.0.0.0")), port };

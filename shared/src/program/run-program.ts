@@ -1,9 +1,9 @@
-/** What the entry points of hub and agent have in common: signals, the last words, and the exit code. */
+/** What the entry points of hub and agent share: signals, the error line, and the exit code. */
 import { AppError, commonErrors } from "../errors/app-error.ts";
 
 /**
- * Runs a program until it ends by itself, fails, or is asked to end (SIGTERM, SIGINT: `signal` aborts, a second one ends
- * it at once). A failure is one line on standard error and exit code 1; wrong usage is exit code 2 with the usage.
+ * Runs a program until it ends, fails, or gets SIGTERM or SIGINT: `signal` aborts, and a second signal exits at once. A failure
+ * is one line on standard error and exit code 1; wrong usage is exit code 2, with the usage.
  */
 export async function runProgram(
   name: string,
@@ -14,7 +14,7 @@ export async function runProgram(
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(1);
-      stop.abort(new AppError(commonErrors.CANCELLED, `${name} was asked to end (${signal})`));
+      stop.abort(new AppError(commonErrors.CANCELLED, `${name} received ${signal}`));
     });
   }
   if (process.argv.includes("--help")) {
@@ -31,7 +31,7 @@ export async function runProgram(
     process.stderr.write(`${name}: ${error.message}\n${isUsage ? `\n${usage}` : ""}`);
     process.exitCode = isUsage ? 2 : 1;
   } finally {
-    // Whatever still listens or waits ends with the program.
+    // Open sockets and timers must not keep the process.
     setTimeout(() => process.exit(), 2_000).unref();
   }
 }

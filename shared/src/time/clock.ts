@@ -3,7 +3,7 @@
  * Wall time is for what people read; everything that measures or waits uses the monotonic time.
  */
 
-/** A timer that was started; its owner cancels it when it is no longer wanted. */
+/** A timer that was started; its owner cancels it when it is no longer needed. */
 export interface Timer {
   cancel(): void;
 }

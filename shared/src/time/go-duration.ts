@@ -1,4 +1,4 @@
-/** Durations as Go writes them, `1h30m`, `500ms`: what Kubernetes' APIs take. */
+/** Durations as Go writes them, such as `1h30m` and `500ms`, which Kubernetes APIs use. */
 
 const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -13,7 +13,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 const term = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Milliseconds (a fraction where the text says less than one); undefined when it is no duration. `0` needs no unit. */
+/** Milliseconds, with a fraction below one; undefined when the text is no duration. `0` needs no unit. */
 export function parseGoDuration(text: string): number | undefined {
   const sign = text.startsWith("-") ? -1 : 1;
   const unsigned = text.replace(/^[+-]/, "");
@@ -31,7 +31,7 @@ export function parseGoDuration(text: string): number | undefined {
   return unsigned === "" ? undefined : sign * total;
 }
 
-/** A whole number of seconds and more, for people: `45s`, `5m`, `1h30m`. */
+/** In whole seconds, for people: `45s`, `5m`, `1h30m`. */
 export function formatGoDuration(durationMs: number): string {
   const seconds = Math.round(durationMs / 1_000);
   if (seconds === 0) return durationMs === 0 ? "0s" : `${Math.round(durationMs)}ms`;

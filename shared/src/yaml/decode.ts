@@ -1,8 +1,8 @@
 /**
- * From the nodes of a YAML document to JSON values, as go.yaml.in/yaml v2 decodes and sigs.k8s.io/yaml converts.
+ * Decodes the nodes of a YAML document to JSON values, as go.yaml.in/yaml v2 decodes and sigs.k8s.io/yaml converts.
  *
- * Keys are taken in the order of the text and the last one wins, a merge (`<<`) among them: unlike in YAML 1.1, a merge
- * replaces what was set above it.
+ * Keys are set in the order of the text and the last one wins, including merges (`<<`): unlike in YAML 1.1, a merge
+ * overrides the keys above it.
  */
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap } from "yaml";
 import { rawNumber } from "../json/exact.ts";
@@ -53,7 +53,7 @@ export function decodeDocument(root: Node | null): unknown {
   function follow<T>(alias: Alias, step: (target: Target) => T): T {
     const target = targetOf(alias);
     if (followed.has(target))
-      throw new DecodeError(alias, "what this alias stands for contains itself");
+      throw new DecodeError(alias, "the anchor of this alias contains the alias");
     followed.add(target);
     const result = step(target);
     followed.delete(target);
@@ -67,7 +67,7 @@ export function decodeDocument(root: Node | null): unknown {
     }
   }
 
-  /** Of several maps the first wins, so they are set from the last on. */
+  /** Of several maps the first wins, so they are set in reverse order. */
   function merge(entries: Entries, source: Node): void {
     const maps = isSeq<Node>(source) ? source.items.toReversed() : [source];
     for (const node of maps) {
@@ -110,11 +110,11 @@ function scalarOf(node: Scalar): Exclude<ScalarValue, { kind: "invalid" }> {
     : resolveScalar(node.tag ?? "", sourceOf(node));
   if (value.kind === "invalid") throw new DecodeError(node, value.why);
   if (value.kind === "text" && !value.value.isWellFormed())
-    throw new DecodeError(node, "it escapes half a character");
+    throw new DecodeError(node, "it has an escaped lone surrogate");
   return value;
 }
 
-/** Without quotes and tag, or with the tag "!", which asks for the same. */
+/** Without quotes and tag, or with the tag "!", which means the same. */
 function isPlain(node: Scalar): boolean {
   return node.tag === "!" || (node.tag === undefined && node.type === Scalar.PLAIN);
 }
@@ -133,7 +133,7 @@ function jsonOf(node: Node, value: Exclude<ScalarValue, { kind: "invalid" }>): u
         : rawNumber(String(value.value));
     case "float":
       if (!Number.isFinite(value.value)) throw new DecodeError(node, "JSON has no such number");
-      // Read again as YAML, "-0" would be an integer without its sign.
+      // Parsed as YAML again, "-0" would be an integer without its sign.
       return Object.is(value.value, -0) ? rawNumber("-0.0") : value.value;
     default:
       return value.value;

@@ -12,7 +12,7 @@ import {
 } from "../testing/http-faults.ts";
 
 describe("watching", () => {
-  it("tells of what is added, changed and deleted, with the state before", async (t) => {
+  it("delivers what is added, changed and deleted, with the state before", async (t) => {
     const { server, informer, changes, untilChanges } = await follow(t);
     await server.opened();
 
@@ -32,7 +32,7 @@ describe("watching", () => {
     assert.equal(informer.store.size, 0);
   });
 
-  it("starts from the list, asks for bookmarks and for an end in 5 to 10 minutes", async (t) => {
+  it("starts from the list, requests bookmarks and a timeout of 5 to 10 minutes", async (t) => {
     const { server } = await follow(t, { objects: ["a"], labelSelector: "x=y" });
 
     const { request } = await server.opened();
@@ -44,7 +44,7 @@ describe("watching", () => {
     assert.equal(request.path, "/api/v1/namespaces/default/configmaps");
   });
 
-  it("goes on at once from the last event when the server ends a watch", async (t) => {
+  it("continues at once from the last event when the server ends a watch", async (t) => {
     const { server, untilChanges } = await follow(t);
     const first = await server.opened();
     const version = server.put(configMaps, configMap("a"));
@@ -57,7 +57,7 @@ describe("watching", () => {
     assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 1);
   });
 
-  it("goes on from the last bookmark", async (t) => {
+  it("continues from the last bookmark", async (t) => {
     const { server, clock } = await follow(t);
     const first = await server.opened();
     clock.advanceNow(2_000);
@@ -69,7 +69,7 @@ describe("watching", () => {
     assert.equal(second.request.query.get("resourceVersion"), "777");
   });
 
-  it("does not hammer a server that ends every watch at once", async (t) => {
+  it("backs off from a server that ends every watch at once", async (t) => {
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
         prepared.next("watch", watchLines());
@@ -84,7 +84,7 @@ describe("watching", () => {
     assert.equal(await nextDelay(clock), 1600);
   });
 
-  it("lists anew at once when the server has forgotten the version, and tells what was missed", async (t) => {
+  it("lists again at once when the resourceVersion has expired, and delivers what was missed", async (t) => {
     const { server, informer, changes, untilChanges } = await follow(t, {
       objects: ["kept", "deleted"],
     });
@@ -116,7 +116,7 @@ describe("watching", () => {
     assert.equal(next.request.query.get("resourceVersion"), "500");
   });
 
-  it("waits before it lists anew a second time in a row", async (t) => {
+  it("backs off before it lists a second time in a row", async (t) => {
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
         prepared.next("watch", respondStatus(410, "Expired"));
@@ -141,7 +141,7 @@ describe("watching", () => {
       fail: (watch: OpenWatch) => watch.line(errorLine(500, "InternalError")),
     },
   ]) {
-    it(`lists anew after a watch that ${name}: the server may be back with another past`, async (t) => {
+    it(`lists again after a watch that ${name}: the server may have another history`, async (t) => {
       const { server, clock, informer, untilChanges } = await follow(t, { objects: ["a"] });
       const watch = await server.opened();
 
@@ -159,7 +159,7 @@ describe("watching", () => {
     });
   }
 
-  it("lists anew after a server that was shutting down, however soon it is back", async (t) => {
+  it("lists again after a shutdown of the server, however soon it is back", async (t) => {
     const { server, clock, informer } = await follow(t, { objects: ["a"] });
     const watch = await server.opened();
     clock.advanceNow(10_000);
@@ -178,7 +178,7 @@ describe("watching", () => {
     assert.equal(next.request.query.get("resourceVersion"), "7");
   });
 
-  it("waits after watches that were cut no longer than until the server answers somebody", async (t) => {
+  it("ends its backoff after cut watches when the server responds to any request", async (t) => {
     const { server, rest, clock } = await follow(t, {
       prepare: (prepared) => {
         prepared.next("watch", cutConnection);
@@ -197,7 +197,7 @@ describe("watching", () => {
     await server.opened();
   });
 
-  it("gives a silent watch up 15 s after the server should have ended it", async (t) => {
+  it("ends a half-open watch 15 s after the server should have ended it", async (t) => {
     const { server, clock } = await follow(t, {
       prepare: (prepared) => prepared.next("watch", stall),
     });
@@ -210,7 +210,7 @@ describe("watching", () => {
     await server.arrival("watch");
   });
 
-  it("starts over with short delays after a watch that gave an event", async (t) => {
+  it("resets its backoff after a watch that delivered an event", async (t) => {
     const event = JSON.stringify({ type: "ADDED", object: configMap("a") });
     const { server, clock } = await follow(t, {
       prepare: (prepared) => {
@@ -226,7 +226,7 @@ describe("watching", () => {
     assert.equal(await nextDelay(clock), 800);
   });
 
-  it("goes on with the other listeners when one throws", async (t) => {
+  it("calls the other listeners when one throws", async (t) => {
     const { server, informer, untilChanges } = await follow(t);
     const remove = informer.onChange(() => {
       throw new Error("broken listener");
@@ -242,7 +242,7 @@ describe("watching", () => {
     assert.deepEqual(namesIn(informer), ["a", "b"]);
   });
 
-  it("keeps neither managedFields nor what kubectl apply noted", async (t) => {
+  it("keeps neither managedFields nor the last-applied annotation", async (t) => {
     const { server, informer, untilChanges } = await follow(t);
     await server.opened();
 

@@ -9,7 +9,7 @@ import { cutConnection, errorLine, respondStatus, stall } from "../testing/http-
 import { createInformer } from "./informer.ts";
 
 describe("listing", () => {
-  it("has synced when everything is listed and told", async (t) => {
+  it("has synced when everything is listed and the listeners were called", async (t) => {
     const { informer, changes } = await follow(t, { objects: ["a", "b"] });
 
     await informer.synced;
@@ -25,7 +25,7 @@ describe("listing", () => {
     );
   });
 
-  it("has its kind in every object, as from a watch", async (t) => {
+  it("sets the kind of every object, as a watch does", async (t) => {
     const { informer } = await follow(t, { objects: ["a"] });
 
     await informer.synced;
@@ -34,7 +34,7 @@ describe("listing", () => {
     assert.equal(informer.store.get("default/a")?.apiVersion, "v1");
   });
 
-  it("tells of a write of ours that a list has skipped, and of its end, but not of one that is later", async (t) => {
+  it("delivers a write of ours that a list has not, and its end, but not one that is later", async (t) => {
     const { informer, server, changes, untilChanges } = await follow(t, { objects: [] });
     await informer.synced;
     const watch = await server.opened();
@@ -62,7 +62,7 @@ describe("listing", () => {
     assert.deepEqual(namesIn(informer), ["later"]);
   });
 
-  it("comes in pages", async (t) => {
+  it("is paged", async (t) => {
     const objects = Array.from({ length: 1100 }, (_, index) => `n${index}`);
     const { informer, server } = await follow(t, { objects });
 
@@ -72,7 +72,7 @@ describe("listing", () => {
     assert.equal(server.requests.filter(({ kind }) => kind === "list").length, 3);
   });
 
-  it("asks for everything in one piece when the server forgets its pages", async (t) => {
+  it("lists without pages when the continue token has expired", async (t) => {
     const objects = Array.from({ length: 600 }, (_, index) => `n${index}`);
     const { informer, server } = await follow(t, {
       objects,
@@ -94,7 +94,7 @@ describe("listing", () => {
     assert.equal(last.query.has("continue"), false);
   });
 
-  it("is tried again after 0.8 s, then twice as long, up to 30 s", async (t) => {
+  it("is retried after 0.8 s, then twice as long, up to 30 s", async (t) => {
     const failures = 8;
     const { informer, server, clock } = await follow(t, {
       objects: ["a"],
@@ -137,7 +137,7 @@ describe("listing", () => {
     return followed;
   }
 
-  it("waits for a server that is away no longer than until it answers somebody, then as after a first failure", async (t) => {
+  it("ends its backoff from an unreachable server when it responds to any request, and resets it", async (t) => {
     const { rest, server, clock, informer } = await followAway(t);
     server.next("list", cutConnection);
     server.next("list", cutConnection);
@@ -150,7 +150,7 @@ describe("listing", () => {
     await informer.synced;
   });
 
-  it("waits no longer either once the server lets somebody watch", async (t) => {
+  it("ends its backoff when the server opens a watch, too", async (t) => {
     const { rest, server, clock, informer } = await followAway(t);
     const watch = { namespace: "default", resourceVersion: "1", timeoutSeconds: 300 };
 
@@ -163,7 +163,7 @@ describe("listing", () => {
     await other.return?.();
   });
 
-  it("waits in full for a server that takes requests and does not answer", async (t) => {
+  it("does not end its backoff for a server that takes requests and does not respond", async (t) => {
     const { rest, server, clock } = await follow(t, {
       prepare: (prepared) => {
         for (let count = 0; count < 2; count++) prepared.next("list", stall);
@@ -183,7 +183,7 @@ describe("listing", () => {
     [503, "ServiceUnavailable"],
     [429, "TooManyRequests"],
   ] as const) {
-    it(`goes on waiting when the server answers somebody with ${code}`, async (t) => {
+    it(`does not end its backoff when the server responds with ${code}`, async (t) => {
       const { rest, server, clock, informer } = await followAway(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {
@@ -207,7 +207,7 @@ describe("listing", () => {
     });
   }
 
-  it("waits as long as a busy server asks for", async (t) => {
+  it("waits for the Retry-After of a busy server", async (t) => {
     const { informer, server, clock } = await follow(t, {
       objects: ["a"],
       prepare: (prepared) =>
@@ -222,8 +222,8 @@ describe("listing", () => {
   });
 });
 
-describe("what came of a list", () => {
-  it("is told each time, with the reason when it failed", async (t) => {
+describe("the result of a list", () => {
+  it("is reported each time, with the reason when it failed", async (t) => {
     const { informer, server, clock, listings } = await follow(t, {
       prepare: (prepared) => prepared.next("list", respondStatus(403, "Forbidden")),
     });
@@ -241,7 +241,7 @@ describe("what came of a list", () => {
 });
 
 describe("the end", () => {
-  it("rejects who waits for a list that never came", async () => {
+  it("of an informer rejects callers that wait for its first list", async () => {
     const server = await startHttpApiServer();
     server.next("list", stall);
     const rest = connectKube({ server: server.url, credentials: { kind: "none" } });

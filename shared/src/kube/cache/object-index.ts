@@ -2,7 +2,7 @@
 import type { KubeObject, ObjectKey } from "../objects/object.ts";
 
 /**
- * An index over objects of type T. Stores tell indexes apart by identity, not by name, and build one when it is first read:
+ * An index over objects of type T. Stores identify indexes by object, not by name, and build one on first use:
  * define an index once, at module level. An index over a supertype serves every store, as `byNamespace` does.
  */
 export interface Index<in T> {

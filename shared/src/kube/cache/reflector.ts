@@ -34,7 +34,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** Applied to each object as soon as it arrives. */
   readonly transform: (object: T) => T;
   readonly sink: ReflectorSink<T>;
-  /** Gives a signal that aborts when a relist is requested, whatever the watch says; called before each list. */
+  /** Gives a signal that aborts when a relist is requested, whatever the state of the watch; called before each list. */
   readonly relistRequested: () => AbortSignal;
   readonly log: Log;
   readonly clock: Clock;
@@ -179,7 +179,7 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
   };
 }
 
-/** Waits `waitMs`; after a connection failure no longer than until the server answers any request. */
+/** Waits `waitMs`; after a connection failure no longer than until the server responds to any request. */
 function createPause<T extends KubeObject>(
   { clock, rest }: ReflectorOptions<T>,
   backoff: Backoff,

@@ -11,7 +11,7 @@ type Step =
   | { readonly kind: "ours"; readonly name: string; readonly isDeleting: boolean }
   | { readonly kind: "theirs" | "ourEnd" | "theirEnd" | "read"; readonly name: string }
   | { readonly kind: "deliver"; readonly count: number }
-  | { readonly kind: "answer"; readonly at: number }
+  | { readonly kind: "respond"; readonly at: number }
   | { readonly kind: "beginList" | "cutList" | "backUp" | "restore" };
 
 type Delivery =
@@ -41,7 +41,7 @@ describe("a store that lags behind its server", () => {
       },
       {
         weight: 8,
-        arbitrary: fc.record({ kind: fc.constant("answer"), at: fc.nat({ max: 2 }) }),
+        arbitrary: fc.record({ kind: fc.constant("respond"), at: fc.nat({ max: 2 }) }),
       },
       {
         weight: 8,
@@ -56,7 +56,7 @@ describe("a store that lags behind its server", () => {
     { maxLength: 40 },
   );
 
-  it("shows our own writes and what came after them, and ends where the server is", () => {
+  it("gives our own writes and what follows them, and ends with the state of the server", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         runSteps(taken);
@@ -65,7 +65,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("tells each object's changes as one unbroken chain", () => {
+  it("delivers the changes of each object as one unbroken chain", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const last = new Map<string, ConfigMap>();
@@ -80,13 +80,13 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("has whoever looks at what is written and at what is told see the end", () => {
+  it("shows the final state to a reader that reads after each write and each change", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const seen = new Map<string, string | undefined>();
-        const look: Reader = (store, key) => void seen.set(key, versionOf(store.get(key)));
+        const read: Reader = (store, key) => void seen.set(key, versionOf(store.get(key)));
 
-        const changes = runSteps(taken, look);
+        const changes = runSteps(taken, read);
 
         const last = new Map(changes.map(({ key, after }) => [key, versionOf(after)]));
         for (const [key, version] of seen) assert.equal(version, last.get(key), key);
@@ -96,10 +96,10 @@ describe("a store that lags behind its server", () => {
   });
 });
 
-/** Takes the steps, then delivers everything; gives all changes that were told. `look` is called as a reader would look. */
+/** Takes the steps, then delivers everything; gives all changes. `read` is called where a reader would read. */
 function runSteps(
   steps: readonly Step[],
-  look: Reader = () => undefined,
+  read: Reader = () => undefined,
 ): readonly Change<ConfigMap>[] {
   const store = createStore<ConfigMap>({ freeze: true });
   let server = new Map<string, ConfigMap>();
@@ -107,21 +107,21 @@ function runSteps(
   let backup = { objects: new Map(server), version };
   let incarnation = 0;
   const undelivered: Delivery[] = [];
-  let unanswered: ConfigMap[] = [];
+  let inFlight: ConfigMap[] = [];
   let replaceAll: ReturnType<typeof store.beginList> | undefined;
   let isListCut = false;
-  /** Until what a restored server has is listed, its versions look like old ones. */
+  /** Until what a restored server has is listed, its versions read like old ones. */
   let isLost = false;
-  /** Our own writes that were answered, by uid: what is shown must have at least this version. */
+  /** Our own writes with a response, by uid: the store must have at least this version. */
   const atLeast = new Map<string, number>();
   /** The uids of what we have ended, and must not see again. */
   const ended = new Set<string>();
   const changes: Change<ConfigMap>[] = [];
 
-  function tell(news: readonly (Change<ConfigMap> | undefined)[]): void {
-    const told = news.filter((change) => change !== undefined);
-    changes.push(...told);
-    for (const { key } of told) look(store, key);
+  function record(delivered: readonly (Change<ConfigMap> | undefined)[]): void {
+    const recorded = delivered.filter((change) => change !== undefined);
+    changes.push(...recorded);
+    for (const { key } of recorded) read(store, key);
   }
 
   function happen(delivery: Delivery): void {
@@ -165,34 +165,34 @@ function runSteps(
   function deliver(count: number): void {
     for (const delivery of structuredClone(undelivered.splice(0, count))) {
       if (delivery.type !== "list") {
-        tell([store[delivery.type](delivery.object)]);
+        record([store[delivery.type](delivery.object)]);
         continue;
       }
       assert.ok(replaceAll !== undefined);
-      tell(replaceAll(delivery.objects, delivery.version));
+      record(replaceAll(delivery.objects, delivery.version));
       replaceAll = undefined;
       isLost = false;
     }
   }
 
-  function answer(at: number): void {
-    const [answered] = structuredClone(unanswered.splice(Math.min(at, unanswered.length - 1), 1));
-    if (answered === undefined) return;
-    const { uid = "", name, resourceVersion } = answered.metadata;
+  function respond(at: number): void {
+    const [response] = structuredClone(inFlight.splice(Math.min(at, inFlight.length - 1), 1));
+    if (response === undefined) return;
+    const { uid = "", name, resourceVersion } = response.metadata;
     const key = `ns/${name}`;
     const isEnd =
-      answered.metadata.deletionTimestamp !== undefined && !answered.metadata.finalizers;
+      response.metadata.deletionTimestamp !== undefined && !response.metadata.finalizers;
     if (isEnd && store.get(key)?.metadata.uid === uid) ended.add(uid);
     if (!isEnd && !isLost)
       atLeast.set(uid, Math.max(atLeast.get(uid) ?? 0, Number(resourceVersion)));
-    store.wrote(answered);
-    look(store, key);
+    store.wrote(response);
+    read(store, key);
   }
 
   function restore(): void {
     server = new Map(backup.objects);
     version = backup.version;
-    unanswered = [];
+    inFlight = [];
     atLeast.clear();
     ended.clear();
     isLost = true;
@@ -202,7 +202,7 @@ function runSteps(
   function take(step: Step): void {
     switch (step.kind) {
       case "ours":
-        unanswered.push(
+        inFlight.push(
           write(step.name, step.isDeleting ? { deletionTimestamp, finalizers: ["x"] } : {}),
         );
         break;
@@ -211,14 +211,14 @@ function runSteps(
         break;
       case "read": {
         const there = server.get(step.name);
-        if (there !== undefined) unanswered.push(there);
+        if (there !== undefined) inFlight.push(there);
         break;
       }
       case "ourEnd": {
         const gone = end(step.name);
         if (gone === undefined) break;
         const { uid = "", resourceVersion } = gone.metadata;
-        unanswered.push(object(step.name, Number(resourceVersion), { uid, deletionTimestamp }));
+        inFlight.push(object(step.name, Number(resourceVersion), { uid, deletionTimestamp }));
         break;
       }
       case "theirEnd":
@@ -227,8 +227,8 @@ function runSteps(
       case "deliver":
         deliver(step.count);
         break;
-      case "answer":
-        answer(step.at);
+      case "respond":
+        respond(step.at);
         break;
       case "beginList":
         beginList();
@@ -263,7 +263,7 @@ function runSteps(
     }
   }
 
-  while (unanswered.length > 0) answer(0);
+  while (inFlight.length > 0) respond(0);
   cutList();
   deliver(undelivered.length);
   assert.deepEqual(

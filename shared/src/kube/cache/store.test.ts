@@ -22,7 +22,7 @@ describe("a store", () => {
     assert.deepEqual(store.list(), [object("a", 2)]);
   });
 
-  it("tells nothing of an event that it knows already", () => {
+  it("gives no change for an event that it has already", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
 
@@ -47,7 +47,7 @@ describe("a store", () => {
     assert.deepEqual(namesOf("green"), ["a"]);
   });
 
-  it("builds an index of what is there already, and tells indexes of one name apart", () => {
+  it("builds an index of the objects that it has, and distinguishes indexes of one name", () => {
     const byName = defineIndex<KubeObject>("same", ({ metadata }) => [metadata.name]);
     const byUid = defineIndex<KubeObject>("same", ({ metadata }) => [metadata.uid ?? ""]);
     const store = createStore<ConfigMap>();
@@ -61,7 +61,7 @@ describe("a store", () => {
     assert.deepEqual([found(byName, "a"), found(byUid, "b")], [0, 0]);
   });
 
-  it("freezes objects deeply when told to", () => {
+  it("freezes objects deeply where that is set", () => {
     const store = createStore<ConfigMap>({ freeze: true });
     store.set(object("a", 1));
 
@@ -92,7 +92,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "6");
   });
 
-  it("is old news when the watch has delivered it before it was answered", () => {
+  it("is stale when the watch has delivered it before its response", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 5));
     store.set(object("a", 6));
@@ -102,7 +102,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "6");
   });
 
-  it("shows a new object before the watch knows of it, in the indexes too", () => {
+  it("shows a new object before the watch delivers it, in the indexes, too", () => {
     const byName = defineIndex<ConfigMap>("name", ({ metadata }) => [metadata.name]);
     const store = createStore<ConfigMap>();
     assert.deepEqual(store.byIndex(byName, "a"), []);
@@ -113,7 +113,7 @@ describe("a write of ours", () => {
     assert.deepEqual(store.set(object("a", 5)), { key: "ns/a", after: object("a", 5) });
   });
 
-  it("does not bring back an object that is gone", () => {
+  it("does not restore an object that was deleted", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
     store.remove(object("a", 9));
@@ -123,12 +123,12 @@ describe("a write of ours", () => {
     assert.equal(store.get("ns/a"), undefined);
   });
 
-  it("that took the last finalizer hides the object at once", () => {
+  it("that removed the last finalizer hides the object at once", () => {
     const store = createStore<ConfigMap>();
     const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] };
     store.set(object("a", 1, deleting));
 
-    // The API server answers with the version that was there before.
+    // The API server responds with the version before the write.
     store.wrote(object("a", 1, { ...deleting, finalizers: [] }));
 
     assert.equal(store.get("ns/a"), undefined);
@@ -156,7 +156,7 @@ describe("a write of ours", () => {
     });
   }
 
-  it("that ended a new object hides it when its namesake of before goes, and when it comes itself", () => {
+  it("that ended a new object hides it when the earlier one of its name is deleted, and when it is delivered", () => {
     const store = createStore<ConfigMap>();
     const fresh = { uid: "new", deletionTimestamp: "2026-01-01T00:00:00Z" };
     store.set(object("a", 1, { uid: "old" }));
@@ -173,7 +173,7 @@ describe("a write of ours", () => {
     });
   });
 
-  it("that takes the object out of what is watched is over when the watch says so", () => {
+  it("that moves the object out of the selection ends when the watch deletes it", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
 
@@ -183,7 +183,7 @@ describe("a write of ours", () => {
     assert.equal(store.size, 0);
   });
 
-  it("that took the last finalizer does not hide a new object of the same name", () => {
+  it("that removed the last finalizer does not hide a new object of the same name", () => {
     const store = createStore<ConfigMap>();
     const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", uid: "old" };
     store.set(object("a", 1, deleting));
@@ -196,7 +196,7 @@ describe("a write of ours", () => {
     assert.equal(store.get("ns/a")?.metadata.uid, "new");
   });
 
-  it("survives the news that its namesake was deleted", () => {
+  it("survives the deletion of an earlier object of its name", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1, { uid: "old" }));
 
@@ -210,7 +210,7 @@ describe("a write of ours", () => {
     });
   });
 
-  it("that a list has skipped is told as what came and went", () => {
+  it("that a list does not have is delivered as an addition and a deletion", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
     store.wrote(object("a", 5));
@@ -229,7 +229,7 @@ describe("a write of ours", () => {
     ]);
   });
 
-  it("is told once when it is what is listed anew", () => {
+  it("is delivered once when a list has it", () => {
     const store = createStore<ConfigMap>();
     store.wrote(object("a", 5));
 
@@ -239,7 +239,7 @@ describe("a write of ours", () => {
     ]);
   });
 
-  it("that is answered after a list was cut lies over it when it comes", () => {
+  it("whose response arrives during a list is on top of the list", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
     store.set(object("c", 2, { uid: "old" }));
@@ -258,7 +258,7 @@ describe("a write of ours", () => {
     assert.deepEqual(store.set(object("b", 6)), { key: "ns/b", after: object("b", 6) });
   });
 
-  it("that ends an object after a list was cut hides it when the list comes", () => {
+  it("that ends an object during a list hides it in the list", () => {
     const store = createStore<ConfigMap>();
     const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
     store.set(object("a", 5, { ...deleting, finalizers: ["x"] }));
@@ -271,7 +271,7 @@ describe("a write of ours", () => {
     assert.deepEqual(changes, []);
   });
 
-  it("is old news when it is answered after a list that has skipped it", () => {
+  it("is stale when its response arrives after a list that does not have it", () => {
     const store = createStore<ConfigMap>();
     store.beginList()([object("a", 7)], "9");
 
@@ -281,7 +281,7 @@ describe("a write of ours", () => {
     assert.deepEqual(store.list(), [object("a", 7)]);
   });
 
-  it("is old news when a later one was answered before", () => {
+  it("is stale when the response of a later one arrived before", () => {
     const store = createStore<ConfigMap>();
     store.wrote(object("a", 6));
 
@@ -290,7 +290,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "6");
   });
 
-  it("is given up when the server that is listed has lost it", () => {
+  it("is dropped when the server has lost it", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 100));
     store.wrote(object("b", 101));
@@ -308,7 +308,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "61");
   });
 
-  it("is left to the watch where versions are no integers", () => {
+  it("waits for the watch where versions are no integers", () => {
     const store = createStore<ConfigMap>();
     const odd = object("a", 1, { resourceVersion: "v2" });
 
@@ -319,7 +319,7 @@ describe("a write of ours", () => {
     assert.deepEqual(store.list(), [odd]);
   });
 
-  it("that took the last finalizer is seen before the transform, which may drop finalizers", () => {
+  it("that removed the last finalizer is recognised before the transform, which may drop finalizers", () => {
     const store = createStore<ConfigMap>({
       transform: ({ metadata: { finalizers: _, ...metadata }, ...rest }) => ({ ...rest, metadata }),
     });
@@ -330,14 +330,14 @@ describe("a write of ours", () => {
     assert.equal(store.size, 1);
   });
 
-  it("is frozen as what the watch delivers is", () => {
+  it("is frozen like what the watch delivers", () => {
     const store = createStore<ConfigMap>({ freeze: true });
     store.wrote(object("a", 1));
 
     assert.ok(Object.isFrozen(store.get("ns/a")?.data));
   });
 
-  it("goes through the transform as what the watch delivers did", () => {
+  it("goes through the transform like what the watch delivers", () => {
     const store = createStore<ConfigMap>({ transform: ({ data: _, ...rest }) => rest });
 
     store.wrote(object("a", 5));

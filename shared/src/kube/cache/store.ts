@@ -1,73 +1,70 @@
 /**
- * The objects of one kind in memory: as the watch delivers them, with our own writes laid over.
+ * The objects of one kind in memory: as the watch delivers them, with our own writes on top (client-go: MutationCache).
  *
- * A write of ours is answered before the watch tells of it. Until it does, `get` gives what the API server answered, so
- * that a loop never acts on the state before its own write. Resource versions only grow (resource-version.ts), and a watch
- * delivers them in order: an answer that is not later than its last one is old news.
+ * The response to a write arrives before the watch delivers the change. Until then `get` gives the response, so that a
+ * reconcile never acts on the state before its own write. resourceVersions only grow (`isLaterVersion`), and a watch
+ * delivers them in order: a response that is not later than the last delivery is stale.
  */
 
 import { isLaterVersion, type KubeObject, keyOf, type ObjectKey } from "../objects/object.ts";
 import { createIndexSet, type Index } from "./object-index.ts";
+import {
+  isAhead,
+  isGone,
+  isLaterThanList,
+  isSettledByDeletion,
+  type PendingWrite,
+} from "./pending-writes.ts";
 
-/** The reading side. Objects are shared: they must never be changed in place. */
+/** For readers and writers of objects. Objects are shared: they must never be changed in place. */
 export interface Store<T extends KubeObject> {
   readonly size: number;
   get(key: ObjectKey): T | undefined;
   list(): readonly T[];
   byIndex(index: Index<T>, value: string): readonly T[];
   /**
-   * Tells of a write that succeeded, with the object that the API server answered, which becomes the store's. It is one
-   * that the watch selects, before and after: what it never tells of is shown until the next list. What a single object
-   * was read as may be told as well.
+   * To be called with the response of a write (or of a read of one object), which becomes the store's. The object has to match
+   * the selectors of the watch: one that the watch never delivers is in the store until the next list.
    */
   wrote(object: T): void;
 }
 
-/** What the watch told about one object: `before` is absent for a new one, `after` for one that is gone. */
+/** A change of one object: `before` is absent for a new one, `after` for a deleted one. */
 export interface Change<T> {
   readonly key: ObjectKey;
   readonly before?: T;
   readonly after?: T;
-  /** It was there already when it was first listed: it may be handled with low priority. */
+  /** It comes from a list, not from a watch: it may be processed with low priority. */
   readonly isInInitialList?: boolean;
 }
 
 /**
- * The writing side, for the reflector. Changes speak of what the watch delivered, whatever is laid over it, but for a write
- * of ours that a list has skipped: whoever looked meanwhile has acted on it, so its coming and going are told as well.
+ * For the reflector. Changes are those of the watch, whatever write is on top. Only a write of ours that a list does not have
+ * is a change of its own: a reconcile may have acted on it, so it appears and disappears in the changes, too.
  */
 export interface WatchedStore<T extends KubeObject> extends Store<T> {
   /** An object that was added or has changed. */
   set(object: T): Change<T> | undefined;
   remove(object: T): Change<T> | undefined;
   /**
-   * To be called before everything is listed: the list has every write that was answered by then, unless the server has
-   * lost it. Gives the function that takes the list, which is as of `version`.
+   * To be called before a list starts: the list has every write whose response has arrived by then, unless the server has lost
+   * it. Gives the function that takes the objects of the list, and its `version`.
    */
   beginList(): (listed: readonly T[], version: string) => readonly Change<T>[];
 }
 
 export interface StoreOptions<T extends KubeObject> {
-  /** Applied to what is told by `wrote`, and may change it in place; what the watch delivers has been through it. */
+  /** Applied to the objects of `wrote`, which it may change in place; the reflector applies it to those of the watch. */
   readonly transform?: (object: T) => T;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;
-}
-
-/** A write of ours that the watch has not delivered yet. */
-interface Pending<T> {
-  readonly uid: string | undefined;
-  /** Absent when the write took the object away: the API server answers with the version of before. */
-  readonly version: string | undefined;
-  /** What the watch delivered last. */
-  watched: T | undefined;
 }
 
 export function createStore<T extends KubeObject>(options: StoreOptions<T> = {}): WatchedStore<T> {
   const { transform, freeze = false } = options;
   const objects = new Map<ObjectKey, T>();
   const indexes = createIndexSet(objects);
-  const pending = new Map<ObjectKey, Pending<T>>();
+  const pending = new Map<ObjectKey, PendingWrite<T>>();
   /** The watch has delivered everything up to this version. */
   let delivered: string | undefined;
 
@@ -75,7 +72,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     return freeze ? deepFreeze(object) : object;
   }
 
-  /** Sets what readers get. */
+  /** Sets the object that readers get. */
   function show(key: ObjectKey, object: T | undefined): void {
     const shown = objects.get(key);
     if (shown === object) return;
@@ -84,7 +81,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
     indexes.update(key, shown, object);
   }
 
-  /** Sets what the watch has delivered, which readers get unless a write of ours lies over it. */
+  /** Sets the object that the watch has delivered, which readers get unless a pending write is on top. */
   function deliver(key: ObjectKey, object: T | undefined): void {
     const write = pending.get(key);
     if (write === undefined) show(key, object);
@@ -137,18 +134,18 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
       const before = watchedOf(key);
       delivered = object.metadata.resourceVersion;
       const write = pending.get(key);
-      if (write !== undefined && isSettledByEnd(write, object)) pending.delete(key);
+      if (write !== undefined && isSettledByDeletion(write, object)) pending.delete(key);
       deliver(key, undefined);
       return before && changeOf(key, before, undefined);
     },
 
     beginList() {
-      const answered = new Set(pending.values());
+      const writesBefore = new Set(pending.values());
       return (listed, version) => {
         const changes: Change<T>[] = [];
         const found = new Map(listed.map((object) => [keyOf(object), object]));
         for (const [key, write] of pending) {
-          if (!answered.has(write) && isLaterThanList(write, found.get(key), version)) continue;
+          if (!writesBefore.has(write) && isLaterThanList(write, found.get(key), version)) continue;
           pending.delete(key);
           const shown = objects.get(key);
           if (shown !== write.watched) changes.push(changeOf(key, write.watched, shown));
@@ -174,31 +171,6 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
   };
 }
 
-/** Whether the write is later than what the watch tells of here. */
-function isAhead({ uid, version }: Pending<unknown>, { metadata }: KubeObject): boolean {
-  return version === undefined
-    ? uid === metadata.uid
-    : isLaterVersion(version, metadata.resourceVersion);
-}
-
-/** Whether what the watch tells of is the end of what was written: a new object of the same name outlives it. */
-function isSettledByEnd({ uid, version }: Pending<unknown>, { metadata }: KubeObject): boolean {
-  return version === undefined
-    ? uid === metadata.uid
-    : !isLaterVersion(version, metadata.resourceVersion);
-}
-
-/** Whether a write that was answered while a list was on its way is later than the list. */
-function isLaterThanList(
-  { uid, version }: Pending<unknown>,
-  listed: KubeObject | undefined,
-  listVersion: string,
-): boolean {
-  return version === undefined
-    ? listed !== undefined && uid === listed.metadata.uid
-    : isLaterVersion(version, listVersion);
-}
-
 function changeOf<T>(key: ObjectKey, before: T | undefined, after: T | undefined): Change<T> {
   return {
     key,
@@ -211,24 +183,6 @@ function isSame(one: KubeObject, other: KubeObject): boolean {
   return (
     one.metadata.resourceVersion === other.metadata.resourceVersion &&
     one.metadata.uid === other.metadata.uid
-  );
-}
-
-/** The answer to a write that removed the last finalizer of an object that was being deleted: it is gone with it. */
-function isGone(object: KubeObject): boolean {
-  const { deletionTimestamp, finalizers = [] } = object.metadata;
-  return deletionTimestamp !== undefined && finalizers.length === 0 && !endsLater(object);
-}
-
-/** Pods are deleted in their own time, and namespaces once they are empty, without finalizers in their metadata. */
-function endsLater({ metadata, ...object }: KubeObject): boolean {
-  const seconds: unknown = Reflect.get(metadata, "deletionGracePeriodSeconds");
-  const spec: unknown = Reflect.get(object, "spec");
-  const emptiedBy: unknown =
-    typeof spec === "object" && spec !== null ? Reflect.get(spec, "finalizers") : undefined;
-  return (
-    (typeof seconds === "number" && seconds > 0) ||
-    (Array.isArray(emptiedBy) && emptiedBy.length > 0)
   );
 }
 

@@ -11,7 +11,7 @@ const settings: ConfigMap = {
 const ref = { namespace: "default", name: "settings" };
 
 describe("a request", () => {
-  it("says who asks", async (t) => {
+  it("has the credentials and the impersonated user in its headers", async (t) => {
     const { rest, server } = await connected(t, {
       credentials: { kind: "token", token: "secret" },
       impersonate: { user: "system:serviceaccount:a:b", uid: "7", groups: ["x", "y"] },
@@ -27,10 +27,10 @@ describe("a request", () => {
     assert.equal(headers["impersonate-group"], "x, y");
   });
 
-  it("as somebody else says so instead, over the same connections, which outlive it", async (t) => {
+  it("of an impersonated client has its user, over the same connections, which outlive it", async (t) => {
     const config = {
       credentials: { kind: "token", token: "secret" },
-      impersonate: { user: "somebody", uid: "7", groups: ["x"] },
+      impersonate: { user: "alice", uid: "7", groups: ["x"] },
     } as const;
     const { rest, server } = await connected(t, config, 1);
     await rest.get(configMaps, ref);
@@ -45,11 +45,11 @@ describe("a request", () => {
     assert.equal(asOther["impersonate-user"], "system:serviceaccount:a:b");
     assert.equal(asOther["impersonate-uid"], undefined);
     assert.equal(asOther["impersonate-group"], "y, z");
-    assert.equal(again?.["impersonate-user"], "somebody");
+    assert.equal(again?.["impersonate-user"], "alice");
     assert.equal(server.connections, 1);
   });
 
-  it("goes below the path of the server's address", async (t) => {
+  it("has a path below that of the server's URL", async (t) => {
     const { rest, server } = await connected(t, { server: "/k8s/clusters/one/" });
 
     await rest.raw("/version").catch(() => undefined);
@@ -57,7 +57,7 @@ describe("a request", () => {
     assert.equal(server.requests[0]?.path, "/k8s/clusters/one/version");
   });
 
-  it("says what was asked of whom when it fails", async (t) => {
+  it("that fails names the request and the server", async (t) => {
     const { rest, server } = await connected(t);
     server.next("get", respondStatus(403, "Forbidden"));
 
@@ -67,7 +67,7 @@ describe("a request", () => {
     });
   });
 
-  it("does not repeat what a server says about a secret", async (t) => {
+  it("that fails does not repeat what a server says about a Secret", async (t) => {
     const { rest, server } = await connected(t);
     const causes = [
       { field: "data[a]", reason: "FieldValueInvalid", message: 'Invalid value: "hunter2"' },
@@ -105,22 +105,22 @@ describe("a request", () => {
     await assert.rejects(rest.delete(configMaps, ref), { code: "KUBE_NOT_FOUND" });
   });
 
-  it("that is answered with something else than JSON fails", async (t) => {
+  it("fails when the response is not JSON", async (t) => {
     const { rest, server } = await connected(t);
     server.next("list", respondText(200, "<html>log in</html>"));
     server.next("list", respondText(200, "{}"));
 
     await assert.rejects(rest.list(namespaces), {
-      code: "KUBE_BAD_ANSWER",
+      code: "KUBE_BAD_RESPONSE",
       message: /19 characters that are not JSON/,
     });
     await assert.rejects(rest.list(namespaces), {
-      code: "KUBE_BAD_ANSWER",
+      code: "KUBE_BAD_RESPONSE",
       message: /it is not a list/,
     });
   });
 
-  it("is given up when there is no answer within 10 s", async (t) => {
+  it("fails without a response within 10 s", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("write", stall);
 
@@ -130,11 +130,11 @@ describe("a request", () => {
 
     await assert.rejects(creating, {
       code: "KUBE_UNREACHABLE",
-      message: /: no answer within 10 s$/,
+      message: /: no response within 10 s$/,
     });
   });
 
-  it("takes an answer that came in time and is read late, by a process that stood still", async (t) => {
+  it("takes a response that arrived in time and is read late, by a process that was frozen", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("get", (response) => {
       // With the other timers, after which the process reads.
@@ -147,7 +147,7 @@ describe("a request", () => {
     assert.deepEqual(await rest.get(configMaps, ref), settings);
   });
 
-  it("has its own time where it says so, and tells the server", async (t) => {
+  it("has its own timeout where it is set, and sends it to the server", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("write", stall);
 
@@ -156,10 +156,10 @@ describe("a request", () => {
     clock.advanceNow(2500);
 
     assert.equal(query.get("timeout"), "2500ms");
-    await assert.rejects(creating, { message: /no answer within 2.5 s/ });
+    await assert.rejects(creating, { message: /no response within 2.5 s/ });
   });
 
-  it("is given up at once when its signal aborts", async (t) => {
+  it("is cancelled at once when its signal aborts", async (t) => {
     const { rest, server } = await connected(t);
     server.next("get", stall);
     const abort = new AbortController();
@@ -168,14 +168,14 @@ describe("a request", () => {
     await server.arrival("get");
     abort.abort(new Error("too late"));
 
-    await assert.rejects(getting, { code: "CANCELLED", message: /given up$/ });
+    await assert.rejects(getting, { code: "CANCELLED", message: /cancelled$/ });
     await assert.rejects(rest.get(configMaps, ref, { signal: abort.signal }), {
       code: "CANCELLED",
     });
     assert.equal(server.requests.length, 1);
   });
 
-  it("fails when nobody listens", async (t) => {
+  it("fails when no server listens", async (t) => {
     const { rest, server } = await connected(t);
     await server.close();
 
@@ -186,7 +186,7 @@ describe("a request", () => {
     });
   });
 
-  it("that only reads is made again when its connection is cut", async (t) => {
+  it("that only reads is sent again when its connection is cut", async (t) => {
     const { rest, server } = await connected(t);
     server.put(configMaps, settings);
     server.next("get", cutConnection);
@@ -200,7 +200,7 @@ describe("a request", () => {
     );
   });
 
-  it("waits for a server that asks to slow down, where doing it twice does no harm", async (t) => {
+  it("waits for the Retry-After of a busy server and is sent again, where it is idempotent", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.put(configMaps, settings);
     server.next("get", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));
@@ -216,7 +216,7 @@ describe("a request", () => {
     });
   });
 
-  it("is answered while a hundred watches are open", async (t) => {
+  it("gets its response while a hundred watches are open", async (t) => {
     const { rest, server } = await connected(t);
     const abort = new AbortController();
     const watching = Array.from({ length: 100 }, async () => {

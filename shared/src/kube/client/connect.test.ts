@@ -26,7 +26,7 @@ describe("an object", () => {
     assert.equal(await rest.get(configMaps, ref), undefined);
   });
 
-  it("that exists already, or has changed, is refused recognisably", async (t) => {
+  it("that exists already, or has changed, is rejected with an error of its own kind", async (t) => {
     const { rest } = await connected(t);
     const created = await rest.create(configMaps, settings);
     await rest.replace(configMaps, created);
@@ -55,7 +55,7 @@ describe("an object", () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it("keeps numbers that JavaScript cannot hold", async (t) => {
+  it("keeps integers beyond 2^53", async (t) => {
     const { rest, server } = await connected(t);
     server.next("get", (response) => {
       response.end('{"metadata":{"name":"settings"},"data":{"big":9223372036854775807}}');
@@ -129,7 +129,7 @@ describe("an object", () => {
 });
 
 describe("a list", () => {
-  it("passes its options on, and says where it goes on", async (t) => {
+  it("passes its options to the server, and follows continue", async (t) => {
     const { rest, server } = await connected(t);
     for (const name of ["a", "b", "c"])
       server.put(configMaps, { metadata: { name, namespace: "default", labels: { a: "b" } } });

@@ -24,7 +24,7 @@ async function authorization(source: CredentialSource): Promise<string | undefin
 }
 
 describe("credentials", () => {
-  it("that never change are there at once", () => {
+  it("that never change are available synchronously", () => {
     const source = sourceOf({ kind: "basic", username: "me", password: "päss" });
 
     assert.deepEqual(source.current(), {
@@ -33,7 +33,7 @@ describe("credentials", () => {
     });
   });
 
-  it("in a file are read again, and at once when they were refused", async (t) => {
+  it("in a file are read again, and at once when they were rejected", async (t) => {
     const path = join(await directory(t), "token");
     await writeFile(path, "one\n");
     const source = sourceOf({ kind: "token-file", path });
@@ -48,7 +48,7 @@ describe("credentials", () => {
     assert.equal(await authorization(source), "Bearer three");
   });
 
-  it("in a file that were refused and are still the same are not tried again", async (t) => {
+  it("in a file that were rejected and have not changed are not sent again", async (t) => {
     const path = join(await directory(t), "token");
     await writeFile(path, "one");
     const source = sourceOf({ kind: "token-file", path });
@@ -57,7 +57,7 @@ describe("credentials", () => {
     assert.equal(source.rejected(await source.current()), false);
   });
 
-  it("survive that their file is gone for a moment", async (t) => {
+  it("survive that their file is missing for a moment", async (t) => {
     const path = join(await directory(t), "token");
     await writeFile(path, "one");
     const source = sourceOf({ kind: "token-file", path });
@@ -96,7 +96,7 @@ describe("a credential plugin", () => {
     return `printf '{"kind":"ExecCredential","status":%s}' "${status.replaceAll('"', '\\"')}"`;
   }
 
-  it("is asked once until its credential ends", async (t) => {
+  it("runs once until its credential expires", async (t) => {
     const ends = new Date(clock.now() + 60_000).toISOString();
     const exec = await plugin(
       t,
@@ -114,7 +114,7 @@ describe("a credential plugin", () => {
     assert.equal(await authorization(source), "Bearer run-2");
   });
 
-  it("is asked again when its credential is refused", async (t) => {
+  it("runs again when its credential is rejected", async (t) => {
     const exec = await plugin(t, credential(`{"token":"run-$RUN"}`));
     const source = sourceOf({ kind: "exec", exec });
 
@@ -123,7 +123,7 @@ describe("a credential plugin", () => {
     assert.equal(await authorization(source), "Bearer run-2");
   });
 
-  it("can give a client certificate, and is told of the cluster", async (t) => {
+  it("can give a client certificate, and gets the cluster in its environment", async (t) => {
     const status = `{"clientCertificateData":"CERT","clientKeyData":"KEY"}`;
     const exec = await plugin(
       t,
@@ -140,7 +140,7 @@ describe("a credential plugin", () => {
     {
       name: "fails",
       script: "echo no luck >&2; exit 4",
-      message: /^get credentials from \.\/login: it ended with code 4: no luck$/,
+      message: /^get credentials from \.\/login: exited with code 4: no luck$/,
     },
     { name: "prints no JSON", script: "echo hunter2", message: /: it did not print JSON$/ },
     {
@@ -159,7 +159,7 @@ describe("a credential plugin", () => {
     });
   }
 
-  it("that is missing is named with how to get it", async (t) => {
+  it("that is missing is named with its install hint", async (t) => {
     const exec = { ...(await plugin(t, "")), command: "./missing" };
 
     await assert.rejects(async () => await sourceOf({ kind: "exec", exec }).current(), {

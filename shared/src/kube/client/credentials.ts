@@ -1,4 +1,4 @@
-/** Who we are to an API server, fresh for each request: tokens on disk rotate, those of a plugin expire. */
+/** Credentials for an API server, current for each request: tokens on disk rotate, those of exec plugins expire. */
 import { readFile } from "node:fs/promises";
 import { AppError, messageOf } from "../../errors/app-error.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -6,16 +6,16 @@ import { kubeErrors } from "./errors.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 import type { ClientCertificate, KubeConfig } from "./kubeconfig.ts";
 
-/** What one request is sent with. */
+/** The credentials of one request. */
 export interface Identity {
   readonly headers: Readonly<Record<string, string>>;
   readonly certificate: ClientCertificate | undefined;
 }
 
 export interface CredentialSource {
-  /** Nothing to wait for in the usual case. */
+  /** Synchronous where nothing has to be read. */
   current(): Identity | Promise<Identity>;
-  /** Tells that the server refused it; true when the next one may be another. */
+  /** To be called when the server rejected it (401); true when the next `current` may be another. */
   rejected(identity: Identity): boolean;
 }
 
@@ -25,28 +25,28 @@ interface Fetched {
   readonly freshUntil: number;
 }
 
-/** How long the content of a token file is taken for granted; a token is replaced long before it ends. */
+/** How long a token file is not read again; a token is rotated long before it expires. */
 const tokenFileFreshMs = 10_000;
-/** A plugin's credential is replaced a little before it ends. */
+/** The credential of a plugin is renewed this long before it expires. */
 const expiryMarginMs = 10_000;
 
 export function createCredentialSource(config: KubeConfig, clock: Clock): CredentialSource {
   const { credentials } = config;
   switch (credentials.kind) {
     case "none":
-      return unchanging(identityOf(config, undefined));
+      return fixed(identityOf(config, undefined));
     case "token":
-      return unchanging(identityOf(config, `Bearer ${credentials.token}`));
+      return fixed(identityOf(config, `Bearer ${credentials.token}`));
     case "basic": {
       const pair = Buffer.from(`${credentials.username}:${credentials.password}`).toString(
         "base64",
       );
-      return unchanging(identityOf(config, `Basic ${pair}`));
+      return fixed(identityOf(config, `Basic ${pair}`));
     }
     case "token-file":
-      return refreshing(clock, (last) => readTokenFile(credentials.path, config, clock, last));
+      return cached(clock, (last) => readTokenFile(credentials.path, config, clock, last));
     case "exec":
-      return refreshing(clock, async () => {
+      return cached(clock, async () => {
         const fetched = await runExecPlugin(credentials.exec, config, clock);
         const authorization = fetched.token === undefined ? undefined : `Bearer ${fetched.token}`;
         const lifeMs =
@@ -73,11 +73,11 @@ async function readTokenFile(
     if (token === "")
       throw new AppError(kubeErrors.KUBE_CREDENTIALS, `read token file ${path}: it is empty`);
     const identity = identityOf(config, `Bearer ${token}`);
-    // The same identity as long as the token is the same, so that a refusal of an old one can be told apart.
+    // The same identity for the same token: `rejected` compares identities.
     const same = last?.identity.headers["authorization"] === identity.headers["authorization"];
     return { identity: same && last !== undefined ? last.identity : identity, freshUntil };
   } catch (error) {
-    // While the file is being replaced the token read before is still good.
+    // While the file is being replaced, the previous token is still valid.
     if (last !== undefined) return { identity: last.identity, freshUntil };
     if (error instanceof AppError) throw error;
     throw new AppError(
@@ -88,16 +88,16 @@ async function readTokenFile(
   }
 }
 
-function unchanging(identity: Identity): CredentialSource {
+function fixed(identity: Identity): CredentialSource {
   return { current: () => identity, rejected: () => false };
 }
 
-function refreshing(
+function cached(
   clock: Clock,
   fetch: (last: Fetched | undefined) => Promise<Fetched>,
 ): CredentialSource {
   let last: Fetched | undefined;
-  let refusedOne: Identity | undefined;
+  let rejected: Identity | undefined;
   let pending: Promise<Identity> | undefined;
 
   async function refresh(): Promise<Identity> {
@@ -111,15 +111,15 @@ function refreshing(
 
   return {
     current() {
-      if (last !== undefined && clock.monotonic() < last.freshUntil && last.identity !== refusedOne)
+      if (last !== undefined && clock.monotonic() < last.freshUntil && last.identity !== rejected)
         return last.identity;
       pending ??= refresh();
       return pending;
     },
     rejected(identity) {
-      // Refused twice in a row: asking again at once gives the same.
-      if (identity === refusedOne) return false;
-      refusedOne = identity;
+      // Rejected twice in a row: fetching again at once gives the same.
+      if (identity === rejected) return false;
+      rejected = identity;
       return true;
     },
   };

@@ -1,4 +1,4 @@
-/** One request over a pool of connections: its deadline, its abortion, and what connection errors are called. */
+/** One request over a pool of connections: its timeout, its signal, and the errors of its connection. */
 import type { Dispatcher } from "undici";
 import { AppError, commonErrors, messageOf } from "../../errors/app-error.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
@@ -9,18 +9,18 @@ export interface Request {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
-  /** What is being done, for messages: `get configmaps default/settings`. */
+  /** For messages: `get configmaps default/settings`. */
   readonly what: string;
   readonly signal?: AbortSignal;
-  /** Counts from now; without it `answerTimeoutMs` counts. */
+  /** From now until the response is complete; without it `responseTimeoutMs` applies. */
   readonly timeoutMs?: number;
 }
 
-/** Takes an answer as it comes in. */
+/** Takes a response as it arrives. */
 export interface StreamSink {
   onStatus(status: number, retryAfter: string | undefined): void;
   onData(chunk: Buffer): void;
-  /** The last call: without an error when the answer was complete. */
+  /** The last call: without an error when the response is complete. */
   onEnd(error?: AppError): void;
 }
 
@@ -33,22 +33,22 @@ export interface StreamControl {
 export interface DispatchOptions {
   readonly pool: Dispatcher;
   readonly origin: string;
-  /** The server's address, for messages. */
+  /** The server's URL, for messages. */
   readonly server: string;
   readonly clock: Clock;
-  /** From when the request is sent until its answer is complete. */
-  readonly answerTimeoutMs?: number;
+  /** From when the request is sent until its response is complete. */
+  readonly responseTimeoutMs?: number;
 }
 
-/** What the pool calls a server that has taken a request and says nothing. */
-const slowness = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+/** The codes of undici for a server that has taken a request and sends nothing. */
+const timeoutCodes = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 export function dispatch(
   options: DispatchOptions,
   request: Request,
   sink: StreamSink,
 ): StreamControl {
-  const { pool, origin, server, clock, answerTimeoutMs } = options;
+  const { pool, origin, server, clock, responseTimeoutMs } = options;
   const { signal, what } = request;
   let controller: Dispatcher.DispatchController | undefined;
   let timer: Timer | undefined;
@@ -62,7 +62,7 @@ export function dispatch(
     sink.onEnd(error);
   }
 
-  /** The caller is told at once: a request that still waits for a connection has nothing that could be aborted. */
+  /** Ends the sink first: a request that still waits for a connection cannot be aborted yet. */
   function abort(reason: AppError): void {
     finish(reason);
     controller?.abort(reason);
@@ -70,7 +70,7 @@ export function dispatch(
 
   function onAbort(): void {
     abort(
-      new AppError(commonErrors.CANCELLED, `${what} on ${server}: given up`, {
+      new AppError(commonErrors.CANCELLED, `${what} on ${server}: cancelled`, {
         cause: signal?.reason,
       }),
     );
@@ -78,13 +78,13 @@ export function dispatch(
 
   function expireAfter(limitMs: number | undefined): void {
     if (timer !== undefined || limitMs === undefined) return;
-    // Of a process that stood still all timers run before it reads: the answer may have come long ago.
+    // After a process was frozen, timers run before it reads: the response may have arrived long ago.
     timer = clock.setTimeout(() => setImmediate(expire, limitMs), limitMs);
   }
 
   function expire(limitMs: number): void {
     if (ended) return;
-    const message = `${what} on ${server}: no answer within ${limitMs / 1000} s`;
+    const message = `${what} on ${server}: no response within ${limitMs / 1000} s`;
     abort(new AppError(kubeErrors.KUBE_UNREACHABLE, message));
   }
 
@@ -92,8 +92,8 @@ export function dispatch(
     onRequestStart(started) {
       controller = started;
       if (ended)
-        started.abort(new AppError(commonErrors.CANCELLED, `${what} on ${server}: given up`));
-      else expireAfter(answerTimeoutMs);
+        started.abort(new AppError(commonErrors.CANCELLED, `${what} on ${server}: cancelled`));
+      else expireAfter(responseTimeoutMs);
     },
     onResponseStart(_controller, status, headers) {
       const retryAfter = headers["retry-after"];
@@ -121,10 +121,10 @@ export function dispatch(
   };
 }
 
-/** Whether the connection could not be made, or broke: the server is away, not only slow. */
+/** Whether the connection could not be opened, or was cut: the server is unreachable, not only slow. */
 export function isConnectionFailure({ code, cause }: AppError): boolean {
   if (code !== kubeErrors.KUBE_UNREACHABLE.code || !(cause instanceof Error)) return false;
-  return !("code" in cause && slowness.has(cause.code));
+  return !("code" in cause && timeoutCodes.has(cause.code));
 }
 
 function unreachable(what: string, server: string, error: Error): AppError {

@@ -1,14 +1,14 @@
-/** What can go wrong between the product and a Kubernetes API server. */
+/** Errors between the product and a Kubernetes API server. */
 import { defineErrors } from "../../errors/app-error.ts";
 
 export const kubeErrors = defineErrors({
   KUBE_UNREACHABLE: {
     retryable: true,
-    help: "The Kubernetes API server did not answer in time, or the connection could not be made or broke. Check the address in the message, the network and the certificates; it is tried again by itself.",
+    help: "The Kubernetes API server did not respond in time, or the connection could not be opened or was cut. Check the address in the message, the network and the certificates; the request is retried.",
   },
   KUBE_BAD_RESPONSE: {
     retryable: true,
-    help: "The Kubernetes API server, or a proxy in front of it, sent something that is not what its API promises. The message shows what came.",
+    help: "The Kubernetes API server, or a proxy in front of it, sent a response that is not of the Kubernetes API. The message says what it was.",
   },
   KUBE_UNAUTHORIZED: {
     retryable: true,
@@ -16,7 +16,7 @@ export const kubeErrors = defineErrors({
   },
   KUBE_FORBIDDEN: {
     retryable: true,
-    help: "The API server refused the request. The message names the account and the permission that is missing; grant it with a Role or ClusterRole. It also says so for a namespace that is being deleted.",
+    help: "The API server denied the request. The message names the account and the missing permission; grant it with a Role or ClusterRole. A create in a namespace that is being deleted is denied, too.",
   },
   KUBE_NOT_FOUND: {
     retryable: true,
@@ -24,27 +24,27 @@ export const kubeErrors = defineErrors({
   },
   KUBE_CONFLICT: {
     retryable: true,
-    help: "Somebody else changed or created the object at the same time. It is read again and tried again by itself.",
+    help: "Another client changed or created the object at the same time. It is read again and the write is retried.",
   },
   KUBE_GONE: {
     retryable: true,
-    help: "The API server no longer has the history that was asked for. Everything is listed anew by itself.",
+    help: "The API server no longer has the requested history. Everything is listed again.",
   },
   KUBE_TOO_MANY_REQUESTS: {
     retryable: true,
-    help: "The API server asks its clients to slow down. It is tried again after the time that it names.",
+    help: "The API server asks its clients to slow down. The request is retried after its Retry-After.",
   },
   KUBE_INVALID: {
     retryable: false,
-    help: "The API server refused the content of the request. The message names the field; the same request can never succeed.",
+    help: "The API server rejected the content of the request. The message names the field; the same request can never succeed.",
   },
   KUBE_SERVER: {
     retryable: true,
-    help: "The API server failed inside, or one of its webhooks did. Look at its logs; it is tried again by itself.",
+    help: "The API server or one of its webhooks had an internal error. See its logs; the request is retried.",
   },
   KUBE_REQUEST: {
     retryable: false,
-    help: "The request could not even be made, for example because an object has no name. Please report it.",
+    help: "The request could not be built, for example because an object has no name. Please report it.",
   },
   KUBECONFIG_INVALID: {
     retryable: false,
@@ -52,14 +52,14 @@ export const kubeErrors = defineErrors({
   },
   KUBE_CREDENTIALS: {
     retryable: true,
-    help: "Credentials for the API server could not be had: a token file could not be read, or the program that the kubeconfig names for them failed. The message says which and why.",
+    help: "There are no credentials for the API server: a token file could not be read, or the exec plugin of the kubeconfig failed. The message says which and why.",
   },
   RECONCILE_TIMEOUT: {
     retryable: true,
-    help: "One run of a control loop took longer than it may and was given up; it is tried again by itself.",
+    help: "A reconcile exceeded its timeout and was aborted; it is retried with backoff.",
   },
   LEADERSHIP_LOST: {
     retryable: true,
-    help: "This replica is no longer the leader, so it must not write. Another replica goes on with the work.",
+    help: "This replica is no longer the leader, so it must not write. Another replica continues the work.",
   },
 });

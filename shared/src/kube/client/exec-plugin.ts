@@ -1,4 +1,4 @@
-/** Credentials from a program that a kubeconfig names (`users[].user.exec`), as kubectl runs it, never interactively. */
+/** Runs the exec plugin of a kubeconfig (`users[].user.exec`) as kubectl does, never interactively. */
 import { spawn } from "node:child_process";
 import { isAbsolute, join, sep } from "node:path";
 import { AppError, messageOf } from "../../errors/app-error.ts";
@@ -9,7 +9,7 @@ import type { ClientCertificate, ExecPlugin, KubeConfig } from "./kubeconfig.ts"
 export interface ExecCredential {
   readonly token?: string;
   readonly certificate?: ClientCertificate;
-  /** Milliseconds since 1970; absent means until it is refused. */
+  /** Milliseconds since 1970; absent: valid until the server rejects it. */
   readonly expiresAt?: number;
 }
 
@@ -51,14 +51,14 @@ function run(plugin: ExecPlugin, info: string, clock: Clock): Promise<string> {
     const timer = clock.setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const output: Buffer[] = [];
     let size = 0;
-    let complaint = "";
+    let stderr = "";
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxOutputBytes) child.kill("SIGKILL");
       else output.push(chunk);
     });
     child.stderr.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString()).slice(-500);
+      stderr = (stderr + chunk.toString()).slice(-500);
     });
     child.on("error", (error) => {
       timer.cancel();
@@ -68,8 +68,7 @@ function run(plugin: ExecPlugin, info: string, clock: Clock): Promise<string> {
     child.on("close", (code, signal) => {
       timer.cancel();
       if (code === 0) resolve(Buffer.concat(output).toString());
-      else
-        reject(failure(plugin, `it ended with ${signal ?? `code ${code}`}: ${complaint.trim()}`));
+      else reject(failure(plugin, `exited with ${signal ?? `code ${code}`}: ${stderr.trim()}`));
     });
   });
 }
@@ -88,7 +87,7 @@ interface CredentialStatus {
   readonly expirationTimestamp?: unknown;
 }
 
-/** The output is a secret: no message shows any of it. */
+/** The output is secret: no message has any of it. */
 function parse(plugin: ExecPlugin, output: string): ExecCredential {
   let document: { readonly status?: CredentialStatus } | null;
   try {

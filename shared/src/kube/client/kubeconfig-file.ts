@@ -1,4 +1,4 @@
-/** A kubeconfig file (`apiVersion: v1, kind: Config`): one context of it, with the files that it names read in. */
+/** Reads one context of a kubeconfig file (`apiVersion: v1, kind: Config`), with the files that it refers to. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { JSON_SCHEMA, load, YAMLException } from "js-yaml";
@@ -19,12 +19,12 @@ export interface KubeconfigFile {
   readonly env: Environment;
 }
 
-/** A mapping of the file, with where it stands, so that every complaint can name the place. */
+/** A mapping of the file with its place, which every message names. */
 interface Section {
   readonly values: Readonly<Record<string, unknown>>;
   /** The file and the field: `/home/me/.kube/config: users[me].user`. */
   readonly where: string;
-  /** What relative paths start from. */
+  /** The base of relative paths. */
   readonly directory: string;
 }
 
@@ -32,7 +32,7 @@ export async function readKubeconfig(file: KubeconfigFile): Promise<KubeConfig> 
   const root = await readRoot(file.path);
   const contextName = file.context ?? text(root, "current-context");
   if (contextName === undefined)
-    throw invalid(root, "current-context", "it is not set, and no context was asked for");
+    throw invalid(root, "current-context", "it is not set, and no context is requested");
   const context = named(root, "contexts", contextName, "context");
   const cluster = named(root, "clusters", required(context, "cluster"), "cluster");
   const userName = text(context, "user");
@@ -99,7 +99,7 @@ async function readRoot(path: string): Promise<Section> {
 function named(root: Section, list: string, name: string, field: string): Section {
   const entries = root.values[list];
   if (!Array.isArray(entries))
-    throw invalid(root, list, `it is not a list, and ${field} "${name}" is wanted of it`);
+    throw invalid(root, list, `it is not a list; expected one with ${field} "${name}"`);
   const entry = entries.find(
     (candidate: unknown) => isMapping(candidate) && candidate["name"] === name,
   ) as unknown;
@@ -139,11 +139,7 @@ function credentialsOf(user: Section, env: Environment): KubeCredentials {
     return { kind: "basic", username, password: text(user, "password") ?? "" };
   if (user.values["exec"] !== undefined) return { kind: "exec", exec: execOf(user, env) };
   if (user.values["auth-provider"] !== undefined) {
-    throw invalid(
-      user,
-      "auth-provider",
-      "such providers are gone from Kubernetes itself; use an exec plugin",
-    );
+    throw invalid(user, "auth-provider", "Kubernetes no longer supports it; use an exec plugin");
   }
   return { kind: "none" };
 }
@@ -153,7 +149,11 @@ function execOf(user: Section, env: Environment): ExecPlugin {
   if (!isMapping(values)) throw invalid(user, "exec", "it is not a mapping");
   const exec: Section = { values, where: `${user.where}.exec`, directory: user.directory };
   if (text(exec, "interactiveMode") === "Always") {
-    throw invalid(exec, "interactiveMode", 'it is "Always", and there is nobody to ask');
+    throw invalid(
+      exec,
+      "interactiveMode",
+      'it is "Always", but plugins run without a terminal here',
+    );
   }
   const own: Record<string, string> = {};
   for (const entry of listOf(exec, "env")) {
@@ -180,7 +180,7 @@ function impersonationOf(user: Section): Impersonation | undefined {
   return { user: name, groups: texts(user, "as-groups"), ...(uid === undefined ? {} : { uid }) };
 }
 
-/** `field` names a file, `field-data` holds its content in base64 and goes before. */
+/** `field` names a file; `field-data` has its content in base64 and takes precedence. */
 async function fileOrData(section: Section, field: string): Promise<string | undefined> {
   const data = text(section, `${field}-data`);
   if (data !== undefined) {

@@ -1,22 +1,13 @@
-/**
- * How to reach an API server: from a kubeconfig file, as kubectl reads it, or from the service account of a pod.
- *
- * Our own reader: the usual client library costs 130 MB of memory for it.
- */
-import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { AppError, messageOf } from "../../errors/app-error.ts";
-import { kubeErrors } from "./errors.ts";
-import { readKubeconfig } from "./kubeconfig-file.ts";
+/** What a kubeconfig says: the address of one API server, and credentials for it. */
 
-/** How to reach one API server and as whom. Secret: never logged. */
+/** The address of an API server, and credentials for it. Secret: never logged. */
 export interface KubeConfig {
   /** `https://host:port`, with a path where the API server is behind one. */
   readonly server: string;
-  /** PEM; absent means the system's certificate authorities. */
+  /** PEM; absent: the system's certificate authorities. */
   readonly caData?: string;
   readonly insecureSkipTlsVerify?: boolean;
-  /** The name that the server's certificate must carry, when it is not the host of `server`. */
+  /** The name in the server's certificate, when it is not the host of `server`. */
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
   readonly clientCertificate?: ClientCertificate;
@@ -24,7 +15,7 @@ export interface KubeConfig {
   readonly impersonate?: Impersonation;
   /** The namespace that the context names. */
   readonly namespace?: string;
-  /** The name of the context that was taken; absent in a cluster. */
+  /** The context that was used; absent in a cluster. */
   readonly context?: string;
 }
 
@@ -46,12 +37,12 @@ export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment that it runs in. */
+  /** Its whole environment. */
   readonly env: Environment;
-  /** What the kubeconfig's author says to do when the program is missing. */
+  /** What to do when the program is missing, for messages. */
   readonly installHint?: string;
   readonly provideClusterInfo: boolean;
-  /** What a relative command starts from. */
+  /** The base of a relative command. */
   readonly directory: string;
 }
 
@@ -62,54 +53,3 @@ export interface Impersonation {
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-export interface LoadKubeconfigOptions {
-  /** A kubeconfig file; without it the service account of the pod is taken. */
-  readonly path?: string;
-  /** Instead of the file's `current-context`. */
-  readonly context?: string;
-  /** The environment of the process: for credential plugins, and for the address of the API server in a pod. */
-  readonly env?: Environment;
-  /** Where a pod finds its service account. */
-  readonly serviceAccountDir?: string;
-}
-
-const defaultServiceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
-
-export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Promise<KubeConfig> {
-  const { path, context, env = {} } = options;
-  return path === undefined
-    ? inCluster(options.serviceAccountDir ?? defaultServiceAccountDir, env)
-    : readKubeconfig({ path, env, ...(context === undefined ? {} : { context }) });
-}
-
-async function inCluster(directory: string, env: Environment): Promise<KubeConfig> {
-  const tokenPath = join(directory, "token");
-  const caPath = join(directory, "ca.crt");
-  let caData: string;
-  try {
-    // The token is read for each use; here it only has to be there.
-    await readFile(tokenPath);
-    caData = await readFile(caPath, "utf8");
-  } catch (error) {
-    throw new AppError(
-      kubeErrors.KUBECONFIG_INVALID,
-      `find an API server: no kubeconfig was given, and there is no service account in ${dirname(tokenPath)}: ${messageOf(error)}`,
-      { cause: error },
-    );
-  }
-  const namespace = await readFile(join(directory, "namespace"), "utf8").catch(() => "");
-  return {
-    server: inClusterServer(env),
-    caData,
-    credentials: { kind: "token-file", path: tokenPath },
-    ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
-  };
-}
-
-function inClusterServer(env: Environment): string {
-  const host = env["KUBERNETES_SERVICE_HOST"];
-  if (host === undefined || host === "") return "https://kubernetes.default.svc";
-  const port = env["KUBERNETES_SERVICE_PORT"] ?? "443";
-  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}

@@ -1,4 +1,4 @@
-/** Lists everything of a kind, page by page. */
+/** Lists all objects of a kind, page by page. */
 import type { KubeObject, Resource } from "../objects/object.ts";
 import type { KubeRest } from "./rest.ts";
 import { isGone } from "./status-error.ts";
@@ -10,7 +10,7 @@ export interface Selection {
   readonly fieldSelector?: string;
 }
 
-/** All objects, and the version that they are as of. */
+/** All objects as they were at one resourceVersion. */
 export interface Listed<T> {
   readonly objects: readonly T[];
   readonly resourceVersion: string;
@@ -20,14 +20,13 @@ export interface ListAllOptions<T extends KubeObject> {
   readonly rest: KubeRest;
   readonly resource: Resource<T>;
   readonly selection: Selection;
-  /** Applied to each object as soon as its page is there. */
+  /** Applied to each object as soon as its page arrives. */
   readonly transform: (object: T) => T;
   readonly signal: AbortSignal;
 }
 
 const pageSize = 500;
 
-/** All objects as they were at one moment. */
 export async function listAll<T extends KubeObject>(
   options: ListAllOptions<T>,
 ): Promise<Listed<T>> {
@@ -47,7 +46,7 @@ export async function listAll<T extends KubeObject>(
       next = page.next;
     } catch (error) {
       if (next === undefined || !isGone(error)) throw error;
-      // The server has dropped the history that the pages were cut from; in one piece it needs none.
+      // The continue token has expired; a list without pages needs no history.
       const page = await rest.list(resource, { ...selection, signal });
       return { objects: page.items.map(transform), resourceVersion: page.resourceVersion };
     }

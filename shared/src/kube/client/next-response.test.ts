@@ -7,60 +7,66 @@ const { signal: never } = new AbortController();
 
 function start() {
   const clock = createFakeClock();
-  const answers = createResponseNotifier(clock);
-  const heard: string[] = [];
-  const wait = (who: string, signal: AbortSignal = never): Promise<void> =>
-    answers.wait(signal).then(() => void heard.push(who));
-  return { clock, answers, heard, wait };
+  const responses = createResponseNotifier(clock);
+  const woken: string[] = [];
+  const wait = (caller: string, signal: AbortSignal = never): Promise<void> =>
+    responses.wait(signal).then(() => void woken.push(caller));
+  return { clock, responses, woken, wait };
 }
 
-describe("the next answer", () => {
-  it("is heard by everybody who waits, once", async () => {
-    const { answers, heard, wait } = start();
+describe("the next response", () => {
+  it("wakes all callers that wait, once", async () => {
+    const { responses, woken, wait } = start();
     const waiting = [wait("a"), wait("b")];
 
-    answers.notify();
+    responses.notify();
     await Promise.all(waiting);
 
-    assert.deepEqual(heard, ["a", "b"]);
+    assert.deepEqual(woken, ["a", "b"]);
   });
 
-  it("is no news for 30 s after the last", async () => {
-    const { clock, answers, heard, wait } = start();
+  it("does not wake callers within 30 s of the last", async () => {
+    const { clock, responses, woken, wait } = start();
     const first = wait("first");
-    answers.notify();
+    responses.notify();
     await first;
     const second = wait("second");
 
     clock.advanceNow(29_999);
-    answers.notify();
+    responses.notify();
     await Promise.resolve();
-    assert.deepEqual(heard, ["first"]);
+    assert.deepEqual(woken, ["first"]);
 
     clock.advanceNow(1);
-    answers.notify();
+    responses.notify();
     await second;
-    assert.deepEqual(heard, ["first", "second"]);
+    assert.deepEqual(woken, ["first", "second"]);
   });
 
-  it("is not missed because answers came while nobody waited", async () => {
-    const { answers, heard, wait } = start();
-    answers.notify();
+  it("wakes a caller at once when earlier responses found no caller", async () => {
+    const { responses, woken, wait } = start();
+    responses.notify();
 
     const waiting = wait("late");
-    answers.notify();
+    responses.notify();
     await waiting;
 
-    assert.deepEqual(heard, ["late"]);
+    assert.deepEqual(woken, ["late"]);
   });
 
-  it("is not waited for once it is not wanted any more", async () => {
-    const { answers, wait } = start();
+  it("is not waited for after the signal has aborted, and the 30 s do not start", async () => {
+    const { responses, woken, wait } = start();
     const stop = new AbortController();
-    const waiting = wait("gone", stop.signal);
+    const aborted = wait("aborted", stop.signal);
 
     stop.abort();
+    await aborted;
+    await wait("aborted before", stop.signal);
+    responses.notify();
+    const waiting = wait("waits");
+    responses.notify();
     await waiting;
-    await answers.wait(stop.signal);
+
+    assert.deepEqual(woken, ["aborted", "aborted before", "waits"]);
   });
 });

@@ -1,30 +1,30 @@
 /**
- * Lets whoever waits for a server that was away hear that it answers again, from whichever request finds that out.
+ * Wakes callers in backoff when any request shows that the server responds again.
  *
- * Told at most twice a minute: a server that answers some requests and cuts others off must not have everybody ask again
- * with each answer.
+ * At most twice a minute: a server that responds to some requests and cuts others must not make all callers retry with each
+ * response.
  */
 import type { Clock } from "../../time/clock.ts";
 
 export interface ResponseNotifier {
-  /** The server has answered. */
+  /** The server has responded. */
   notify(): void;
-  /** Resolves with the next answer that is told, or when `signal` aborts. */
+  /** Resolves at the next response that counts, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
-const pauseMs = 30_000;
+const intervalMs = 30_000;
 
 export function createResponseNotifier(clock: Clock): ResponseNotifier {
   let waiting = new Set<() => void>();
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let notifiedAt = Number.NEGATIVE_INFINITY;
   return {
     notify() {
-      if (waiting.size === 0 || clock.monotonic() - toldAt < pauseMs) return;
-      toldAt = clock.monotonic();
-      const told = waiting;
+      if (waiting.size === 0 || clock.monotonic() - notifiedAt < intervalMs) return;
+      notifiedAt = clock.monotonic();
+      const notified = waiting;
       waiting = new Set();
-      for (const resolve of told) resolve();
+      for (const resolve of notified) resolve();
     },
     wait(signal) {
       return new Promise((resolve) => {

@@ -19,7 +19,7 @@ export function collectionPath(
     : `${root}/${resource.plural}`;
 }
 
-/** The collection that an object of this name is created in. */
+/** The collection to which a create of this object is sent. */
 export function creationPath(resource: Resource<KubeObject>, ref: ObjectRef): string {
   checkRef(resource, ref);
   return collectionPath(resource, ref.namespace);

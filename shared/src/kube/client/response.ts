@@ -1,9 +1,9 @@
-/** What an answer of the API server means. */
+/** Reads responses of the API server: their JSON, and the errors that they stand for. */
 import { parseExact } from "../../json/exact.ts";
 import { KubeStatusError } from "./status-error.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";
 
-/** The fields of a `Status` object that are used. Everything may be missing: proxies answer too. */
+/** The fields of a `Status` object that are used. Any may be missing: proxies respond too. */
 interface Status {
   readonly kind?: unknown;
   readonly code?: unknown;
@@ -16,46 +16,54 @@ interface Status {
   };
 }
 
+/** What was requested, for messages. */
 export interface RequestInfo {
+  /** `get configmaps default/settings`. */
   readonly what: string;
   readonly server: string;
-  /** The objects are secret, so what the server complains about is not repeated. */
+  /** The objects are Secrets: the server's message may quote them, and is left out. */
   readonly secret?: boolean;
 }
 
-/** The JSON of a successful answer. */
-export function parseResponse(asked: RequestInfo, answer: HttpResponse): unknown {
+/** The JSON of a successful response. */
+export function parseResponse(request: RequestInfo, response: HttpResponse): unknown {
   try {
-    return parseExact(answer.text);
+    return parseExact(response.text);
   } catch (error) {
     throw badResponse(
-      asked,
-      asked.server,
-      `status ${answer.status} with ${answer.text.length} characters that are not JSON`,
+      request,
+      request.server,
+      `status ${response.status} with ${response.text.length} characters that are not JSON`,
       error,
     );
   }
 }
 
-/** The error that an answer stands for that is not a success. */
-export function responseError(asked: RequestInfo, answer: HttpResponse): KubeStatusError {
-  return errorOf(asked, statusIn(answer.text), answer.status, answer.retryAfter, answer.text);
+/** The error of a response that is not a success. */
+export function responseError(request: RequestInfo, response: HttpResponse): KubeStatusError {
+  return errorOf(
+    request,
+    statusIn(response.text),
+    response.status,
+    response.retryAfter,
+    response.text,
+  );
 }
 
-/** The error that an ERROR line of a watch stands for. */
-export function watchError(asked: RequestInfo, object: unknown): KubeStatusError {
+/** The error of an ERROR line of a watch. */
+export function watchError(request: RequestInfo, object: unknown): KubeStatusError {
   const status = isStatus(object) ? object : undefined;
   const code = typeof status?.code === "number" ? status.code : 500;
-  return errorOf(asked, status, code, undefined, "");
+  return errorOf(request, status, code, undefined, "");
 }
 
-/** Whether a 404 says that the kind is not served at all, rather than that there is no such object. */
-export function isUnknownKind(answer: HttpResponse): boolean {
-  return answer.status === 404 && statusIn(answer.text)?.details?.name === undefined;
+/** Whether a 404 means that the kind is not served, rather than that there is no such object. */
+export function isUnknownKind(response: HttpResponse): boolean {
+  return response.status === 404 && statusIn(response.text)?.details?.name === undefined;
 }
 
 function errorOf(
-  asked: RequestInfo,
+  request: RequestInfo,
   status: Status | undefined,
   code: number,
   retryAfter: string | undefined,
@@ -63,14 +71,14 @@ function errorOf(
 ): KubeStatusError {
   const reason = typeof status?.reason === "string" ? status.reason : "";
   const retryAfterMs = retryAfterOf(status, retryAfter);
-  const said =
-    asked.secret === true && code === 422
+  const message =
+    request.secret === true && code === 422
       ? fieldsOf(status)
       : typeof status?.message === "string"
         ? status.message
         : excerpt(text);
   return new KubeStatusError(
-    `${asked.what} on ${asked.server}: ${code}${reason === "" ? "" : ` ${reason}`}: ${said}`,
+    `${request.what} on ${request.server}: ${code}${reason === "" ? "" : ` ${reason}`}: ${message}`,
     {
       status: code,
       reason,

@@ -1,7 +1,4 @@
-/**
- * What the product asks of a Kubernetes API server, as plain JSON over one pool of connections.
- * `connectKube` (connect.ts) makes one; everything else takes this interface.
- */
+/** The client of a Kubernetes API server, for plain JSON objects. `connectKube` (connect.ts) creates one; everything else takes this interface. */
 
 import type { KubeObject, ObjectRef, Resource } from "../objects/object.ts";
 import type { Impersonation } from "./kubeconfig.ts";
@@ -9,8 +6,8 @@ import type { Impersonation } from "./kubeconfig.ts";
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /**
-   * How long the whole call may take, waiting for a connection and trying again included; the server gives up a write
-   * as well. Without it the server has 10 s from when the request is sent.
+   * For the whole call, waiting for a connection and retries included; the server aborts a write then, too. Without it the
+   * server has 10 s from when the request is sent.
    */
   readonly timeoutMs?: number;
 }
@@ -39,7 +36,7 @@ export interface WatchOptions extends CallOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly resourceVersion: string;
-  /** The server ends the watch after this long; the client gives up 15 s later. */
+  /** The server ends the watch after this long; the client aborts it 15 s later. */
   readonly timeoutSeconds: number;
 }
 
@@ -60,15 +57,15 @@ export type PatchBody =
   | { readonly type: "apply"; readonly body: unknown; readonly force?: boolean };
 
 export interface DeleteOptions extends CallOptions {
-  /** Preconditions: the server answers 409 when the object is another one by now. */
+  /** Preconditions: a conflict when the object has another uid or resourceVersion. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagation?: "Background" | "Foreground" | "Orphan";
 }
 
-/** Every method throws a KubeStatusError for an answer that is not a success, and KUBE_UNREACHABLE where none came. */
+/** Every method throws a KubeStatusError for a response that is not a success, and KUBE_UNREACHABLE without a response. */
 export interface KubeRest {
-  /** The server's address, for messages. */
+  /** The server's URL, for messages. */
   readonly server: string;
   /** `undefined` when there is no such object. */
   get<T extends KubeObject>(
@@ -86,7 +83,7 @@ export interface KubeRest {
     object: T,
     options?: WriteOptions,
   ): Promise<T>;
-  /** PUT: needs `metadata.resourceVersion`, so that a newer write of somebody else is never overwritten. */
+  /** PUT: needs `metadata.resourceVersion`, so that it never overwrites a newer version. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
@@ -98,25 +95,25 @@ export interface KubeRest {
     patch: PatchBody,
     options?: WriteOptions,
   ): Promise<T>;
-  /** `false` when it was not there. */
+  /** `false` when there was no such object. */
   delete<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<boolean>;
-  /** Any other path, such as `/version`; the answer's text. */
+  /** GET of any other path, such as `/version`; gives the text. */
   raw(path: string, options?: CallOptions): Promise<string>;
   /**
-   * Resolves when the server next answers any request over these connections as one that can take requests, or when
-   * `signal` aborts. What comes within 30 s of the last such news is none.
+   * Resolves when the server next responds to any request over these connections, other than with 429 or 5xx, or when
+   * `signal` aborts. Responses within 30 s of the last one that counted do not count.
    */
   nextResponse(signal: AbortSignal): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }
 
-/** An API server as whoever the kubeconfig says, and as anybody that this one may impersonate. */
+/** A client with the credentials of a kubeconfig, and clients that impersonate other users. */
 export interface KubeConnection extends KubeRest {
-  /** The same API server as somebody else, over the same connections: closing it closes nothing. */
-  as(who: Impersonation): KubeRest;
+  /** An impersonated client over the same connections: closing it closes nothing. */
+  as(user: Impersonation): KubeRest;
 }

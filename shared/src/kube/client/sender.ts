@@ -1,6 +1,6 @@
 /**
- * Sends requests to one API server as whoever the kubeconfig says, and tries again where that is safe: a refused
- * token that may have been replaced, a server that asks to slow down, an idle connection that was closed under a read.
+ * Sends requests to one API server with the credentials of the kubeconfig, and retries where that is safe: a rejected token
+ * that may have been rotated, a server that asks to slow down, a read on an idle connection that the server closed.
  */
 
 import { AppError } from "../../errors/app-error.ts";
@@ -11,32 +11,33 @@ import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, Impersonation, KubeConfig } from "./kubeconfig.ts";
 import { createResponseNotifier, type ResponseNotifier } from "./next-response.ts";
+import { responseError } from "./response.ts";
 import type { CallOptions } from "./rest.ts";
 import { createTransport, type HttpResponse, type Transport } from "./transport.ts";
 
-/** One request, without who sends it. */
+/** One request, without credentials. */
 export interface Call {
   /** For messages: `get configmaps default/settings`. */
   readonly what: string;
   readonly method: Request["method"];
-  /** With query. */
+  /** With the query. */
   readonly path: string;
   readonly contentType?: string;
   readonly body?: string;
-  /** Whether doing it twice is the same as doing it once. */
+  /** Whether it may be sent twice. */
   readonly idempotent: boolean;
   readonly options: CallOptions;
 }
 
 export interface Sender {
-  /** The answer that stands; whether it is a success is the caller's to see. */
+  /** The final response, be it a success or not. */
   send(call: Call): Promise<HttpResponse>;
-  /** Opens an answer without end. */
+  /** Opens a response without an end. */
   stream(call: Call, sink: StreamSink): Promise<StreamControl>;
   /** See KubeRest. */
-  nextAnswer(signal: AbortSignal): Promise<void>;
-  /** The same, over the same connections, as somebody else. */
-  as(who: Impersonation): Sender;
+  nextResponse(signal: AbortSignal): Promise<void>;
+  /** A sender over the same connections that impersonates a user. */
+  as(user: Impersonation): Sender;
   close(): Promise<void>;
 }
 
@@ -48,7 +49,7 @@ export interface SenderOptions {
 }
 
 const maxAttempts = 3;
-/** A server that asks for more is not waited for here. */
+/** A longer Retry-After is left to the caller. */
 const longestRetryAfterMs = 5_000;
 
 export function createSender(options: SenderOptions): Sender {
@@ -56,33 +57,33 @@ export function createSender(options: SenderOptions): Sender {
   const basePath = new URL(config.server).pathname.replace(/\/+$/, "");
   const credentials = createCredentialSource(config, clock);
   const transports = rotateTransports(options);
-  const answers = createResponseNotifier(clock);
+  const responses = createResponseNotifier(clock);
   return senderAs(config.impersonate);
 
-  function senderAs(who: Impersonation | undefined): Sender {
+  function senderAs(user: Impersonation | undefined): Sender {
     const headers = {
       accept: "application/json",
       "user-agent": options.userAgent,
-      ...impersonationHeaders(who),
+      ...impersonationHeaders(user),
     };
     const as = senderAs;
-    return createSenderOver({ basePath, credentials, transports, answers, clock, headers, as });
+    return createSenderOver({ basePath, credentials, transports, responses, clock, headers, as });
   }
 }
 
-/** What all senders to one API server share, and what one of them sends besides. */
+/** What all senders to one API server share, and the headers of one of them. */
 interface SenderParts {
   readonly basePath: string;
   readonly credentials: CredentialSource;
   readonly transports: RotatingTransport;
-  readonly answers: ResponseNotifier;
+  readonly responses: ResponseNotifier;
   readonly clock: Clock;
   readonly headers: Request["headers"];
-  readonly as: (who: Impersonation) => Sender;
+  readonly as: (user: Impersonation) => Sender;
 }
 
 function createSenderOver(parts: SenderParts): Sender {
-  const { basePath, credentials, transports, answers, clock } = parts;
+  const { basePath, credentials, transports, responses, clock } = parts;
 
   function requestOf(call: Call, identity: Identity, timeoutMs: number | undefined): Request {
     const { signal } = call.options;
@@ -103,21 +104,21 @@ function createSenderOver(parts: SenderParts): Sender {
 
   async function send(call: Call): Promise<HttpResponse> {
     const { timeoutMs, signal } = call.options;
-    const giveUpAt = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
+    const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
     const leftMs = (): number | undefined =>
-      giveUpAt === undefined ? undefined : Math.max(1, giveUpAt - clock.monotonic());
+      deadline === undefined ? undefined : Math.max(1, deadline - clock.monotonic());
 
     for (let attempt = 1; ; attempt++) {
       const identity = await credentials.current();
       const request = requestOf(call, identity, leftMs());
-      const answer = await exchange(transports.for(identity), request, attempt);
-      if (answer === undefined) continue;
-      if (isWell(answer.status)) answers.notify();
-      if (answer.status === 401 && attempt === 1 && credentials.rejected(identity)) continue;
-      if (answer.status !== 429 || !call.idempotent || attempt === maxAttempts) return answer;
-      const waitMs = Number(answer.retryAfter ?? Number.NaN) * 1000;
+      const response = await exchange(transports.for(identity), request, attempt);
+      if (response === undefined) continue;
+      if (isServing(response.status)) responses.notify();
+      if (response.status === 401 && attempt === 1 && credentials.rejected(identity)) continue;
+      if (response.status !== 429 || !call.idempotent || attempt === maxAttempts) return response;
+      const waitMs = Number(response.retryAfter ?? Number.NaN) * 1000;
       if (!(waitMs <= Math.min(longestRetryAfterMs, leftMs() ?? Number.POSITIVE_INFINITY)))
-        return answer;
+        return response;
       await delay(clock, waitMs, signal);
     }
   }
@@ -128,25 +129,37 @@ function createSenderOver(parts: SenderParts): Sender {
       const identity = await credentials.current();
       const onStatus = (status: number, retryAfter: string | undefined): void => {
         if (status === 401) credentials.rejected(identity);
-        if (isWell(status)) answers.notify();
+        if (isServing(status)) responses.notify();
         sink.onStatus(status, retryAfter);
       };
       return transports
         .for(identity)
         .stream(requestOf(call, identity, call.options.timeoutMs), { ...sink, onStatus });
     },
-    nextAnswer: (signal) => answers.wait(signal),
+    nextResponse: (signal) => responses.wait(signal),
     as: parts.as,
     close: () => transports.close(),
   };
 }
 
-/** Whether a server that answers so can take requests. */
-function isWell(status: number): boolean {
+/** Sends a request whose response has to be a success: throws the error of any other. */
+export async function sendSuccessfully(
+  sender: Sender,
+  server: string,
+  call: Call,
+  secret = false,
+): Promise<HttpResponse> {
+  const response = await sender.send(call);
+  if (response.status >= 200 && response.status < 300) return response;
+  throw responseError({ what: call.what, server, secret }, response);
+}
+
+/** Whether a server that responds so can take requests. */
+function isServing(status: number): boolean {
   return status < 500 && status !== 429;
 }
 
-/** `undefined` when the request is to be made again: an idle connection may be closed at any moment. */
+/** `undefined`: send it again, because an idle connection may be closed at any moment. */
 async function exchange(
   transport: Transport,
   request: Request,
@@ -175,7 +188,7 @@ interface RotatingTransport {
   close(): Promise<void>;
 }
 
-/** Opens new connections when the client certificate changes; those made with the old one end with their requests. */
+/** Opens new connections when the client certificate changes; the old ones end with their requests. */
 function rotateTransports(options: SenderOptions): RotatingTransport {
   const { config, connections, clock } = options;
   let current:
@@ -185,7 +198,7 @@ function rotateTransports(options: SenderOptions): RotatingTransport {
 
   async function retire(transport: Transport): Promise<void> {
     retired.add(transport);
-    // It may be closed before it is finished.
+    // `close` may come first.
     await transport.finish().catch(() => undefined);
     retired.delete(transport);
   }
@@ -209,12 +222,12 @@ function rotateTransports(options: SenderOptions): RotatingTransport {
 }
 
 function impersonationHeaders(
-  who: Impersonation | undefined,
+  user: Impersonation | undefined,
 ): Readonly<Record<string, string | string[]>> {
-  if (who === undefined) return {};
+  if (user === undefined) return {};
   return {
-    "impersonate-user": who.user,
-    ...(who.uid === undefined ? {} : { "impersonate-uid": who.uid }),
-    ...(who.groups.length === 0 ? {} : { "impersonate-group": [...who.groups] }),
+    "impersonate-user": user.user,
+    ...(user.uid === undefined ? {} : { "impersonate-uid": user.uid }),
+    ...(user.groups.length === 0 ? {} : { "impersonate-group": [...user.groups] }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP to one API server: a bounded pool of connections for requests, and connections of their own for watches, so that
- * watches never hold back a request.
+ * HTTP to one API server: a bounded pool of connections for requests, and separate connections for watches, so that
+ * watches never delay a request.
  *
  * HTTP/1.1: against a real API server 1,000 creates take as long over HTTP/2, whose sessions need more memory.
  */
@@ -22,11 +22,11 @@ export interface HttpResponse {
 
 export interface Transport {
   exchange(request: Request): Promise<HttpResponse>;
-  /** An answer without end, over a connection of its own. */
+  /** A response without an end, such as a watch, over a connection of its own. */
   stream(request: Request, sink: StreamSink): StreamControl;
-  /** Takes nothing new and ends when what runs has ended. */
+  /** Takes no new request, and resolves when all have ended. */
   finish(): Promise<void>;
-  /** Breaks off what runs. */
+  /** Aborts all requests. */
   close(): Promise<void>;
 }
 
@@ -37,16 +37,16 @@ export interface TransportOptions {
   readonly clock: Clock;
 }
 
-const answerTimeoutMs = 10_000;
+const responseTimeoutMs = 10_000;
 const connectTimeoutMs = 5_000;
-/** API servers keep idle connections for 90 s; ours must be the shorter time. */
+/** Shorter than the 90 s for which API servers keep idle connections. */
 const idleTimeoutMs = 30_000;
-/** The system then probes a silent connection every second, and breaks it off after ten probes. */
+/** TCP keepalive: then a probe every second; the system closes the connection after ten without a response. */
 const keepAliveDelayMs = 15_000;
-/** Only for a server that accepts a watch and then says nothing; requests have a shorter limit of their own. */
+/** For a server that accepts a watch and sends no header; requests have a shorter timeout of their own. */
 const headersTimeoutMs = 30_000;
-/** Far beyond any answer that is asked for here: lists come in pages. */
-const maxAnswerBytes = 256 * 1024 * 1024;
+/** Far beyond any response that is expected: lists are paged. */
+const maxResponseBytes = 256 * 1024 * 1024;
 
 export function createTransport(options: TransportOptions): Transport {
   const { config, clock } = options;
@@ -62,18 +62,18 @@ export function createTransport(options: TransportOptions): Transport {
       let retryAfter: string | undefined;
       let size = 0;
       const control = dispatch(
-        { pool: requests, origin, server, clock, answerTimeoutMs },
+        { pool: requests, origin, server, clock, responseTimeoutMs },
         request,
         {
-          onStatus(answered, after) {
-            status = answered;
+          onStatus(code, after) {
+            status = code;
             retryAfter = after;
           },
           onData(chunk) {
             chunks.push(chunk);
             size += chunk.length;
-            if (size > maxAnswerBytes)
-              control.abort(badResponse(request, server, `more than ${maxAnswerBytes} bytes`));
+            if (size > maxResponseBytes)
+              control.abort(badResponse(request, server, `more than ${maxResponseBytes} bytes`));
           },
           onEnd(error) {
             if (error !== undefined) reject(error);
@@ -96,7 +96,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Without `connections` there are as many as are needed. */
+/** Without `connections` there is no limit. */
 function openPool(
   options: TransportOptions,
   origin: string,
@@ -132,8 +132,8 @@ export function badResponse(
   problem: string,
   cause?: unknown,
 ): AppError {
-  const message = `${request.what} on ${server}: the answer is not usable: ${problem}`;
-  return new AppError(kubeErrors.KUBE_BAD_ANSWER, message, { cause });
+  const message = `${request.what} on ${server}: unusable response: ${problem}`;
+  return new AppError(kubeErrors.KUBE_BAD_RESPONSE, message, { cause });
 }
 
 function textOf(chunks: readonly Buffer[]): string {

@@ -51,14 +51,14 @@ async function namesOf(wire: Wire): Promise<readonly string[]> {
 }
 
 describe("a watch stream", () => {
-  it("gives the same events however the bytes are cut", async () => {
+  it("gives the same events wherever the bytes are cut", async () => {
     const names = fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(
         names,
         fc.array(fc.nat({ max: 400 }), { maxLength: 8 }),
-        async (wanted, cuts) => {
-          const bytes = Buffer.from(wanted.map(line).join(""));
+        async (expected, cuts) => {
+          const bytes = Buffer.from(expected.map(line).join(""));
           const wire = open();
           const reading = namesOf(wire);
           const sink = await wire.sink;
@@ -67,13 +67,13 @@ describe("a watch stream", () => {
             sink.onData(bytes.subarray(from, at[index] ?? bytes.length));
           sink.onEnd();
 
-          assert.deepEqual(await reading, wanted);
+          assert.deepEqual(await reading, expected);
         },
       ),
     );
   });
 
-  it("hands out what came before a failure, then the failure", async () => {
+  it("gives what was received before a failure, then the failure", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -102,27 +102,27 @@ describe("a watch stream", () => {
     type: "ERROR",
     object: { kind: "Status", code: 410, reason: "Expired", message: "too old" },
   });
-  for (const { name, text, wanted } of [
+  for (const { name, text, expected } of [
     {
       name: "an ERROR line",
       text: error,
-      wanted: /^watch things on https:\/\/server: 410 Expired: too old$/,
+      expected: /^watch things on https:\/\/server: 410 Expired: too old$/,
     },
     {
       name: "a line that is not JSON",
       text: "{",
-      wanted: /a line of 1 characters that is not JSON/,
+      expected: /a line of 1 characters that is not JSON/,
     },
-    { name: "a line that is no event", text: "[]", wanted: /a line that is not an event/ },
+    { name: "a line that is no event", text: "[]", expected: /a line that is not an event/ },
     {
       name: "an unknown type",
       text: '{"type":"NEW","object":{"metadata":{}}}',
-      wanted: /a line of a type that is not known/,
+      expected: /a line of an unknown type/,
     },
     {
       name: "an event without an object",
       text: '{"type":"ADDED","object":null}',
-      wanted: /an event without an object/,
+      expected: /an event without an object/,
     },
   ]) {
     it(`ends with an error at ${name}`, async () => {
@@ -131,12 +131,12 @@ describe("a watch stream", () => {
       const sink = await wire.sink;
       sink.onData(Buffer.from(`${text}\n${line("late")}`));
 
-      await assert.rejects(next, { message: wanted });
+      await assert.rejects(next, { message: expected });
       assert.deepEqual(wire.calls, ["abort"]);
     });
   }
 
-  it("reads no further while nobody takes its events", async () => {
+  it("pauses while its events are not read", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -149,7 +149,7 @@ describe("a watch stream", () => {
     assert.deepEqual(wire.calls, ["pause", "resume"]);
   });
 
-  it("breaks the connection off when the loop is left", async () => {
+  it("aborts the connection when the loop is left", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -162,14 +162,14 @@ describe("a watch stream", () => {
     assert.equal((await wire.events.next()).done, true);
   });
 
-  it("ends without an error when it is told to", async () => {
+  it("ends without an error when its signal aborts", async () => {
     const abort = new AbortController();
     const wire = open(abort.signal);
     const next = wire.events.next();
     const sink = await wire.sink;
 
     abort.abort();
-    sink.onEnd(new AppError(commonErrors.CANCELLED, "given up"));
+    sink.onEnd(new AppError(commonErrors.CANCELLED, "cancelled"));
 
     assert.equal((await next).done, true);
   });

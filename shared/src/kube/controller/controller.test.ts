@@ -229,11 +229,11 @@ describe("a controller", () => {
   });
 
   it("requeues after the delay of the result, and forgets the failures", async (t) => {
-    const answers = [requeueAfter(1000, "waiting"), done()];
+    const results = [requeueAfter(1000, "waiting"), done()];
     const times: number[] = [];
     const { clock, controller } = start(t, async () => {
       times.push(clock.monotonic());
-      return await Promise.resolve(answers.shift() ?? done());
+      return await Promise.resolve(results.shift() ?? done());
     });
 
     controller.enqueue("a");

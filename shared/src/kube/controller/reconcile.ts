@@ -44,8 +44,8 @@ export function requeueAfter(afterMs: number, why: string): Result {
 }
 
 /**
- * Whether the signal of a run aborted because the process stops or its leadership ends: what the run throws then says
- * nothing about the object. False when the run exceeded its timeout.
+ * Whether the signal of a run aborted because the process stops or its leadership ends: what the run throws then is
+ * no failure of the object. False when the run exceeded its timeout.
  */
 export function isEnding({ aborted, reason }: AbortSignal): boolean {
   const isTimeout = reason instanceof AppError && reason.code === kubeErrors.RECONCILE_TIMEOUT.code;

@@ -154,15 +154,15 @@ describe("a work queue", () => {
 
   it("has the metrics of client-go", async () => {
     const clock = createFakeClock();
-    const told: string[] = [];
+    const recorded: string[] = [];
     const queue = createWorkQueue({
       clock,
       metrics: {
-        added: () => told.push("added"),
-        retried: () => told.push("retried"),
-        depth: (count) => told.push(`depth ${count}`),
-        started: (waitedMs) => told.push(`started after ${waitedMs}`),
-        finished: (workedMs) => told.push(`finished after ${workedMs}`),
+        added: () => recorded.push("added"),
+        retried: () => recorded.push("retried"),
+        depth: (count) => recorded.push(`depth ${count}`),
+        started: (waitedMs) => recorded.push(`started after ${waitedMs}`),
+        finished: (workedMs) => recorded.push(`finished after ${workedMs}`),
       },
     });
 
@@ -175,7 +175,7 @@ describe("a work queue", () => {
     queue.addRateLimited("a");
     clock.advanceNow(5);
 
-    assert.deepEqual(told, [
+    assert.deepEqual(recorded, [
       "added",
       "depth 1",
       "started after 70",
@@ -275,7 +275,7 @@ describe("any use of a work queue", () => {
                 taken !== undefined && model.waiting.delete(taken),
                 `${taken} was not waiting`,
               );
-              assert.ok(!model.processing.has(taken), `${taken} was handed out twice`);
+              assert.ok(!model.processing.has(taken), `${taken} was given twice`);
               model.processing.add(taken);
               break;
             }
@@ -283,7 +283,7 @@ describe("any use of a work queue", () => {
           assert.equal(queue.length, model.waiting.size);
           assert.ok(clock.waiting().length <= 1);
         }
-        // Workers that finish everything see every key that was added for the last time after it was handed out.
+        // Workers that finish everything see every key that was added for the last time after it was given.
         queue.shutdown();
         for (const busy of [...model.processing]) {
           queue.done(busy);

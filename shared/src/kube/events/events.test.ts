@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from "vitest";
 import { silentLog } from "../../log/log.ts";
 import { createFakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";
-import type { Event } from "../objects/core-resources.ts";
+import { type Event, events } from "../objects/core-resources.ts";
 import type { KubeObject } from "../objects/object.ts";
 import { startHttpApiServer } from "../testing/http-api-server.ts";
 import { respondStatus } from "../testing/http-faults.ts";
@@ -42,7 +42,7 @@ const failed = {
 } as const;
 
 describe("an event", () => {
-  it("says what happened to which object", async (t) => {
+  it("names the object, the reason and the reporter", async (t) => {
     const { server, recorder, bodies } = await setUp(t);
 
     recorder.record(object, failed);
@@ -72,7 +72,7 @@ describe("an event", () => {
     });
   });
 
-  it("that is repeated is counted, and the count sent once a minute", async (t) => {
+  it("that is repeated is counted, and the count is sent once a minute", async (t) => {
     const { server, clock, recorder, bodies } = await setUp(t);
 
     for (let count = 0; count < 5; count++) recorder.record(object, failed);
@@ -94,7 +94,7 @@ describe("an event", () => {
     });
   });
 
-  it("begins anew when it is long ago, when it says something else, or when it is gone", async (t) => {
+  it("starts a new series when the last is old, says something else, or is gone", async (t) => {
     const { server, clock, recorder } = await setUp(t);
 
     recorder.record(object, failed);
@@ -125,7 +125,7 @@ describe("an event", () => {
     assert.equal((JSON.parse(server.requests[0].body) as Event).metadata.name.length, 253);
   });
 
-  it("with a long note is cut to what the API takes", async (t) => {
+  it("with a long note is cut to the limit of the API", async (t) => {
     const { recorder, bodies } = await setUp(t);
 
     recorder.record(object, { ...failed, note: "ä".repeat(2000) });
@@ -136,16 +136,26 @@ describe("an event", () => {
     assert.match(note, /^ä+…$/);
   });
 
-  it("that cannot be recorded is no failure of anybody", async (t) => {
-    const { server, recorder } = await setUp(t);
+  it("that is rejected fails nobody, and the next one is recorded", async (t) => {
+    const { server, recorder, bodies } = await setUp(t);
     server.next("write", respondStatus(403, "Forbidden"));
 
     recorder.record(object, failed);
-
+    recorder.record(object, { ...failed, note: "another" });
     await recorder.flush();
+
+    assert.deepEqual(
+      bodies().map(({ note }) => note),
+      [failed.note, "another"],
+    );
+    const [rejected, recorded] = bodies().map(({ metadata }) =>
+      server.get(events, { namespace: "fleet-default", name: metadata?.name ?? "" }),
+    );
+    assert.equal(rejected, undefined);
+    assert.equal(recorded?.metadata.namespace, "fleet-default");
   });
 
-  it("is dropped when too many wait", async (t) => {
+  it("is dropped when too many are pending", async (t) => {
     const { server, recorder } = await setUp(t);
 
     for (let count = 0; count < 500; count++)

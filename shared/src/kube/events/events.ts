@@ -1,6 +1,6 @@
 /**
- * Kubernetes Events, for people who run `kubectl describe`. Best effort: recording never fails and never waits, what is
- * repeated is counted instead of repeated, and a flood is cut off.
+ * Records Kubernetes Events, which `kubectl describe` shows. Best effort: recording never fails and never waits, repeated events
+ * become a series with a count, and events beyond a limit are dropped.
  */
 import { randomBytes } from "node:crypto";
 import { AppError } from "../../errors/app-error.ts";
@@ -14,32 +14,32 @@ import { type KubeObject, keyOf, type ObjectRef } from "../objects/object.ts";
 
 export interface EventNote {
   readonly type: "Normal" | "Warning";
-  /** Why, for machines: one CamelCase word. */
+  /** Why: one CamelCase word, for programs. */
   readonly reason: string;
-  /** What was done, for machines: one CamelCase word. */
+  /** What was done: one CamelCase word, for programs. */
   readonly action: string;
   /** For people. */
   readonly note: string;
 }
 
 export interface EventRecorder {
-  /** `regarding` needs its apiVersion and kind, as all objects that come from the API server have them here. */
+  /** `regarding` needs its apiVersion and kind, as objects from the API server have them here. */
   record(regarding: KubeObject, event: EventNote): void;
-  /** Resolves when what was recorded so far has been sent or given up. */
+  /** Resolves when what was recorded so far was sent or dropped. */
   flush(): Promise<void>;
 }
 
 export interface EventRecorderOptions {
   readonly rest: KubeRest;
-  /** Who reports, such as `flotilla.dev/hub`. */
+  /** The reporting controller, such as `flotilla.dev/hub`. */
   readonly controller: string;
-  /** Which process of it. */
+  /** The reporting instance: one process of the controller. */
   readonly instance: string;
   readonly log: Log;
   readonly clock?: Clock;
 }
 
-/** An event that was sent and may be repeated. */
+/** An event that was sent, and how often it was repeated. */
 interface Series {
   readonly ref: Required<ObjectRef>;
   readonly expiresAt: number;
@@ -48,9 +48,9 @@ interface Series {
   sentAt: number;
 }
 
-/** The same event again within this time is counted on the first. */
+/** The same event within this time is part of the series. */
 const seriesMs = 6 * 60_000;
-/** A count is sent at most this often. */
+/** The count of a series is sent at most this often. */
 const countEveryMs = 60_000;
 const seriesKept = 1000;
 const maxPending = 200;
@@ -72,7 +72,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       try {
         await send();
       } catch (error) {
-        // A namespace that is being deleted takes no events; nobody waits for one.
+        // For instance in a namespace that is being deleted.
         log.debug({ err: AppError.from(error) }, "event not recorded");
       } finally {
         pending--;
@@ -102,7 +102,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       try {
         await rest.patch(events, series.ref, { type: "merge", body });
       } catch (error) {
-        // The server keeps events for an hour or less: the next one begins anew.
+        // The server keeps events for an hour or less: the next one starts a new series.
         if (isNotFound(error)) known.delete(key);
         throw error;
       }
@@ -165,7 +165,7 @@ function eventOf(
 
 function shorten(note: string): string {
   if (Buffer.byteLength(note) <= maxNoteBytes) return note;
-  // A character that was cut in two decodes as U+FFFD.
+  // The cut may be inside of a character, which decodes as U+FFFD.
   return `${Buffer.from(note)
     .subarray(0, maxNoteBytes)
     .toString()

@@ -1,4 +1,4 @@
-/** Waits for a Lease that nobody holds any more, and takes it. */
+/** Waits until a Lease is free, and acquires it. */
 
 import { createBackoff } from "../../concurrency/backoff.ts";
 import { createWaker } from "../../concurrency/waker.ts";
@@ -31,13 +31,13 @@ export interface AcquireOptions {
 
 export interface Acquired {
   readonly lease: Lease;
-  /** On the monotonic clock: when the write that took it was begun. */
+  /** On the monotonic clock: when the write that acquired it started. */
   readonly at: number;
 }
 
 const backoffMs = { firstMs: 500, longestMs: 5_000 };
 
-/** `undefined` when `signal` aborted before. */
+/** Gives `undefined` when `signal` aborts first. */
 export async function acquireLease(
   options: AcquireOptions,
   signal: AbortSignal,
@@ -56,17 +56,17 @@ export async function acquireLease(
       }
       const at = clock.monotonic();
       try {
-        return { lease: await take(observed?.lease), at };
+        return { lease: await acquire(observed?.lease), at };
       } catch (error) {
         if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) {
-          // Somebody was faster, or the watch is behind.
-          await look();
+          // Another candidate was faster, or the watch is behind.
+          await readLease();
           continue;
         }
         const waitMs = backoff.next();
         log.warn(
           { err: AppError.from(error), waitMs: Math.round(waitMs) },
-          "lease could not be taken",
+          "lease not acquired, retrying",
         );
         await waker.wait(waitMs, signal);
       }
@@ -76,14 +76,14 @@ export async function acquireLease(
     unsubscribe();
   }
 
-  /** How long until the lease may be taken, by what we have seen of it. */
-  function untilFree(lease: Lease | undefined, seenAt: number): number {
+  /** How long until the Lease is free, as far as it was observed here. */
+  function untilFree(lease: Lease | undefined, observedAt: number): number {
     const holder = holderOf(lease);
     if (lease === undefined || holder === undefined || holder === options.identity) return 0;
-    return seenAt + durationMsOf(lease, options.leaseDurationMs) - clock.monotonic();
+    return observedAt + durationMsOf(lease, options.leaseDurationMs) - clock.monotonic();
   }
 
-  function take(lease: Lease | undefined): Promise<Lease> {
+  function acquire(lease: Lease | undefined): Promise<Lease> {
     const claim: LeaseClaim = {
       identity: options.identity,
       nowMs: clock.now(),
@@ -95,7 +95,7 @@ export async function acquireLease(
       : rest.replace(leases, acquiredLease(lease, claim), callOptions);
   }
 
-  async function look(): Promise<void> {
+  async function readLease(): Promise<void> {
     try {
       watch.observe(
         await rest.get(leases, ref, { signal, timeoutMs: options.leaseDurationMs / 2 }),
@@ -104,7 +104,7 @@ export async function acquireLease(
       const waitMs = backoff.next();
       log.warn(
         { err: AppError.from(error), waitMs: Math.round(waitMs) },
-        "lease could not be read",
+        "lease not read, retrying",
       );
       await waker.wait(waitMs, signal);
     }

@@ -16,11 +16,11 @@ const times: LeaseTimes = {
   renewDeadlineMs: 7_000,
 };
 
-interface Arena {
+interface Election {
   readonly server: HttpApiServer;
   readonly clock: FakeClock;
   /** A replica with a connection of its own. */
-  challenge(identity: string): Replica;
+  join(identity: string): Replica;
   holder(): string | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Replica {
   stop(): void;
 }
 
-async function openArena(t: TestContext): Promise<Arena> {
+async function openElection(t: TestContext): Promise<Election> {
   const server = await startHttpApiServer();
   const clock = createFakeClock();
   const replicas: (Replica & { close(): Promise<void> })[] = [];
@@ -45,7 +45,7 @@ async function openArena(t: TestContext): Promise<Arena> {
     await server.close();
   });
 
-  function challenge(identity: string): Replica {
+  function join(identity: string): Replica {
     const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
     const stop = new AbortController();
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
@@ -75,10 +75,10 @@ async function openArena(t: TestContext): Promise<Arena> {
       rest,
       elected,
       ended,
-      sees: (wanted: string | undefined) =>
+      sees: (expected: string | undefined) =>
         new Promise<void>((done) => {
           look = () => {
-            if (seen.length > 0 && seen.at(-1) === wanted) done();
+            if (seen.length > 0 && seen.at(-1) === expected) done();
           };
           look();
         }),
@@ -92,7 +92,7 @@ async function openArena(t: TestContext): Promise<Arena> {
     return replica;
   }
 
-  return { server, clock, challenge, holder: () => leaseOn(server).spec?.holderIdentity };
+  return { server, clock, join, holder: () => leaseOn(server).spec?.holderIdentity };
 }
 
 const leaseRef = { namespace: "system", name: "leader" };
@@ -102,10 +102,10 @@ function leaseOn(server: HttpApiServer): Lease {
 }
 
 describe("an election", () => {
-  it("is won by the first, who writes its name, terms and times", async (t) => {
-    const { server, challenge } = await openArena(t);
+  it("is won by the first candidate, which writes its identity, duration and times", async (t) => {
+    const { server, join } = await openElection(t);
 
-    const { elected } = challenge("one");
+    const { elected } = join("one");
     const leadership = await elected;
 
     assert.equal(leadership.isLeading, true);
@@ -120,16 +120,16 @@ describe("an election", () => {
     });
   });
 
-  it("is not won while another holds the lease and renews it", async (t) => {
-    const { server, clock, challenge, holder } = await openArena(t);
-    await challenge("one").elected;
-    const two = challenge("two");
+  it("is not won while another replica holds the Lease and renews it", async (t) => {
+    const { server, clock, join, holder } = await openElection(t);
+    await join("one").elected;
+    const two = join("two");
     await two.sees("one");
 
     const before = leaseOn(server).spec?.renewTime;
     for (let round = 1; round <= 5; round++) {
       clock.advanceNow(5_000);
-      // The other has seen the renewal, and starts to count anew; then the leader waits for its next one.
+      // The other has seen the renewal, and starts to count again; then the leader waits for its next one.
       await clock.timer((delayMs) => delayMs === 10_000);
       await clock.timer((delayMs) => delayMs === 5_000);
     }
@@ -138,11 +138,11 @@ describe("an election", () => {
     assert.notEqual(leaseOn(server).spec?.renewTime, before);
   });
 
-  it("is won at once when the leader gives the lease back", async (t) => {
-    const { server, challenge, holder } = await openArena(t);
-    const one = challenge("one");
+  it("is won at once when the leader releases the Lease", async (t) => {
+    const { server, join, holder } = await openElection(t);
+    const one = join("one");
     await one.elected;
-    const two = challenge("two");
+    const two = join("two");
     await two.sees("one");
 
     one.stop();
@@ -153,11 +153,11 @@ describe("an election", () => {
     assert.equal(leaseOn(server).spec?.leaseTransitions, 1);
   });
 
-  it("is won when the leader has not renewed for as long as the lease says, by the challenger's own clock", async (t) => {
-    const { server, clock, challenge, holder } = await openArena(t);
-    // A wall time far in the future says nothing.
+  it("is won when the leader has not renewed for the duration of the Lease, by the candidate's own clock", async (t) => {
+    const { server, clock, join, holder } = await openElection(t);
+    // A wall time far in the future does not matter.
     server.put(leases, lease("gone", "2036-01-01T00:00:00.000000Z"));
-    const two = challenge("two");
+    const two = join("two");
     await two.sees("gone");
 
     await clock.advance(9_999);
@@ -168,20 +168,20 @@ describe("an election", () => {
     assert.equal(holder(), "two");
   });
 
-  it("is won by one of several", async (t) => {
-    const { server, clock, challenge, holder } = await openArena(t);
+  it("is won by one of several candidates", async (t) => {
+    const { server, clock, join, holder } = await openElection(t);
     server.put(leases, lease("gone", "2020-01-01T00:00:00.000000Z"));
-    const challengers = ["one", "two", "three"].map((identity) => ({
+    const candidates = ["one", "two", "three"].map((identity) => ({
       identity,
-      ...challenge(identity),
+      ...join(identity),
     }));
-    await Promise.all(challengers.map(({ sees }) => sees("gone")));
+    await Promise.all(candidates.map(({ sees }) => sees("gone")));
 
     clock.advanceNow(10_000);
     const winner = await Promise.race(
-      challengers.map(({ elected, identity }) => elected.then(() => identity)),
+      candidates.map(({ elected, identity }) => elected.then(() => identity)),
     );
-    await Promise.all(challengers.map(({ sees }) => sees(winner)));
+    await Promise.all(candidates.map(({ sees }) => sees(winner)));
 
     assert.equal(holder(), winner);
     assert.equal(leaseOn(server).spec?.leaseTransitions, 1);
@@ -189,9 +189,9 @@ describe("an election", () => {
 });
 
 describe("a leader", () => {
-  it("goes on when a renewal fails and the next one succeeds", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const { elected } = challenge("one");
+  it("continues when a renewal fails and the next one succeeds", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const { elected } = join("one");
     const leadership = await elected;
 
     server.next("write", respondStatus(500, "InternalError"));
@@ -203,9 +203,9 @@ describe("a leader", () => {
     assert.equal(leadership.remainingMs(), 10_000);
   });
 
-  it("goes on when a renewal was carried out although its answer never came", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const { elected } = challenge("one");
+  it("continues when a renewal was executed and its response was lost", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const { elected } = join("one");
     const leadership = await elected;
 
     server.next("write", (_response, request) => {
@@ -222,9 +222,9 @@ describe("a leader", () => {
     assert.equal(leadership.remainingMs(), 10_000);
   });
 
-  it("stops by itself 7 s after its last renewal", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const one = challenge("one");
+  it("ends by itself 7 s after the last renewal", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const one = join("one");
     const leadership = await one.elected;
     for (let count = 0; count < 20; count++) server.next("write", stall);
 
@@ -237,40 +237,43 @@ describe("a leader", () => {
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
   });
 
-  it("that was frozen must not write when it wakes, before it has learnt anything", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const { elected, rest } = challenge("one");
+  it("that was frozen does not write when it continues, before it has read anything", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const { elected, rest } = join("one");
     const leadership = await elected;
-    const guarded = fenceWrites(rest, leadership);
+    const fenced = fenceWrites(rest, leadership);
     const writes = server.requests.filter(({ kind }) => kind === "write").length;
 
     clock.freeze(30_000);
 
     const object = { metadata: { name: "a", namespace: "x", resourceVersion: "1" } };
     const attempts = [
-      () => guarded.create(configMaps, object),
-      () => guarded.replace(configMaps, object),
-      () => guarded.patch(configMaps, object.metadata, { type: "merge", body: {} }),
-      () => guarded.delete(configMaps, object.metadata),
+      () => fenced.create(configMaps, object),
+      () => fenced.replace(configMaps, object),
+      () => fenced.patch(configMaps, object.metadata, { type: "merge", body: {} }),
+      () => fenced.delete(configMaps, object.metadata),
     ];
     for (const attempt of attempts) await assert.rejects(attempt, { code: "LEADERSHIP_LOST" });
     assert.throws(() => leadership.assertLeading(), { code: "LEADERSHIP_LOST", retryable: true });
     assert.equal(server.requests.filter(({ kind }) => kind === "write").length, writes);
   });
 
-  it("stops when another has taken the lease", async (t) => {
-    const { server, challenge } = await openArena(t);
-    const one = challenge("one");
+  it("ends when another replica has acquired the Lease", async (t) => {
+    const { server, join } = await openElection(t);
+    const one = join("one");
     await one.elected;
 
     server.put(leases, lease("thief", "2026-01-01T00:00:00.000000Z"));
 
-    await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /thief holds it now/ });
+    await assert.rejects(one.ended, {
+      code: "LEADERSHIP_LOST",
+      message: /its holder is thief now/,
+    });
   });
 
-  it("stops when the lease is its own of an earlier time: its server was restored from a backup", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const { elected, ended } = challenge("one");
+  it("ends when the Lease is an earlier version of its own: the server was restored from a backup", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const { elected, ended } = join("one");
     await elected;
     const backup = leaseOn(server);
     clock.advanceNow(5_000);
@@ -280,12 +283,12 @@ describe("a leader", () => {
     server.put(leases, backup);
     await clock.advance(5_000);
 
-    await assert.rejects(ended, /lead by lease system\/leader: .* restored from an earlier backup/);
+    await assert.rejects(ended, /lead by lease system\/leader: .* restored from a backup/);
   });
 
-  it("stops when the lease is deleted", async (t) => {
-    const { server, challenge } = await openArena(t);
-    const one = challenge("one");
+  it("ends when the Lease is deleted", async (t) => {
+    const { server, join } = await openElection(t);
+    const one = join("one");
     await one.elected;
 
     server.remove(leases, leaseRef);
@@ -293,21 +296,21 @@ describe("a leader", () => {
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /it was deleted/ });
   });
 
-  it("gives writes only the time until another may lead", async (t) => {
-    const { server, clock, challenge } = await openArena(t);
-    const { elected, rest } = challenge("one");
-    const guarded = fenceWrites(rest, await elected);
+  it("limits the time of writes to that until another replica may lead", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const { elected, rest } = join("one");
+    const fenced = fenceWrites(rest, await elected);
     clock.advanceNow(4_000);
 
-    await guarded.create(configMaps, { metadata: { name: "a", namespace: "x" } });
+    await fenced.create(configMaps, { metadata: { name: "a", namespace: "x" } });
 
     const write = server.requests.filter(({ kind }) => kind === "write").at(-1);
     assert.equal(write?.query.get("timeout"), "6000ms");
   });
 
-  it("gives the lease back when its work ends, and ends", async (t) => {
-    const { server, holder, challenge } = await openArena(t);
-    const one = challenge("one");
+  it("releases the Lease when its work ends, and ends", async (t) => {
+    const { server, holder, join } = await openElection(t);
+    const one = join("one");
     await one.elected;
 
     one.stop();

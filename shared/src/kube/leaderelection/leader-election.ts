@@ -1,10 +1,10 @@
 /**
- * One leader among several replicas, by a Lease.
+ * Leader election among replicas, by a Lease.
  *
- * A challenger watches the Lease and takes it when its holder has given it back, or has not renewed it for as long as
- * the Lease says, measured by the challenger's own monotonic clock since the last change that it saw: clocks are never
- * compared. Every write of the Lease carries the resourceVersion that it was decided on, so only one of several
- * challengers succeeds, and one that has missed something does no harm.
+ * A candidate watches the Lease and acquires it when its holder has released it, or has not renewed it for its duration,
+ * measured by the candidate's own monotonic clock since the last change that it observed: clocks are never compared. Every
+ * write of the Lease has the resourceVersion that it was decided on, so only one of several candidates succeeds, and one
+ * that has missed a change does no harm.
  */
 
 import { AppError } from "../../errors/app-error.ts";
@@ -23,24 +23,24 @@ export interface LeaderElectionOptions {
   readonly namespace: string;
   /** Of the Lease. */
   readonly name: string;
-  /** Unique to this process: two processes with one identity would both lead. */
+  /** Unique to this process: two processes of one identity would both lead. */
   readonly identity: string;
   readonly log: Log;
-  /** Ends it: the work first, then the lease is given back. */
+  /** Ends it: first the leader's work, then the Lease is released. */
   readonly signal: AbortSignal;
-  /** The leader's work. It ends soon after `signal` aborts. */
+  /** The leader's work. It has to end soon after `signal` aborts. */
   readonly onStartedLeading: (signal: AbortSignal, leadership: Leadership) => Promise<void>;
-  /** Who leads, whenever that changes; `undefined` for nobody. */
+  /** Called with the identity of the holder whenever it changes; `undefined` for none. */
   readonly onNewLeader?: (identity: string | undefined) => void;
   readonly clock?: Clock;
   readonly times?: LeaseTimes;
-  /** Between 0 and 1. */
+  /** From 0 up to 1. */
   readonly random?: () => number;
 }
 
 /**
- * Another leads at most 12 s after the last sign of the one before. An API server may be busy for 6 s before a leader gives
- * up, and a write that was begun in time has 2 s more to be there before another may lead.
+ * Failover takes at most 12 s from the last renewal. An API server may be busy for 6 s before a leader steps down, and a
+ * write that was started in time has 2 s more to complete before another replica may lead.
  */
 export const defaultLeaseTimes: LeaseTimes = {
   leaseDurationMs: 12_000,
@@ -49,8 +49,8 @@ export const defaultLeaseTimes: LeaseTimes = {
 };
 
 /**
- * Waits to be elected, leads once, and ends: normally when `signal` aborted or the work ended, with LEADERSHIP_LOST when
- * the leadership was lost. Whoever lost it should end the process: what it believes to know may be old.
+ * Waits to be elected, leads once, and resolves when `signal` aborted or the work ended. Rejects with LEADERSHIP_LOST when the
+ * leadership was lost; the process should exit then, because its caches may be stale.
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
   const {
@@ -64,10 +64,10 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
   const log = options.log.child({ lease: keyOf(ref), identity });
   const stopWatching = new AbortController();
   const watch = watchLease({ rest, ref, clock, random, log });
-  reportLeader(watch, options.onNewLeader);
+  notifyOfLeader(watch, options.onNewLeader);
   const watching = watch.run(stopWatching.signal);
   try {
-    const challenger = {
+    const candidate = {
       rest,
       ref,
       identity,
@@ -77,9 +77,9 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
       random,
       log,
     };
-    const acquired = await acquireLease(challenger, options.signal);
+    const acquired = await acquireLease(candidate, options.signal);
     if (acquired === undefined) return;
-    log.info("elected as leader");
+    log.info("became leader");
     const term = createTerm(`lease ${keyOf(ref)}`, times, clock, acquired.at);
     await lead(options, { rest, ref, identity, times, term, watch, clock, log }, acquired);
   } finally {
@@ -90,32 +90,32 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
 
 async function lead(
   options: LeaderElectionOptions,
-  keeper: RenewOptions,
+  renewal: RenewOptions,
   acquired: Acquired,
 ): Promise<void> {
-  const { term, log } = keeper;
-  const stopKeeping = new AbortController();
-  const keeping = renewLease(keeper, acquired.lease, stopKeeping.signal);
-  const wind = (): void => term.stopWork();
-  if (options.signal.aborted) wind();
-  options.signal.addEventListener("abort", wind, { once: true });
+  const { term, log } = renewal;
+  const stopRenewing = new AbortController();
+  const renewing = renewLease(renewal, acquired.lease, stopRenewing.signal);
+  const stopWork = (): void => term.stopWork();
+  if (options.signal.aborted) stopWork();
+  options.signal.addEventListener("abort", stopWork, { once: true });
   try {
     await work(options, term);
   } finally {
-    options.signal.removeEventListener("abort", wind);
-    stopKeeping.abort();
-    const last = await keeping;
+    options.signal.removeEventListener("abort", stopWork);
+    stopRenewing.abort();
+    const last = await renewing;
     const wasLeading = term.isLeading;
     term.end();
     if (wasLeading) {
-      await releaseLease(keeper, last);
-      log.info("leadership given back");
+      await releaseLease(renewal, last);
+      log.info("leadership released");
     }
   }
   if (term.lost.aborted) throw term.lost.reason;
 }
 
-/** What the work throws after the leadership was lost is a consequence of that. */
+/** After the leadership was lost, errors of the work are a consequence of that. */
 async function work(options: LeaderElectionOptions, term: Term): Promise<void> {
   try {
     await options.onStartedLeading(term.signal, term);
@@ -124,15 +124,15 @@ async function work(options: LeaderElectionOptions, term: Term): Promise<void> {
   }
 }
 
-function reportLeader(
+function notifyOfLeader(
   watch: LeaseWatch,
-  report: ((identity: string | undefined) => void) | undefined,
+  notify: ((identity: string | undefined) => void) | undefined,
 ): void {
-  if (report === undefined) return;
-  let reported: string | undefined;
+  if (notify === undefined) return;
+  let known: string | undefined;
   watch.onChange(() => {
     const holder = holderOf(watch.observed()?.lease);
-    if (holder !== reported) report(holder);
-    reported = holder;
+    if (holder !== known) notify(holder);
+    known = holder;
   });
 }

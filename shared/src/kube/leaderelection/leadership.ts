@@ -1,4 +1,4 @@
-/** One term of leadership: what the leader may still do. */
+/** One term of leadership, and the fencing of writes by it. */
 
 import { AppError } from "../../errors/app-error.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -6,42 +6,42 @@ import { kubeErrors } from "../client/errors.ts";
 import type { CallOptions, KubeRest } from "../client/rest.ts";
 
 export interface Leadership {
-  /** Aborts when the work is to end: the leadership is lost, or is to be given up. */
+  /** Aborts when the work has to end: the leadership is lost, or is about to be released. */
   readonly signal: AbortSignal;
-  /** True until it is lost or given back, so also while the work ends. */
+  /** True until it is lost or released, so also while the work ends. */
   readonly isLeading: boolean;
-  /** Throws LEADERSHIP_LOST once the renew deadline has passed: to be called before every write. */
+  /** Throws LEADERSHIP_LOST after the renew deadline: to be called before every write. */
   assertLeading(): void;
-  /** How long until another replica may lead at the earliest; a write must have ended by then. */
+  /** How long until another replica may lead at the earliest: writes have to end by then. */
   remainingMs(): number;
 }
 
 export interface LeaseTimes {
-  /** From the last renewal until others may take the lease. */
+  /** From the last renewal until others may acquire the Lease. */
   readonly leaseDurationMs: number;
   readonly renewIntervalMs: number;
-  /** From the last renewal until the leader stops by itself. */
+  /** From the last renewal until the leader steps down by itself. */
   readonly renewDeadlineMs: number;
 }
 
-/** The term as its keeper sees it. */
+/** The term as seen by the code that renews the Lease. */
 export interface Term extends Leadership {
   /** Aborts when the leadership is lost. */
   readonly lost: AbortSignal;
   /** How long until the leader must stop. */
   deadlineMs(): number;
-  /** Tells of a renewal that succeeded, and when on the monotonic clock it was begun. */
-  renewed(begunAt: number): void;
-  /** The work is to end; the leadership goes on. */
+  /** To be called after a renewal that succeeded; `startedAt`: when it started, on the monotonic clock. */
+  renewed(startedAt: number): void;
+  /** Ends the work; the leadership continues. */
   stopWork(): void;
   lose(why: string): void;
-  /** The lease was given back. */
+  /** To be called when the Lease was released. */
   end(): void;
 }
 
 /**
- * Decided on the monotonic clock alone: a process that was frozen finds its deadline passed when it wakes, before it has
- * read a word from anybody.
+ * By the monotonic clock alone: a process that was frozen finds that its deadline has passed when it continues, before it
+ * has received anything.
  */
 export function createTerm(
   what: string,
@@ -97,8 +97,8 @@ export function createTerm(
     },
     remainingMs: () => renewedAt + times.leaseDurationMs - clock.monotonic(),
     deadlineMs,
-    renewed(begunAt) {
-      renewedAt = Math.max(renewedAt, begunAt);
+    renewed(startedAt) {
+      renewedAt = Math.max(renewedAt, startedAt);
     },
     stopWork: () => work.abort(),
     lose,
@@ -106,12 +106,12 @@ export function createTerm(
   };
 }
 
-/** The longest that a write may take, as without a guard. */
+/** As for writes without fencing. */
 const longestWriteMs = 10_000;
 
-/** The same connection, whose writes throw once the leadership is lost, and end before another may lead. */
+/** The same client, whose writes throw once the leadership is lost, and end before another replica may lead. */
 export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
-  function guarded<O extends CallOptions>(options: O): O {
+  function fenced<O extends CallOptions>(options: O): O {
     leadership.assertLeading();
     return {
       ...options,
@@ -122,16 +122,16 @@ export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
   return {
     ...rest,
     async create(resource, object, options = {}) {
-      return rest.create(resource, object, guarded(options));
+      return rest.create(resource, object, fenced(options));
     },
     async replace(resource, object, options = {}) {
-      return rest.replace(resource, object, guarded(options));
+      return rest.replace(resource, object, fenced(options));
     },
     async patch(resource, ref, patch, options = {}) {
-      return rest.patch(resource, ref, patch, guarded(options));
+      return rest.patch(resource, ref, patch, fenced(options));
     },
     async delete(resource, ref, options = {}) {
-      return rest.delete(resource, ref, guarded(options));
+      return rest.delete(resource, ref, fenced(options));
     },
   };
 }

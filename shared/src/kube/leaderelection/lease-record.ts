@@ -1,4 +1,4 @@
-/** What a Lease says, and what to write into it: pure. */
+/** Reads and builds Lease objects. Pure. */
 
 import { formatMicroTime } from "../../time/rfc3339.ts";
 import type { Lease } from "../objects/core-resources.ts";
@@ -6,12 +6,12 @@ import type { ObjectRef } from "../objects/object.ts";
 
 export interface LeaseClaim {
   readonly identity: string;
-  /** Wall time, for people to read; nothing is decided by it. */
+  /** Wall time, for people: nothing is decided by it. */
   readonly nowMs: number;
   readonly leaseDurationMs: number;
 }
 
-/** Who holds the lease; `undefined` for nobody. */
+/** The identity of the holder; `undefined` for none. */
 export function holderOf(lease: Lease | undefined): string | undefined {
   const holder = lease?.spec?.holderIdentity;
   return holder === undefined || holder === "" ? undefined : holder;
@@ -31,7 +31,7 @@ export function newLease(ref: Required<ObjectRef>, claim: LeaseClaim): Lease {
   };
 }
 
-/** The lease taken over from whoever had it. */
+/** The Lease with another holder. */
 export function acquiredLease(lease: Lease, claim: LeaseClaim): Lease {
   const now = formatMicroTime(claim.nowMs);
   return {
@@ -51,12 +51,12 @@ export function renewedLease(lease: Lease, nowMs: number): Lease {
   return { ...lease, spec: { ...lease.spec, renewTime: formatMicroTime(nowMs) } };
 }
 
-/** Both written by the same holder. */
+/** Both have to be written by the same holder. */
 export function isRenewedBefore(lease: Lease, other: Lease): boolean {
   return Date.parse(lease.spec?.renewTime ?? "") < Date.parse(other.spec?.renewTime ?? "");
 }
 
-/** Nobody's: the next one need not wait. */
+/** Without a holder: the next candidate need not wait. */
 export function releasedLease(lease: Lease, nowMs: number): Lease {
   return {
     ...lease,
@@ -69,7 +69,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
   };
 }
 
-/** How long the holder may go without renewing before others take the lease. */
+/** How long after its last renewal others may acquire the Lease; `otherwise` where the Lease does not say. */
 export function durationMsOf(lease: Lease, otherwise: number): number {
   const seconds = lease.spec?.leaseDurationSeconds;
   return seconds === undefined || seconds <= 0 ? otherwise : seconds * 1000;

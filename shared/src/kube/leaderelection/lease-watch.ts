@@ -1,4 +1,4 @@
-/** What is known of one Lease, and since when: by a watch, and by what is read besides. */
+/** The last observed state of one Lease and when it was first observed, by a watch and by single reads. */
 
 import type { Log } from "../../log/log.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -8,16 +8,16 @@ import { type Lease, leases } from "../objects/core-resources.ts";
 import type { ObjectRef } from "../objects/object.ts";
 
 export interface Observed {
-  /** `undefined`: there is none. */
+  /** `undefined`: it does not exist. */
   readonly lease: Lease | undefined;
-  /** On the monotonic clock: when this state was first seen. */
+  /** On the monotonic clock: when this state was first observed. */
   readonly at: number;
 }
 
 export interface LeaseWatch {
-  /** `undefined` while nothing is known. */
+  /** `undefined` before the first list. */
   observed(): Observed | undefined;
-  /** Tells of what was read; a state that is known already keeps its time. */
+  /** Adds a read; a state that was observed already keeps its time. */
   observe(lease: Lease | undefined): void;
   /** Gives the function that removes the listener. */
   onChange(listener: () => void): () => void;

@@ -1,4 +1,4 @@
-/** Renews a Lease that is ours, and gives it back. */
+/** Renews a Lease that this replica holds, and releases it. */
 
 import { createWaker } from "../../concurrency/waker.ts";
 import { AppError } from "../../errors/app-error.ts";
@@ -24,11 +24,11 @@ export interface RenewOptions {
 }
 
 const retryMs = 250;
-/** Of the time that is left: a request that hangs must leave some for another one over a new connection. */
-const shareOfOneTry = 0.6;
+/** Of the time until the deadline: a request that hangs must leave time for another one over a new connection. */
+const requestShare = 0.6;
 const releaseTimeoutMs = 2_000;
 
-/** Renews `lease` until `stop` aborts or the term is lost; gives the lease as it was written last. */
+/** Renews `lease` until `stop` aborts or the term is lost; gives the Lease as it was written last. */
 export async function renewLease(
   options: RenewOptions,
   lease: Lease,
@@ -37,23 +37,23 @@ export async function renewLease(
   const { rest, ref, identity, times, term, watch, clock, log } = options;
   const waker = createWaker(clock);
   const signal = AbortSignal.any([stop, term.lost]);
-  const isOver = (): boolean => signal.aborted;
+  const isStopped = (): boolean => signal.aborted;
   let current = lease;
   let renewAt = clock.monotonic() + times.renewIntervalMs;
   let failures = 0;
 
   const unsubscribe = watch.onChange(() => {
     const holder = holderOf(watch.observed()?.lease);
-    // Not proof: the watch may be behind, and tell of the holder before us. A renewal now finds out.
+    // No proof: a watch that is behind delivers the previous holder. A renewal now finds out.
     if (holder !== identity) {
       renewAt = clock.monotonic();
       waker.wake();
     }
   });
   try {
-    while (!isOver()) {
+    while (!isStopped()) {
       await waker.wait(renewAt - clock.monotonic(), signal);
-      if (!isOver() && clock.monotonic() >= renewAt) await renew();
+      if (!isStopped() && clock.monotonic() >= renewAt) await renew();
     }
   } finally {
     unsubscribe();
@@ -61,15 +61,15 @@ export async function renewLease(
   return current;
 
   async function renew(): Promise<void> {
-    const begunAt = clock.monotonic();
+    const startedAt = clock.monotonic();
     try {
-      const timeoutMs = Math.max(1, term.deadlineMs() * shareOfOneTry);
+      const timeoutMs = Math.max(1, term.deadlineMs() * requestShare);
       current = await rest.replace(leases, renewedLease(current, clock.now()), {
         timeoutMs,
         signal: term.lost,
       });
-      term.renewed(begunAt);
-      renewAt = begunAt + times.renewIntervalMs;
+      term.renewed(startedAt);
+      renewAt = startedAt + times.renewIntervalMs;
       failures = 0;
     } catch (error) {
       await afterFailure(error);
@@ -80,43 +80,45 @@ export async function renewLease(
     if (term.lost.aborted) return;
     renewAt = clock.monotonic() + retryMs;
     if (isConflict(error) || isNotFound(error)) {
-      if (await isStillOurs()) renewAt = clock.monotonic();
+      if (await isStillHeld()) renewAt = clock.monotonic();
       return;
     }
     failures++;
     log.warn(
       { err: AppError.from(error), failures, deadlineMs: Math.round(term.deadlineMs()) },
-      "lease was not renewed",
+      "lease not renewed, retrying",
     );
   }
 
-  /** A renewal that timed out here may have been carried out there, so a conflict alone says nothing. */
-  async function isStillOurs(): Promise<boolean> {
+  /** The server may have executed a renewal that timed out here, so a conflict alone proves nothing. */
+  async function isStillHeld(): Promise<boolean> {
     try {
       const found = await rest.get(leases, ref, {
-        timeoutMs: Math.max(1, term.deadlineMs() * shareOfOneTry),
+        timeoutMs: Math.max(1, term.deadlineMs() * requestShare),
         signal: term.lost,
       });
       const holder = holderOf(found);
-      const mayBeOurs = found !== undefined && (holder === undefined || holder === identity);
-      // Others write times by clocks of their own, but nobody else gives it back for us.
-      if (mayBeOurs && isRenewedBefore(found, current))
+      const mayBeHeld = found !== undefined && (holder === undefined || holder === identity);
+      // Other holders write times of their own clocks, but only this replica releases its Lease.
+      if (mayBeHeld && isRenewedBefore(found, current))
         term.lose(
-          `it is as it was at ${found.spec?.renewTime ?? ""}, so the API server was restored from an earlier backup, and what is known of it holds no more`,
+          `its renewTime went back to ${found.spec?.renewTime ?? ""}: the API server was restored from a backup, so the caches of this replica are stale`,
         );
-      else if (mayBeOurs && holder === identity) {
+      else if (mayBeHeld && holder === identity) {
         current = found;
         return true;
       } else
-        term.lose(found === undefined ? "it was deleted" : `${holder ?? "nobody"} holds it now`);
+        term.lose(
+          found === undefined ? "it was deleted" : `its holder is ${holder ?? "nobody"} now`,
+        );
     } catch (error) {
-      if (!term.lost.aborted) log.warn({ err: AppError.from(error) }, "lease could not be read");
+      if (!term.lost.aborted) log.warn({ err: AppError.from(error) }, "lease not read, retrying");
     }
     return false;
   }
 }
 
-/** Best effort: if it fails, the others wait until the lease has run out. */
+/** Best effort: if it fails, the other replicas wait until the Lease expires. */
 export async function releaseLease(
   options: Pick<RenewOptions, "rest" | "clock" | "log">,
   lease: Lease,
@@ -126,6 +128,9 @@ export async function releaseLease(
       timeoutMs: releaseTimeoutMs,
     });
   } catch (error) {
-    options.log.warn({ err: AppError.from(error) }, "lease was not given back");
+    options.log.warn(
+      { err: AppError.from(error) },
+      "lease not released, other replicas wait until it expires",
+    );
   }
 }

@@ -1,142 +1,52 @@
-/** The kinds of Kubernetes itself that the product uses, with the fields that it reads or writes. */
-import type { KubeObject, ObjectRef, Resource } from "./object.ts";
+/** The kinds of Kubernetes itself that the product uses: their types and resources. */
+import type {
+  EventsV1Event,
+  V1Condition,
+  V1ConfigMap,
+  V1CustomResourceDefinition,
+  V1Deployment,
+  V1Lease,
+  V1Namespace,
+  V1Secret,
+  V1ServiceAccount,
+} from "@kubernetes/client-node";
+import type { KubeObject, Resource } from "./object.ts";
 
-export interface Condition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime?: string;
-  readonly observedGeneration?: number;
-}
+/**
+ * A model of the official client as the JSON that it stands for: readonly, times as RFC 3339 texts, names as in the API. Only
+ * the types of that package are used: at run time it would cost 60 to 90 MB of memory.
+ */
+export type Json<T> = T extends Date
+  ? string
+  : T extends readonly (infer E)[]
+    ? readonly Json<E>[]
+    : T extends object
+      ? { readonly [K in keyof T as JsonName<K>]: Json<T[K]> }
+      : T;
 
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-    readonly values?: readonly string[];
-  }[];
-}
+/** The client's models have `_enum` for `enum`, and `x_kubernetes_group_version_kind` for names with dashes. */
+type JsonName<K> = K extends `_${infer Name}`
+  ? Name
+  : K extends `x_kubernetes_${string}`
+    ? Dashed<K>
+    : K;
+type Dashed<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}-${Dashed<Tail>}`
+  : S;
 
-export interface Namespace extends KubeObject {
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
-}
+/** A model as an object of the API, with the metadata that every stored object has. */
+export type Kubernetes<T> = KubeObject & Omit<Json<T>, keyof KubeObject>;
 
-export interface Secret extends KubeObject {
-  readonly type?: string;
-  readonly immutable?: boolean;
-  /** Values in base64. */
-  readonly data?: Readonly<Record<string, string>>;
-  /** Write only: the server turns it into `data`. */
-  readonly stringData?: Readonly<Record<string, string>>;
-}
-
-export interface ConfigMap extends KubeObject {
-  readonly immutable?: boolean;
-  readonly data?: Readonly<Record<string, string>>;
-  /** Values in base64. */
-  readonly binaryData?: Readonly<Record<string, string>>;
-}
-
-export interface ServiceAccount extends KubeObject {
-  readonly secrets?: readonly ObjectRef[];
-}
-
-/** What an Event speaks of. */
-export interface ObjectReference {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-}
-
+export type Namespace = Kubernetes<V1Namespace>;
+export type Secret = Kubernetes<V1Secret>;
+export type ConfigMap = Kubernetes<V1ConfigMap>;
+export type ServiceAccount = Kubernetes<V1ServiceAccount>;
 /** `events.k8s.io/v1`. */
-export interface Event extends KubeObject {
-  /** RFC 3339 with microseconds. */
-  readonly eventTime: string;
-  readonly reportingController: string;
-  readonly reportingInstance: string;
-  readonly action: string;
-  readonly reason: string;
-  readonly regarding?: ObjectReference;
-  readonly related?: ObjectReference;
-  readonly note?: string;
-  readonly type: "Normal" | "Warning";
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
-}
-
-export interface Lease extends KubeObject {
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    /** RFC 3339 with microseconds. */
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
-
-export interface CustomResourceDefinition extends KubeObject {
-  readonly spec?: {
-    readonly group: string;
-    readonly scope: "Namespaced" | "Cluster";
-    readonly names: {
-      readonly kind: string;
-      readonly plural: string;
-      readonly singular?: string;
-      readonly shortNames?: readonly string[];
-    };
-    readonly versions: readonly {
-      readonly name: string;
-      readonly served: boolean;
-      readonly storage: boolean;
-      readonly schema?: unknown;
-    }[];
-  };
-  readonly status?: {
-    readonly conditions?: readonly Condition[];
-    readonly storedVersions?: readonly string[];
-  };
-}
-
-export interface Container {
-  readonly name: string;
-  readonly image?: string;
-}
-
-export interface PodTemplate {
-  readonly metadata?: {
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly spec?: {
-    readonly containers?: readonly Container[];
-    readonly initContainers?: readonly Container[];
-  };
-}
-
-export interface Deployment extends KubeObject {
-  readonly spec?: {
-    readonly replicas?: number;
-    readonly paused?: boolean;
-    readonly minReadySeconds?: number;
-    readonly progressDeadlineSeconds?: number;
-    readonly selector?: LabelSelector;
-    readonly template?: PodTemplate;
-  };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly replicas?: number;
-    readonly updatedReplicas?: number;
-    readonly readyReplicas?: number;
-    readonly availableReplicas?: number;
-    readonly unavailableReplicas?: number;
-    readonly conditions?: readonly Condition[];
-  };
-}
+export type Event = Kubernetes<EventsV1Event>;
+export type Lease = Kubernetes<V1Lease>;
+export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
+export type Deployment = Kubernetes<V1Deployment>;
+export type Condition = Json<V1Condition>;
 
 export const namespaces = clusterScoped<Namespace>("", "v1", "Namespace", "namespaces");
 export const secrets = namespaced<Secret>("", "v1", "Secret", "secrets");

@@ -1,4 +1,4 @@
-/** Kubernetes objects as plain JSON, and the handles that say where a kind lives in the API. */
+/** Kubernetes objects as plain JSON, their references and keys, and the resources that they belong to. */
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -9,12 +9,12 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** The metadata that the product reads or writes. What else the API server sends is kept, but has no name here. */
+/** The metadata that the product reads or writes. Other fields of the API server are kept, but not declared here. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
-  /** Opaque: only ever compared for equality. */
+  /** Compared by `isLaterVersion` only. */
   readonly resourceVersion?: string;
   readonly generation?: number;
   readonly labels?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
   /** RFC 3339, UTC, whole seconds. */
   readonly creationTimestamp?: string;
-  /** Set once somebody asked for the deletion; the object stays until its finalizers are gone. */
+  /** Set when the deletion was requested; the object stays until its finalizers are removed. */
   readonly deletionTimestamp?: string;
 }
 
@@ -34,7 +34,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** Where the objects of one kind live in the API. The type parameter ties a handle to the type of its objects. */
+/** A resource of the API: group, version and kind, and its name in paths. T is the type of its objects. */
 export interface Resource<T extends KubeObject> {
   /** The API group; "" is the core group. */
   readonly group: string;
@@ -42,17 +42,17 @@ export interface Resource<T extends KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Never set: carries the type of the objects. */
+  /** Never set: it carries the type of the objects. */
   readonly __object?: T;
 }
 
-/** The name of an object; `namespace` is absent for cluster-scoped kinds. */
+/** The namespaced name of an object; `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** A name as one string, `namespace/name` or `name`: what stores and work queues are keyed by. */
+/** A namespaced name as one string, `namespace/name` or `name`: the key of stores and work queues. */
 export type ObjectKey = string;
 
 export function keyOf(object: KubeObject | ObjectRef): ObjectKey {
@@ -65,7 +65,7 @@ export function refOf(key: ObjectKey): ObjectRef {
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** `apiVersion` as objects carry it: `v1`, `apps/v1`. */
+/** The `apiVersion` of its objects: `v1`, `apps/v1`. */
 export function apiVersionOf(resource: Resource<KubeObject>): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }

@@ -1,4 +1,4 @@
-/** A connection to an API server that misbehaves when it is told to. */
+/** A client connected to an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
 import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
 import { connectKube } from "../client/connect.ts";

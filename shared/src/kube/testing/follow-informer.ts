@@ -22,7 +22,7 @@ export interface Followed {
   readonly changes: readonly Change<ConfigMap>[];
   /** What came of each list. */
   readonly listings: readonly string[];
-  /** Resolves when this many changes were told. */
+  /** Resolves after this many changes. */
   untilChanges(count: number): Promise<void>;
 }
 

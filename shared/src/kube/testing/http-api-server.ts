@@ -160,7 +160,7 @@ function write(
   }
 }
 
-/** A page; `continue` says where the next one starts, and of which version the list is. */
+/** A page; its `continue` has the start of the next one, and the version of the list. */
 function listOf(storage: ObjectStorage, path: CollectionPath, { query }: SeenRequest): object {
   const all = storage.list(path, selectionOf(query));
   const [from = 0, at = storage.version] = (query.get("continue") ?? "")

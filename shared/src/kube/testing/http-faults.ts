@@ -13,10 +13,10 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** Answers one request instead of the server. */
+/** Responds to one request instead of the server. */
 export type Fault = (response: ServerResponse, request: SeenRequest) => void;
 
-/** Answers with a Status, as a real server does for anything that is not a success. */
+/** Responds with a Status, as a real server does for anything that is not a success. */
 export function respondStatus(
   code: number,
   reason: string,
@@ -28,7 +28,7 @@ export function respondStatus(
   };
 }
 
-/** Answers with bytes that are no object of the API. */
+/** Responds with bytes that are no object of the API. */
 export function respondText(code: number, text: string): Fault {
   return (response) => {
     response.writeHead(code, { "content-type": "text/html" });
@@ -44,7 +44,7 @@ export function watchLines(...lines: readonly string[]): Fault {
   };
 }
 
-/** Never answers, and keeps the connection: a peer that vanished. */
+/** Never responds, and keeps the connection: a peer that vanished. */
 export const stall: Fault = () => undefined;
 
 /** Opens a watch and sends nothing: a connection that is half open. */
@@ -53,7 +53,7 @@ export const openAndStall: Fault = (response) => {
   response.flushHeaders();
 };
 
-/** Cuts the connection before there is an answer. */
+/** Cuts the connection before the response. */
 export const cutConnection: Fault = (response) => {
   response.socket?.destroy();
 };
@@ -68,7 +68,7 @@ export function respondJson(response: ServerResponse, code: number, body: unknow
   response.end(JSON.stringify(body));
 }
 
-/** A Status object; `name` is set where it speaks of an object rather than of its kind. */
+/** A Status object; `name` is set where an object is not found, rather than its kind. */
 export function statusOf(code: number, reason: string, name?: string): object {
   return {
     kind: "Status",

@@ -31,7 +31,7 @@ describe("the API server in memory", () => {
     await assert.rejects(server.replace(configMaps, created), isNotFound);
   });
 
-  it("refuses writes of an older version or of another object", async () => {
+  it("rejects writes of an older version or of another object", async () => {
     const server = createMemoryApiServer();
     const created = await server.create(configMaps, { metadata: ref });
     const body = { metadata: { resourceVersion: created.metadata.resourceVersion } };
@@ -44,20 +44,24 @@ describe("the API server in memory", () => {
 
   it("counts generations of the spec, and writes status and the rest apart", async () => {
     const server = createMemoryApiServer();
-    const written: Deployment = { metadata: ref, spec: { replicas: 1 }, status: { replicas: 7 } };
+    const spec = { replicas: 1, selector: {}, template: {} };
+    const written: Deployment = { metadata: ref, spec, status: { replicas: 7 } };
     const created = await server.create(deployments, written);
     assert.deepEqual([created.metadata.generation, created.status], [1, undefined]);
 
-    const told = await server.replace(
+    const updated = await server.replace(
       deployments,
-      { ...created, spec: { replicas: 9 }, status: { replicas: 1 } },
+      { ...created, spec: { ...spec, replicas: 9 }, status: { replicas: 1 } },
       { subresource: "status" },
     );
     assert.deepEqual(
-      [told.metadata.generation, told.spec?.replicas, told.status?.replicas],
+      [updated.metadata.generation, updated.spec?.replicas, updated.status?.replicas],
       [1, 1, 1],
     );
-    const scaled = await server.replace(deployments, { ...told, spec: { replicas: 2 } });
+    const scaled = await server.replace(deployments, {
+      ...updated,
+      spec: { ...spec, replicas: 2 },
+    });
     assert.deepEqual([scaled.metadata.generation, scaled.status?.replicas], [2, 1]);
   });
 

@@ -17,8 +17,8 @@ export interface MemoryApiServer extends KubeRest {
   readonly writes: readonly string[];
   /** Every read that was requested, in order: `secrets flotilla-system/a`, `list secrets flotilla-system`. */
   readonly reads: readonly string[];
-  /** What `raw` answers, by path. */
-  readonly answers: Map<string, string>;
+  /** The responses of `raw`, by path. */
+  readonly rawResponses: Map<string, string>;
   /** What is stored, without a request. */
   peek<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | undefined;
   /** Stores an object without a request and without checks, as another client may have written it, status included. */
@@ -67,7 +67,7 @@ export function createMemoryApiServer(): MemoryApiServer {
     server: "https://memory.invalid",
     writes,
     reads,
-    answers: new Map(),
+    rawResponses: new Map(),
     beforeWrite: () => undefined,
     beforeRead: () => undefined,
     compact: storage.compact,
@@ -149,12 +149,12 @@ export function createMemoryApiServer(): MemoryApiServer {
     delete: (resource, ref, options: DeleteOptions = {}) =>
       write("delete", resource, ref, (path) => storage.delete(path, options) !== undefined),
     raw(path) {
-      const answer = server.answers.get(path);
-      return answer === undefined
+      const response = server.rawResponses.get(path);
+      return response === undefined
         ? Promise.reject(
             new KubeStatusError(`${path}: not found`, { status: 404, reason: "NotFound" }),
           )
-        : Promise.resolve(answer);
+        : Promise.resolve(response);
     },
     nextResponse: (signal) =>
       new Promise((resolve) => {

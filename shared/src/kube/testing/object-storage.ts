@@ -39,7 +39,7 @@ export interface ObjectEvent {
 /** What a write changes: everything but the status, or the status alone. */
 export type WritePart = "main" | "status";
 
-/** Writes throw the KubeStatusError that a real API server would answer. */
+/** Writes throw the KubeStatusError that a real API server responds with. */
 export interface ObjectStorage {
   /** The version of the last write. */
   readonly version: number;
@@ -263,7 +263,7 @@ function mergePatch<T>(target: T, patch: unknown): T {
   return Object.fromEntries(result) as T;
 }
 
-/** As the server answers when an object has changed since it was read. */
+/** The error when an object has changed since it was read. */
 export function conflict(what = "it"): KubeStatusError {
   return new KubeStatusError(`write ${what}: the object has been modified`, {
     status: 409,

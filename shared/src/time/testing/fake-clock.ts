@@ -12,8 +12,8 @@ export interface FakeClock extends Clock {
   setWallTime(epochMs: number): void;
   /** How long each waiting timer still has, shortest first. */
   waiting(): readonly number[];
-  /** The delay of a waiting timer that `isWanted`, as soon as there is one. */
-  timer(isWanted?: (delayMs: number) => boolean): Promise<number>;
+  /** The delay of a waiting timer for which `matches` is true, as soon as there is one. */
+  timer(matches?: (delayMs: number) => boolean): Promise<number>;
 }
 
 interface FakeTimer {
@@ -22,7 +22,7 @@ interface FakeTimer {
   readonly run: () => void;
 }
 
-/** `startMs` is the wall time that it begins with. */
+/** `startMs`: the wall time at its start. */
 export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   const timers = new Set<FakeTimer>();
   const observers = new Set<() => void>();
@@ -33,7 +33,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   function setTimeout(run: () => void, delayMs: number): Timer {
     const timer: FakeTimer = { dueAt: elapsedMs + Math.max(0, delayMs), order: order++, run };
     timers.add(timer);
-    for (const look of observers) look();
+    for (const check of observers) check();
     return { cancel: () => void timers.delete(timer) };
   }
 
@@ -83,16 +83,16 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
       wallOffsetMs = epochMs - elapsedMs;
     },
     waiting: () => [...timers].map((timer) => timer.dueAt - elapsedMs).sort((a, b) => a - b),
-    timer: (isWanted = () => true) =>
+    timer: (matches = () => true) =>
       new Promise((resolve) => {
-        const look = (): void => {
-          const found = [...timers].map((timer) => timer.dueAt - elapsedMs).find(isWanted);
+        const check = (): void => {
+          const found = [...timers].map((timer) => timer.dueAt - elapsedMs).find(matches);
           if (found === undefined) return;
-          observers.delete(look);
+          observers.delete(check);
           resolve(found);
         };
-        observers.add(look);
-        look();
+        observers.add(check);
+        check();
       }),
   };
 }
