@@ -12,7 +12,7 @@ import { createCaches, runCaches } from "./cache/caches.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { createReportWriter } from "./dispatch/report-writer.ts";
-import { createSeriesBook } from "./metrics/series.ts";
+import { createSeriesRegistry } from "./metrics/series.ts";
 import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
 
@@ -53,7 +53,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     objects,
     metrics,
     /** For metrics with a series for each object. */
-    series: createSeriesBook(),
+    series: createSeriesRegistry(),
     clock,
     log,
     /** Runs caches and watches until `signal` aborts. */

@@ -176,8 +176,8 @@ describe("a cluster that was revoked", () => {
     // Killed before the hub's answer was stored: it has a key for this token, and is still who it was.
     const { data: own } = (await rest.get(secrets, identity)) ?? {};
     assert.equal(own?.["next.key"], undefined);
-    const [key = "", mark = ""] = [own?.["tls.key"], own?.["bootstrapMark"]];
-    const data = { ...before?.data, "next.key": key, nextKeyMark: mark };
+    const [key = "", mark = ""] = [own?.["tls.key"], own?.["bootstrapDigest"]];
+    const data = { ...before?.data, "next.key": key, nextKeyBootstrapDigest: mark };
     await rest.patch(secrets, identity, { type: "merge", body: { data } });
     const again = startAgent(rest, "agent-rome", { clock: createFakeClock(Date.now()) });
     await hub.until(() => clusterOf(hub, "rome")?.status?.agent?.epoch === 3, "it is back again");
