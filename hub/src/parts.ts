@@ -16,8 +16,6 @@ import { createSeriesRegistry } from "./metrics/series.ts";
 import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
 
-export type HubParts = Awaited<ReturnType<typeof createParts>>;
-
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
 

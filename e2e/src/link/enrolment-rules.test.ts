@@ -129,7 +129,7 @@ describe("a token", () => {
     await giveToken("agent-other", forParis);
     assert.match(
       await line(elsewhere, "not enrolled anew"),
-      /for-paris is for Cluster paris alone, and client id o is enrolled as Cluster fleet-default\/other/,
+      /for-paris is for Cluster paris only, and client id o is enrolled as Cluster fleet-default\/other/,
     );
     for (const raw of [stream, late]) raw.close();
     await Promise.all([agent.stop(), elsewhere.stop()]);
@@ -155,7 +155,7 @@ describe("a cluster that was revoked", () => {
       await line(agent, "is older (created at"),
       /the registration token older is older \(created at .*\); create a new ClusterRegistrationToken/,
     );
-    assert.match(await note("rome", "EnrolmentRejected"), /which was revoked, and was refused/);
+    assert.match(await note("rome", "EnrolmentRejected"), /because this cluster was revoked/);
     assert.equal(clusterOf(hub, "rome")?.metadata.annotations?.[revokedAtAnnotation], at);
 
     await revoke("rome", made);
