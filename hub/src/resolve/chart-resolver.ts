@@ -83,7 +83,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
       const result = plan.isDue
         ? await attempt(inputs, plan, access, context)
         : { state: withoutAttempt(inputs) };
-      return { ...result, nextAtMs: nextAtMsOf(inputs, result.state) };
+      return { ...result, nextAtMs: nextAtMsOf(result.state) };
     },
   };
 
@@ -115,12 +115,12 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     };
   }
 
-  function nextAtMsOf(inputs: AttemptInputs, state: ResolutionState): number | undefined {
+  function nextAtMsOf(state: ResolutionState): number | undefined {
     const nowMs = clock.now();
     const { nextAttemptTime } = state.attempt;
     const times = [
       ...(nextAttemptTime === undefined ? [] : [Date.parse(nextAttemptTime)]),
-      ...(inputs.isFetchFailing ? [nowMs + nextCheckMs(state.pinCheck, nowMs)] : []),
+      ...(state.pinCheck === undefined ? [] : [nowMs + nextCheckMs(state.pinCheck, nowMs)]),
     ];
     return times.length === 0 ? undefined : Math.min(...times);
   }

@@ -100,10 +100,12 @@ function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Pi
   return isUseless(pin) ? "none" : "doubted";
 }
 
-/** Whether both lists pin the same archives, whatever their notes say. */
+/** Whether both lists pin the same archives, whatever their order and notes. */
 export function isSameArchives(pins: readonly ChartPin[], others: readonly ChartPin[]): boolean {
-  const archives = (of: readonly ChartPin[]) => of.map(({ note: _, ...pin }) => pin);
-  return isDeepStrictEqual(archives(pins), archives(others));
+  return (
+    pins.length === others.length &&
+    pins.every((entry) => isDeepStrictEqual(entry.pin, entryFor(others, entry)?.pin))
+  );
 }
 
 /** Notes on pins, as sentences. */
