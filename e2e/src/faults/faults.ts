@@ -51,7 +51,7 @@ function away(random: Random): number {
 const planeRestMs = 12_000;
 
 /** Asks for a custom resource: a server that was just started serves its own kinds some seconds before those. */
-async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
+export async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
   const signal = AbortSignal.timeout(2_000);
   await hub.list(helmOps, { limit: 1, signal });
   return true;
