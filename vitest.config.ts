@@ -26,6 +26,9 @@ const onBinaries = [
   "local/src/registries/publish-chart.test.ts",
 ];
 const binaries = { globalSetup: ["scripts/test-binaries.ts"] };
+const realClusters = {
+  globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
+};
 
 const soak = ["e2e/src/**/*.soak.test.ts"];
 
@@ -90,7 +93,7 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...soak],
-          ...binaries,
+          ...realClusters,
           // Each file has a process of its own, and starts a dozen more: two files keep two cores busy.
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
@@ -101,7 +104,7 @@ export default defineConfig({
         test: {
           name: "soak",
           include: soak,
-          ...binaries,
+          ...realClusters,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },

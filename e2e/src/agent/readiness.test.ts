@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { configMaps, deployments, namespaces } from "@flotilla/shared/kube/core-resources.ts";
@@ -11,12 +10,12 @@ import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeObject } from "@flotilla/shared/kube/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { afterAll, test } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 
 const namespace = "apps";
 const patienceMs = 60_000;
 
-const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
-const plane = await startTestControlPlane(wholeFile, { workloads: true });
+const plane = await leaseControlPlane("cluster");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import {
   authoritySecretName,
   hubNamespace,
@@ -16,17 +15,18 @@ import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { afterAll, test } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 
 const [bench, otherPlane] = await Promise.all([
-  startWorkbench(),
-  startTestControlPlane({ onTestFinished: afterAll }, { workloads: false }),
+  startWorkbench({ ownPlanes: true }),
+  leaseControlPlane("hub"),
 ]);
 const { fleet, cluster } = bench;
 const other = connectKube(await loadKubeconfig({ path: otherPlane.kubeconfig }));
 afterAll(() => other.close());
-await Promise.all([installCrds(other), bench.install("web")]);
+await bench.install("web");
 
 /** Another hub, at the address that the agent knows. */
 function startOtherHub() {

@@ -32,7 +32,12 @@ const untilEachMs = 90_000;
 const timeout = roundMs + untilEachMs + 40_000 + 2 * patienceMs;
 
 const random = createRandom(seed);
-const fleet = await startTestFleet({ clusters: [{}, {}], replicas, proxied: true });
+const fleet = await startTestFleet({
+  clusters: [{}, {}],
+  replicas,
+  proxied: true,
+  ownPlanes: true,
+});
 const charts = await startChartServer();
 const { link } = fleet;
 assert.ok(link !== undefined);

@@ -85,11 +85,11 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
       {
         name: `${tool} of the hub`,
         process: () => {
-          const running = fleet.hubPlane.part(tool);
+          const running = fleet.ownHubPlane().part(tool);
           if (running === undefined) throw new Error(`the hub has no ${tool}`);
           return running;
         },
-        start: () => fleet.hubPlane.restart(tool),
+        start: () => fleet.ownHubPlane().restart(tool),
       },
       chronicle,
     ),

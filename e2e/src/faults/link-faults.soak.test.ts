@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { endOfLog } from "../testing/log-file.ts";
 import { assertDropIsNoticed, startProxiedFleet } from "./proxied-fleet.ts";
@@ -40,3 +41,13 @@ for (const side of ["agent", "hub"] as const) {
   test(`both sides notice within 30 s that nothing which the ${side} sends arrives, and each change is installed once after it`, () =>
     assertDropIsNoticed(proxied, [side]));
 }
+
+test("a connection that is cut every 300 ms during a rollout costs time and nothing else", async () => {
+  for (let times = 0; times < 30; times += 1) {
+    link.cut();
+    if (times % 3 === 0) await proxied.change();
+    await sleep(300);
+  }
+
+  await proxied.converged();
+});

@@ -44,7 +44,7 @@ const name = "web";
 
 /** Lasts for the file. */
 export async function startProxiedFleet(): Promise<ProxiedFleet> {
-  const fleet = await startTestFleet({ clusters: [{}], proxied: true });
+  const fleet = await startTestFleet({ clusters: [{}], proxied: true, ownPlanes: true });
   const charts = await startChartServer();
   afterAll(() => Promise.all([fleet.close(), charts.close()]));
   const {

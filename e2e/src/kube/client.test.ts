@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import {
@@ -20,8 +20,9 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
 import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
 import { afterAll, describe, it } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 
-const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const admin = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(admin);
 afterAll(() => rest.close());

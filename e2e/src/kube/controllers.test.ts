@@ -1,6 +1,5 @@
 /** Informers, controllers, leaders and events against a real API server. */
 import assert from "node:assert/strict";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/connect.ts";
 import { createController } from "@flotilla/shared/kube/controller.ts";
 import {
@@ -23,8 +22,9 @@ import type { Change } from "@flotilla/shared/kube/store.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { afterAll, describe, it, type TestContext } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 
-const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 afterAll(() => rest.close());
