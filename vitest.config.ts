@@ -30,8 +30,6 @@ const realClusters = {
   globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
 };
 
-const soak = ["e2e/src/**/*.soak.test.ts"];
-
 export default defineConfig({
   test: {
     pool: "forks",
@@ -92,7 +90,6 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
-          exclude: ["**/node_modules/**", ...soak],
           ...realClusters,
           // Each file has a process of its own, and starts a dozen more: two files keep two cores busy.
           maxWorkers: 2,
@@ -103,7 +100,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "soak",
-          include: soak,
+          include: ["e2e/soak/**/*.test.ts"],
           ...realClusters,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },

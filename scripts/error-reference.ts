@@ -1,4 +1,4 @@
-/** The page of all errors, from the catalogues that the code has. */
+/** docs/errors.md: all errors, from the catalogues in the code. */
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,8 +25,8 @@ export async function errorReference(root: string): Promise<string> {
   return [
     "# Errors",
     "",
-    "Made from the catalogues in the code by `npm run generate`. A code stands in logs beside the message that a condition,",
-    "an event or a terminal shows. *Retried* says whether the same attempt is made again by itself.",
+    "Generated from the catalogues in the code by `npm run generate`. Logs have the code beside the message; conditions, events",
+    "and the terminal show the message. *Retried*: the same operation is retried automatically.",
     "",
     "| code | retried | what to do |",
     "|---|---|---|",
@@ -38,7 +38,7 @@ export async function errorReference(root: string): Promise<string> {
   ].join("\n");
 }
 
-/** Wherever one is declared, so that none is forgotten. */
+/** All files that declare a catalogue. */
 async function catalogueFiles(root: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const file of globSync(sources, { cwd: root }).sort()) {

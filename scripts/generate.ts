@@ -1,7 +1,4 @@
-/**
- * `npm run generate`: writes what is made from something else in the repository (generators.ts).
- * With `--check` it writes nothing and fails with the names of the files that are stale.
- */
+/** `npm run generate`: writes the generated files (generators.ts). `--check` only lists stale files and fails if there are any. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generators, staleFiles } from "./generators.ts";
@@ -9,24 +6,22 @@ import { root } from "./run.ts";
 
 const stale = await staleFiles(root, generators);
 if (process.argv.includes("--check")) {
-  for (const { path, wanted } of stale) {
-    console.error(
-      wanted === undefined ? `${path} is made by nothing any more` : `${path} is stale`,
-    );
+  for (const { path, expected } of stale) {
+    console.error(expected === undefined ? `${path} is no longer generated` : `${path} is stale`);
   }
   if (stale.length > 0) {
-    console.error("run `npm run generate` and commit what it changes");
+    console.error("run `npm run generate` and commit the changes");
     process.exitCode = 1;
   }
 } else {
-  for (const { path, wanted } of stale) {
+  for (const { path, expected } of stale) {
     const file = join(root, path);
-    if (wanted === undefined) {
+    if (expected === undefined) {
       await rm(file);
     } else {
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, wanted);
+      await writeFile(file, expected);
     }
-    console.log(wanted === undefined ? `removed ${path}` : `wrote ${path}`);
+    console.log(expected === undefined ? `removed ${path}` : `wrote ${path}`);
   }
 }

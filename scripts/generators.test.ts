@@ -17,7 +17,7 @@ test("every generated file in the repository is up to date", async () => {
   );
 });
 
-test("the error reference has a catalogue wherever in a folder it is declared", async () => {
+test("the error reference has catalogues from files with any name", async () => {
   const text = await errorReference(root);
 
   // In supply.ts, content.ts and errors.ts.
@@ -25,14 +25,14 @@ test("the error reference has a catalogue wherever in a folder it is declared", 
     assert.match(text, new RegExp(`^\\| \`${code}\` `, "m"));
 });
 
-test("a file that is missing, changed or made by nothing is stale, others are not", async (t) => {
+test("missing, changed and no longer generated files are stale, others are not", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-generate-"));
   t.onTestFinished(() => rm(dir, { recursive: true }));
   await mkdir(join(dir, "own"));
   await writeFile(join(dir, "own/same.txt"), "same");
   await writeFile(join(dir, "own/changed.txt"), "before");
-  await writeFile(join(dir, "own/left.txt"), "left over");
-  await writeFile(join(dir, "other.txt"), "somebody else's");
+  await writeFile(join(dir, "own/old.txt"), "old");
+  await writeFile(join(dir, "other.txt"), "another file");
   const generator: Generator = {
     name: "texts",
     folder: "own",
@@ -45,8 +45,8 @@ test("a file that is missing, changed or made by nothing is stale, others are no
   };
 
   assert.deepEqual(await staleFiles(dir, [generator]), [
-    { path: "own/changed.txt", wanted: "after" },
-    { path: "missing.txt", wanted: "new" },
-    { path: "own/left.txt", wanted: undefined },
+    { path: "own/changed.txt", expected: "after" },
+    { path: "missing.txt", expected: "new" },
+    { path: "own/old.txt", expected: undefined },
   ]);
 });

@@ -1,4 +1,4 @@
-/** Everything in the repository that is made from something else in it. */
+/** The generated files of the repository. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
@@ -11,9 +11,9 @@ import { wireTypes } from "./wire-types.ts";
 
 export interface Generator {
   readonly name: string;
-  /** A folder that holds nothing but this generator's files, so that what it no longer makes is found. */
+  /** A folder with files of this generator only, so that files that it no longer generates are found. */
   readonly folder?: string;
-  /** What it makes: the text of each file, by path from the root of the repository. */
+  /** The text of each file, by path from the root of the repository. */
   files(): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export const generators: readonly Generator[] = [
       new Map(
         allCrds().map((crd) => [
           `${crdFolder}/${crd.spec.names.plural}.yaml`,
-          `# Made from shared/src/api by \`npm run generate\`.\n${renderCrd(crd)}`,
+          `# Generated from shared/src/api by \`npm run generate\`.\n${renderCrd(crd)}`,
         ]),
       ),
   },
@@ -49,11 +49,11 @@ export const generators: readonly Generator[] = [
 
 export interface StaleFile {
   readonly path: string;
-  /** What belongs there; undefined: nothing does. */
-  readonly wanted: string | undefined;
+  /** The generated text; undefined: the file is no longer generated. */
+  readonly expected: string | undefined;
 }
 
-/** The files under `root` that are not what the generators make. */
+/** The files below `root` that differ from what the generators generate. */
 export async function staleFiles(
   root: string,
   of: readonly Generator[],
@@ -61,11 +61,11 @@ export async function staleFiles(
   const stale: StaleFile[] = [];
   for (const generator of of) {
     const files = await generator.files();
-    for (const [path, wanted] of files) {
-      if ((await textOf(join(root, path))) !== wanted) stale.push({ path, wanted });
+    for (const [path, expected] of files) {
+      if ((await textOf(join(root, path))) !== expected) stale.push({ path, expected });
     }
     for (const path of await pathsIn(root, generator.folder)) {
-      if (!files.has(path)) stale.push({ path, wanted: undefined });
+      if (!files.has(path)) stale.push({ path, expected: undefined });
     }
   }
   return stale;

@@ -1,7 +1,6 @@
-// Runs before `npm start`, `npm test`, `npm run check` and `npm run bench`, on whatever Node the machine has (20 or
-// newer) and before anything is installed: so plain JavaScript without dependencies.
-//
-// Installs the dependencies that package-lock.json names, when that has not been done yet or the lock has changed since.
+// Runs before `npm start`, `npm test`, `npm run check` and `npm run bench`: installs the dependencies of package-lock.json unless
+// they are up to date. It runs with any Node from 20 on and before anything is installed, so it is plain JavaScript
+// without dependencies.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -34,9 +33,7 @@ const installed = spawnSync(
   },
 );
 if (installed.status !== 0) {
-  console.error(
-    "`npm ci` failed, so nothing was started; its output is above. Run the command again once the cause is mended.",
-  );
+  console.error("`npm ci` failed, see its output above. Fix the cause and run the command again.");
   process.exit(installed.status ?? 1);
 }
 writeFileSync(marker, lock);

@@ -1,4 +1,4 @@
-/** The TypeScript of proto/fleet.proto, as `proto-loader-gen-types` makes it. */
+/** TypeScript types generated from proto/fleet.proto by `proto-loader-gen-types`. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

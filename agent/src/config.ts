@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ProxySettings } from "@flotilla/shared/charts/connection-pools.ts";
 import { proxySettings } from "@flotilla/shared/charts/proxy-settings.ts";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
 
 export interface AgentConfig {
   /** Absent: in-cluster. */

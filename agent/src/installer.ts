@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import type { ChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { KubeConnection } from "@flotilla/shared/kube/rest.ts";
+import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";

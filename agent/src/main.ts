@@ -1,15 +1,15 @@
 /** The agent: keeps in its cluster what the hub assigned, and tells the hub how it is. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createLog } from "@flotilla/shared/log/log.ts";
-import { runProgram } from "@flotilla/shared/process/run-program.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { runProgram } from "@flotilla/shared/program/run-program.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { helmEnvironment } from "./helm/helm-environment.ts";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `flotilla` command. Its code is TypeScript that Node 24 runs as it is; an older Node that starts this file hands
-// over to the one that the project brings along.
+// The `flotilla` command. Its code is TypeScript that Node 24 runs without a build; an older Node starts the Node of
+// node_modules instead.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
   if (!existsSync(node)) {
     console.error(
-      `flotilla needs Node 24; this is Node ${process.versions.node}. \`npm install\` in the project brings the right one.`,
+      `flotilla needs Node 24, this is Node ${process.versions.node}; run \`npm install\` in the project, which installs it`,
     );
     process.exit(1);
   }

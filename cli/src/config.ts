@@ -1,16 +1,16 @@
-/** The environment as the command line reads it: the only place here that looks at `process.env`. */
+/** The environment variables of the command line. Only this file of the package reads `process.env`. */
 import { resolve } from "node:path";
 
 export interface CliConfig {
-  /** The folder of the fleet unless `--dir` says another: `FLOTILLA_DIR`, else `.flotilla` where the command is run. */
+  /** Folder of the local fleet without `--dir`: `FLOTILLA_DIR`, else `.flotilla` in the working directory. */
   readonly dir: string;
-  /** What the hub and the agents get of the user's environment. */
+  /** The part of the user's environment that the hub and the agents get. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Everything, for programs that act in the user's name, such as kubectl. */
+  /** The whole environment, for programs that run on behalf of the user, such as kubectl. */
   readonly userEnvironment: NodeJS.ProcessEnv;
 }
 
-const passedOn = [
+const passedEnvironment = [
   "PATH",
   "HOME",
   "HTTP_PROXY",
@@ -28,7 +28,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   return {
     dir: resolve(env["FLOTILLA_DIR"] || ".flotilla"),
     environment: Object.fromEntries(
-      passedOn.flatMap((name) => {
+      passedEnvironment.flatMap((name) => {
         const value = env[name];
         return value === undefined ? [] : [[name, value] as const];
       }),

@@ -1,57 +1,57 @@
-/** What can go wrong on the command line beyond its parts. */
+/** Errors of the command line. */
 import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 
 export const cliErrors = defineErrors({
   NO_FLEET: {
     retryable: false,
-    help: "No local fleet is running in this folder. Start one with `flotilla up`, or name its folder with --dir.",
+    help: "No local fleet is running in this folder. Start one with `flotilla up`, or set its folder with --dir.",
   },
   FLEET_BROKEN: {
     retryable: false,
-    help: "Some processes of the local fleet have ended. `flotilla down` ends the others and `flotilla up` starts anew; the logs are in the fleet's folder.",
+    help: "Some processes of the local fleet have ended; their logs are in its folder. Run `flotilla down` to stop the rest, then `flotilla up`.",
   },
   FLEET_NOT_READY: {
     retryable: true,
-    help: "The local fleet was started, but did not become ready in time. The message says what was waited for.",
+    help: "The local fleet did not become ready in time, or was interrupted before. The message says what was missing.",
   },
   CLUSTER_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no Cluster of this name. Name its namespace with -n and the hub with --kubeconfig and --context.",
+    help: "The hub has no Cluster with this name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
   },
   HELMOP_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no HelmOp of this name. Name its namespace with -n and the hub with --kubeconfig and --context.",
+    help: "The hub has no HelmOp with this name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
   },
   HELMOP_SUSPENDED: {
     retryable: false,
-    help: "The HelmOp has spec.suspend: true, which also holds back requests to reconcile it. Set it to false.",
+    help: "The HelmOp has spec.suspend: true, so requests to reconcile it have no effect. Set it to false first.",
   },
   OPEN_FILES_LIMIT: {
     retryable: false,
-    help: "Each simulated agent has a connection of its own, and the operating system lets a process open only so many. `ulimit -n` shows the limit and raises it for what is started from that shell; the hub needs as many.",
+    help: "Each simulated agent opens a connection of its own, and the limit of open files is too low for them. `ulimit -n` shows the limit and raises it for programs started from that shell; the hub needs the same limit.",
   },
   TOKEN_SECRET_NOT_FOUND: {
     retryable: false,
-    help: "The Secret that --token-secret names is not in the namespace. It is that of a ClusterRegistrationToken; without the flag a token is made.",
+    help: "The Secret of --token-secret is not in the namespace. It must be the Secret of a ClusterRegistrationToken; without the flag a token is created.",
   },
   SIMULATION_NAME_TAKEN: {
     retryable: false,
-    help: "There are objects of the simulation's name that no simulation made. They are left as they are and nothing was made; choose another --name.",
+    help: "Objects that no simulation created have names that this simulation needs. They were not changed, and nothing was created. Choose another --name.",
   },
-  SIMULATION_THERE: {
+  SIMULATION_EXISTS: {
     retryable: false,
-    help: "A simulation of this name runs, or it has ended and what it made is still there. End it, remove what it made with `flotilla simulate --remove NAME`, or choose another --name.",
+    help: "A simulation with this name is running, or its objects were kept. Stop it, delete its objects with `flotilla simulate --remove NAME`, or choose another --name.",
   },
   RECONCILE_FAILED: {
     retryable: true,
-    help: "The hub handled the request, and something is wrong with the HelmOp or its chart's source. The message says what, and when it is tried again.",
+    help: "The hub handled the request, but the HelmOp or the source of its chart has an error. The message has the error and the time of the next attempt.",
   },
   AUTHORITY_NOT_FOUND: {
     retryable: false,
-    help: "The cluster has no Secret flotilla-system/flotilla-ca, which every hub makes at its first start. Name the hub with --kubeconfig and --context.",
+    help: "The cluster has no Secret flotilla-system/flotilla-ca, which every hub creates on its first start. Check the hub (--kubeconfig, --context).",
   },
-  ROTATION_UNDER_WAY: {
+  ROTATION_IN_PROGRESS: {
     retryable: false,
-    help: "The hub's authority is being rotated, or was asked to be. The message says how far it is; ask again when that has come to its end.",
+    help: "The certificate authority of the hub is already being rotated. The message has the progress. Retry when the rotation is complete.",
   },
 });

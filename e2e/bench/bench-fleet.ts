@@ -6,8 +6,8 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { Informer } from "@flotilla/shared/kube/informer.ts";
-import { type KubeObject, keyOf } from "@flotilla/shared/kube/object.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import {
   type ChartArchive,
   chartArchive,

@@ -1,6 +1,7 @@
 /** What a thousand clusters cost the hub, beside the API server's raw speed. */
-import { createTallies } from "@flotilla/hub/rollup/tally.ts";
-import { clusterStatus } from "@flotilla/hub/status/cluster-status.ts";
+
+import { clusterStatus } from "@flotilla/hub/cluster/status.ts";
+import { createDeploymentAggregates } from "@flotilla/hub/summary/bundle-aggregate.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
@@ -8,8 +9,8 @@ import {
   clusterGroups,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { type BenchFleet, inParallel, timed, untilCount } from "./bench-fleet.ts";
 import { type Figure, median } from "./figures.ts";
 import { requests, since } from "./standing-costs.ts";
@@ -119,7 +120,7 @@ function writeStatuses(
       cluster,
       namespace: clusterNamespaceName(namespace, name),
       summary: { ready: 0, desiredReady: 0 },
-      tally: createTallies().ofCluster(""),
+      tally: createDeploymentAggregates().ofCluster(""),
       now: at,
     });
     await fleet.hub.replace(clusters, { ...cluster, status }, { subresource: "status" });

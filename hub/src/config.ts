@@ -3,10 +3,10 @@ import { hostname } from "node:os";
 import { parseArgs } from "node:util";
 import type { ProxySettings } from "@flotilla/shared/charts/connection-pools.ts";
 import { proxySettings } from "@flotilla/shared/charts/proxy-settings.ts";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/config/listen-address.ts";
-import { parseGoDuration } from "@flotilla/shared/duration/go-duration.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 
 export interface HubConfig {
   /** Absent: in-cluster. */
@@ -14,16 +14,16 @@ export interface HubConfig {
   readonly context?: string;
   readonly grpcListen: ListenAddress;
   readonly httpListen: ListenAddress;
-  /** What agents are told to connect to, `host:port`; "" means the gRPC port on this machine. */
+  /** The address that agents connect to, `host:port`; "" means the gRPC port on this machine. */
   readonly advertise: string;
   /** Names and addresses in the serving certificate besides those of the machine. */
   readonly serverNames: readonly string[];
   /** Of agents. */
   readonly certificateLifetimeMs: number;
-  /** Tells this process from other replicas. */
+  /** The name of this replica. */
   readonly replica: string;
   readonly logLevel: LogLevel;
-  /** On the way to chart repositories; absent: none. */
+  /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
 
@@ -33,13 +33,13 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --context NAME             of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT    where agents connect; default :8443
   --http-listen HOST:PORT    /healthz, /readyz, /metrics and /hooks/; default :8080
-  --advertise HOST:PORT      what agents are told to connect to
+  --advertise HOST:PORT      the address that agents connect to
   --server-name NAME         a name or address that agents reach the hub by; may be repeated
   --certificate-lifetime D   of agents' certificates; default 24h
   --replica NAME             of this process; default: the host's name
   --log-level LEVEL          ${logLevels.join(", ")}; default info
 
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY are heeded on the way to chart repositories.
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;
 
 /** Throws CONFIG_INVALID, whose message names the flag. */
@@ -70,6 +70,22 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     logLevel,
     ...(proxy !== undefined && { proxy }),
   };
+}
+
+/** The names in the hub's serving certificate, by which agents may reach it. The advertised name is the first. */
+export function serverNames(
+  config: Pick<HubConfig, "advertise" | "serverNames">,
+): readonly string[] {
+  const advertised = /^\[?(.+?)\]?:\d+$/.exec(config.advertise)?.[1];
+  return [
+    ...new Set([
+      ...(advertised === undefined ? [] : [advertised]),
+      ...config.serverNames,
+      hostname(),
+      "localhost",
+      "127.0.0.1",
+    ]),
+  ];
 }
 
 function readFlags(args: readonly string[]) {

@@ -1,23 +1,23 @@
-/** The environment as the local fleet reads it: the only place here that looks at `process.env`. */
+/** The environment variables of the local fleet. Only this file of the package reads `process.env`. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 
-/** Who publishes the programs that the local fleet runs. */
+/** The publishers of the programs that the local fleet runs. */
 export const publishers = ["kubernetes", "helm", "etcd", "registry"] as const;
 export type Publisher = (typeof publishers)[number];
 
 export interface LocalConfig {
-  /** Where programs are kept over runs: `FLOTILLA_CACHE`, else `flotilla` in the user's cache folder. */
+  /** Cache of programs: `FLOTILLA_CACHE`, else `flotilla` in the user's cache folder. */
   readonly cacheDir: string;
   /** The folders of PATH, in order. */
   readonly path: readonly string[];
-  /** Base addresses that replace the publishers' own: `FLOTILLA_MIRROR_KUBERNETES` and so on. */
+  /** Base URLs that replace those of the publishers: `FLOTILLA_MIRROR_KUBERNETES`, ... */
   readonly mirrors: Readonly<Partial<Record<Publisher, string>>>;
-  /** `FLOTILLA_DOWNLOADS=off` goes straight to the build. */
+  /** `FLOTILLA_DOWNLOADS=off` disables downloads, so that programs are built. */
   readonly downloads: boolean;
   readonly proxy: { readonly http?: string; readonly https?: string; readonly no?: string };
-  /** What `go`, `helm`, `kind` and other programs of the user get. */
+  /** Environment variables for `go`, `helm`, `kind` and other programs of the user. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -60,7 +60,7 @@ function parseBase(name: string, value: string): string {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new AppError(
       commonErrors.CONFIG_INVALID,
-      `${name} is ${JSON.stringify(value)}: expected an http or https address`,
+      `${name} is ${JSON.stringify(value)}: expected an http or https URL`,
     );
   }
   return value.replace(/\/+$/, "");

@@ -4,23 +4,23 @@ import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 export const localErrors = defineErrors({
   BINARY_UNAVAILABLE: {
     retryable: false,
-    help: "A program that the local fleet runs was neither found, nor could it be downloaded, nor built. Install Go, or allow the download, or put the named version on the PATH.",
+    help: "A program of the local fleet is not on the PATH and could not be downloaded or built. Install Go, allow the download, or put the named version on the PATH.",
   },
   BINARY_BUILD_FAILED: {
     retryable: true,
-    help: "`go build` ended with an error. The message has the last lines of what Go said; nothing half-made is left, so the next start tries again.",
+    help: "`go build` failed. The message has the last lines of its output. Nothing incomplete is kept; the next start builds again.",
   },
   BINARY_CHECKSUM: {
     retryable: false,
-    help: "A downloaded program does not match the checksum that its publisher states. It was thrown away. Look at the mirror or proxy between you and the publisher.",
+    help: "A downloaded program does not match the checksum of its publisher and was deleted. Check the mirror or the proxy.",
   },
   DISK_FULL: {
     retryable: false,
-    help: "The disk is full. Free the space that the message asks for and start again.",
+    help: "The disk is full. Free the space that the message names and start again.",
   },
   PROCESS_FAILED: {
     retryable: true,
-    help: "A process of the local fleet could not be started or ended at once. The message has the last lines of its log.",
+    help: "A process of the local fleet could not be started, or exited unexpectedly. The message has the last lines of its log.",
   },
   CLUSTER_START_FAILED: {
     retryable: true,
@@ -28,18 +28,18 @@ export const localErrors = defineErrors({
   },
   CLUSTER_ALREADY_RUNS: {
     retryable: false,
-    help: "A control plane with this directory is running. Stop it first (`flotilla down`), or use another directory.",
+    help: "A control plane with this folder is running. Stop it first (`flotilla down`), or use another folder.",
   },
   CHART_PUBLISH_FAILED: {
     retryable: true,
-    help: "A chart could not be packaged or pushed. The message is Helm's.",
+    help: "A chart could not be packaged or pushed. The message is the output of Helm.",
   },
   PROVIDER_UNAVAILABLE: {
     retryable: false,
-    help: "The provider of local clusters that was asked for cannot work on this machine. The message says what is missing.",
+    help: "The requested provider of local clusters does not work on this machine. The message has what is missing.",
   },
   STATE_UNREADABLE: {
     retryable: false,
-    help: "The state file of the local fleet cannot be read. Remove the directory that the message names and start again.",
+    help: "The state file of the local fleet cannot be read. Delete the folder that the message names and start again.",
   },
 });

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
-import { serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
-import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { describe, type TestContext, test } from "vitest";
-import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { type Actors, createActors } from "./actors.ts";
 
 const namespace = "flotilla-agent";
 
 interface World {
-  readonly rest: MemoryRest;
+  readonly rest: MemoryApiServer;
   readonly actors: Actors;
   /** Everybody that was acted as, in order. */
   readonly impersonated: readonly Impersonation[];
@@ -18,14 +21,14 @@ interface World {
 }
 
 async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<World> {
-  const rest = createMemoryRest();
+  const rest = createMemoryApiServer();
   for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
   const impersonated: Impersonation[] = [];
   const connection = {
     ...rest,
     as(who: Impersonation) {
       impersonated.push(who);
-      return createMemoryRest();
+      return createMemoryApiServer();
     },
   };
   const actors = createActors({ connection, namespace, log: silentLog() });

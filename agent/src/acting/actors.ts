@@ -3,10 +3,13 @@
  * HelmOp can read and do what that account may, and nothing else, whatever is in its chart.
  */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ServiceAccount, serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type ServiceAccount,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { agentErrors } from "../errors.ts";
 import { helmArgsFor, impersonationOf } from "./service-account.ts";

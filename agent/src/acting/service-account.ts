@@ -1,5 +1,5 @@
 /** What acting as a service account comes to: in requests of our own and in Helm's arguments. Pure. */
-import type { Impersonation } from "@flotilla/shared/kube/kubeconfig.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
 
 /** As the API server knows a service account that presents its own token. */
 export function impersonationOf(namespace: string, name: string): Impersonation {

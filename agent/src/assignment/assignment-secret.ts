@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { contentParts } from "@flotilla/shared/content/content-parts.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 
 const assignmentLabel = "flotilla.dev/assignment";
 const partLabel = "flotilla.dev/assignment-part";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { describe, test } from "vitest";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import type { HeldAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const storage = createAssignmentStorage({ rest, log: silentLog() });
   const names = async (): Promise<readonly string[]> =>
     (await rest.list(secrets)).items.map(({ metadata }) => metadata.name).sort();
@@ -41,7 +41,11 @@ describe("a stored assignment", () => {
 
       assert.equal((await names()).length, count);
       assert.deepEqual(await setUp(rest).storage.load(), [held]);
-      assert.equal(rest.writes.at(-1), "create assignment-web", "the first one means all");
+      assert.equal(
+        rest.writes.at(-1),
+        "create secrets flotilla-agent/assignment-web",
+        "the first one means all",
+      );
     });
   }
 
@@ -53,7 +57,7 @@ describe("a stored assignment", () => {
 
     await storage.store({ ...held, paused: true });
 
-    assert.deepEqual(rest.writes.slice(before), ["replace assignment-web"]);
+    assert.deepEqual(rest.writes.slice(before), ["replace secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(await setUp(rest).storage.load(), [{ ...held, paused: true }]);
   });
 

@@ -1,9 +1,9 @@
 /** Assignments in the Secrets of the agent's cluster: read at the start, written as they come. */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
 import {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { describe, test } from "vitest";
 import type { Assignment } from "../link/ports.ts";
-import { createMemoryRest, type MemoryRest } from "../testing/memory-rest.ts";
 import { heldAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
@@ -21,7 +24,7 @@ const assignment: Assignment = {
 const missing: Secret = { metadata: { name: "" } };
 
 /** Has the next writes refused. */
-function failNext(rest: MemoryRest, times = 1): void {
+function failNext(rest: MemoryApiServer, times = 1): void {
   let left = times;
   rest.beforeWrite = (write) => {
     left -= 1;
@@ -30,7 +33,7 @@ function failNext(rest: MemoryRest, times = 1): void {
   };
 }
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const log = silentLog();
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const changes: string[] = [];
@@ -68,7 +71,7 @@ describe("what a cluster was assigned", () => {
 
     await assignments.assign(assignment);
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.deepEqual(changes, ["web"]);
   });
 
@@ -107,7 +110,7 @@ describe("what a cluster was assigned", () => {
     await assert.rejects(assignments.stored("web"), {
       code: "ASSIGNMENT_NOT_KEPT",
       message:
-        "what the hub assigned could not be kept in this cluster: create assignment-web: 403",
+        "what the hub assigned could not be kept in this cluster: create secrets flotilla-agent/assignment-web: 403",
     });
     await assignments.stored("web");
 
@@ -186,7 +189,10 @@ describe("a withdrawal", () => {
     assert.equal(await assignments.withdraw(deployment), "stored");
     assert.equal(await assignments.withdraw(deployment), "stored");
 
-    assert.deepEqual(rest.writes, ["create assignment-web", "replace assignment-web"]);
+    assert.deepEqual(rest.writes, [
+      "create secrets flotilla-agent/assignment-web",
+      "replace secrets flotilla-agent/assignment-web",
+    ]);
     const { assignments: later } = setUp(rest);
     await later.load();
     assert.equal(later.get("web")?.withdrawing, true);
@@ -199,7 +205,7 @@ describe("a withdrawal", () => {
     assert.equal(await assignments.withdraw({ name: "web", uid: "0" }), "unknown");
     assert.equal(await assignments.withdraw({ name: "unknown", uid: "1" }), "unknown");
 
-    assert.deepEqual(rest.writes, ["create assignment-web"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/assignment-web"]);
     assert.equal(assignments.get("web")?.withdrawing, false);
   });
 

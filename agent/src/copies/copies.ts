@@ -3,16 +3,26 @@
  * name of the deployment that it was copied for; where several want the same one, it is theirs together and goes with the
  * last. An object of that name which nobody copied there is never touched.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf, type ObjectMeta, type Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  type Resource,
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { type SupplyRef, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { type Copy, type CopyObject, copyLabel, planCopy } from "./copy-object.ts";
@@ -57,7 +67,9 @@ interface KindOfCopy {
   readonly informer: Informer<CopyObject>;
 }
 
-const byOwner = "owner";
+const byOwner = defineIndex<KubeObject>("owner", ({ metadata }) => [
+  metadata.labels?.[copyLabel] ?? "",
+]);
 
 export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies {
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
@@ -75,7 +87,6 @@ export function createCopies({ rest, wanters, clock, log }: CopiesDeps): Copies 
       clock,
       log: log.child({ cache: `copies, ${resource.plural}` }),
       transform: dropBulk,
-      indexers: { [byOwner]: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ""] },
     });
     informer.onChange(({ before, after }) => {
       const changed = after ?? before;

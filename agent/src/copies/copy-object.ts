@@ -1,7 +1,7 @@
 /** A Secret or ConfigMap of the hub as it is to be in a release's namespace, and what is to be done for that. Pure. */
 
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import type { SupplyObject, SupplyRef } from "@flotilla/shared/supply/supply.ts";
 
 /** Who has it copied; Fleet's own label. */

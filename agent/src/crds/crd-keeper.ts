@@ -4,12 +4,12 @@
  * and without a request for releases that have none.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { apiVersionOf } from "@flotilla/shared/kube/object.ts";
-import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { apiVersionOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { StoredReleases } from "../engine/stored-releases.ts";

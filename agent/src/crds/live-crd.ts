@@ -4,7 +4,7 @@
  * What a newer version of a chart does not contain any more Helm deletes unless the *live* object has the annotation. It is
  * applied as a field manager of our own, so that it can be taken away again, and only where nobody else has set it.
  */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 import { keepPolicy, policyAnnotation } from "./crd-documents.ts";
 

@@ -5,12 +5,12 @@
 import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
 import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Actor, Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Assignments } from "../assignment/assignments.ts";

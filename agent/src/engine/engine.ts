@@ -4,15 +4,16 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createController, type ReconcileContext } from "@flotilla/shared/kube/controller.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
 import {
   done,
-  type Outcome as ReconcileOutcome,
+  type ReconcileContext,
+  type Result as ReconcileOutcome,
   requeueAfter,
-} from "@flotilla/shared/kube/outcome.ts";
+} from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { Actors } from "../acting/actors.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
@@ -118,7 +119,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   async function pass(
     name: string,
-    { signal, aside }: ReconcileContext,
+    { signal, withoutWorker }: ReconcileContext,
   ): Promise<ReconcileOutcome> {
     const held = assignments.get(name);
     if (held === undefined) return done();
@@ -134,7 +135,7 @@ export function createEngine(deps: EngineDeps): Engine {
         : await deploy(held, own, {
             signal,
             superseded: superseded.signal,
-            aside,
+            aside: withoutWorker,
             retryAtMs: failure?.retryAtMs,
             hindranceOf: (content) => waiting.hindranceOf(name, content),
           });

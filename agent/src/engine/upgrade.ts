@@ -1,11 +1,11 @@
 /** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
 import type { ChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";
@@ -56,7 +56,7 @@ export interface DeployUntil {
   /** Something else is wanted by now: Helm is not waited for. */
   readonly superseded: AbortSignal;
   /** Waits for what is not in the agent's hands while others go on. */
-  readonly aside: ReconcileContext["aside"];
+  readonly aside: ReconcileContext["withoutWorker"];
 }
 
 export interface Revision {

@@ -4,7 +4,7 @@ import { constants, gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { z } from "zod";
 import { agentErrors } from "../errors.ts";
 

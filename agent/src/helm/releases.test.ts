@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
 
@@ -33,7 +33,7 @@ function left(revision: number, status = "deployed"): Omit<ReleaseRecord, "modif
 }
 
 async function setUp(t: TestContext) {
-  const rest = createMemoryRest();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const releases = createReleases({ rest, clock, log: silentLog() });
   const changes: string[] = [];

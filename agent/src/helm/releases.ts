@@ -2,11 +2,13 @@
  * What Helm's storage says, kept up to date by a watch: a `helm upgrade` or `helm rollback` by hand is noticed at once.
  * Only labels are kept; a release's manifest is read when it is needed.
  */
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import {
   helmOwnerSelector,
   isLocked,
@@ -49,8 +51,12 @@ interface Ahead {
 /** The watch tells of a record within milliseconds; after this long it is looked for. */
 const patienceMs = 2_000;
 
-const byRelease = "release";
-const byDeployment = "deployment";
+const byRelease = defineIndex<Secret>("release", (secret) =>
+  keysOf(secret, ({ namespace, name }) => `${namespace}/${name}`),
+);
+const byDeployment = defineIndex<Secret>("deployment", (secret) =>
+  keysOf(secret, ({ owner }) => owner?.name),
+);
 
 export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
   const informer = createInformer<Secret>({
@@ -73,10 +79,6 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
         ...(labels !== undefined && { labels }),
       },
     }),
-    indexers: {
-      [byRelease]: (secret) => keysOf(secret, ({ namespace, name }) => `${namespace}/${name}`),
-      [byDeployment]: (secret) => keysOf(secret, ({ owner }) => owner?.name),
-    },
   });
   /** By release; dropped when the watch has told of that revision, or when it is found to be gone. */
   const ahead = new Map<string, Ahead>();

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { agentIdentityErrors } from "./errors.ts";
 
 export const identitySecretName = "flotilla-identity";

@@ -1,7 +1,7 @@
 /** What an agent is given to enrol with, as it lies in a Secret. Pure. */
 import { createHash, X509Certificate } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { z } from "zod";
 import { agentIdentityErrors } from "./errors.ts";
 

@@ -7,11 +7,11 @@
  * was away, whatever has become of the token.
  */
 import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createWaker } from "@flotilla/shared/clock/waker.ts";
+import { createWaker } from "@flotilla/shared/concurrency/waker.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import { linkErrors, wrongHub } from "../link/errors.ts";
 import type { ConnectHub } from "../link/hub-client.ts";
@@ -91,7 +91,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
   async function run(signal: AbortSignal): Promise<void> {
     const watching = store.watchBootstrap(() => waker.wake(), signal);
     let failures = 0;
-    const repeats = createRepeats(clock);
+    const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       let waitMs: number;
       try {
@@ -106,7 +106,7 @@ export function createIdentityKeeper(deps: IdentityKeeperDeps): IdentityKeeper {
         const retryMs = backoffMs(backoff, failures, random());
         waitMs = retryMs;
         const { code, message } = AppError.from(thrown);
-        const level = repeats.isNews(message) ? "warn" : "debug";
+        const level = repeats.isNew(message) ? "warn" : "debug";
         trouble = message;
         log[level]({ code, err: message, retryMs }, whatFailed());
       }

@@ -1,7 +1,8 @@
 /** Keeps the agent's identity in a Secret of its own cluster. */
-import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import {
   fromSecret,

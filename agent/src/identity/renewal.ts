@@ -1,8 +1,9 @@
 /** Renews the agent's certificate at two thirds of its life, over and over, until it is stopped. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import { type BackoffBounds, backoffMs } from "../link/backoff.ts";
 import type { HubClient } from "../link/hub-client.ts";
 import { type AgentIdentity, validityOf } from "./agent-identity.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { describe, test } from "vitest";
 import type { Actor } from "../acting/actors.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createInputs } from "./inputs.ts";
 
 const content: DeploymentContent = {
@@ -27,7 +27,7 @@ const more = { kind: "ConfigMap", name: "more", key: "values.yaml" } as const;
 const { signal } = new AbortController();
 
 /** What an agent knows of a cluster, and how often it has rendered; `renderings` of an earlier agent go on being counted. */
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   let facts: ClusterFacts | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputs({

@@ -2,19 +2,20 @@
  * What reaches Helm besides the chart: the values as they come out in this cluster, and what is copied beside the
  * release. From the deployment's content, the cluster's facts, what the hub supplied and the cluster's own objects.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+
 import {
   type DeploymentContent,
   releaseDigest,
   type ValuesSource,
 } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
 import type { Actor } from "../acting/actors.ts";
 import type { Copy } from "../copies/copy-object.ts";

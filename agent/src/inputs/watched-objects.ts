@@ -5,12 +5,12 @@
  */
 
 import type { SupplyKind } from "@flotilla/proto/messages.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { onlyMetadata } from "../readiness/slim-object.ts";
 
 export interface WatchedObject {

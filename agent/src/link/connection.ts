@@ -5,10 +5,10 @@ import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/me
 import { createOutgoing, writeMessage } from "@flotilla/proto/outgoing.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { linkErrors, wrongHub } from "./errors.ts";
 import type { HubStream } from "./hub-client.ts";

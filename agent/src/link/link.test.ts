@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setImmediate as settle } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import type { AgentIdentity } from "../identity/agent-identity.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
@@ -45,7 +45,7 @@ const intake: Intake = {
 
 /** Links to a hub that is away, which share one place. */
 function setUp(names: readonly string[]) {
-  const place = createSlots(1);
+  const place = createSemaphore(1);
   const clock = createFakeClock();
   const ending = new AbortController();
   const tried: string[] = [];
@@ -86,7 +86,7 @@ describe("a link that shares a place to connect", () => {
 
   test("waits for it, and does not connect when it is ended meanwhile", async () => {
     const { place, tried, ending, run } = setUp(["a"]);
-    await place.take();
+    await place.acquire();
     const ended = run();
     await settle();
 
@@ -95,6 +95,6 @@ describe("a link that shares a place to connect", () => {
 
     await ended;
     assert.deepEqual(tried, []);
-    await place.take();
+    await place.acquire();
   });
 });

@@ -1,11 +1,11 @@
 /** Keeps the agent connected to its hub, for as long as it runs and whatever happens to either. */
 import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeats } from "@flotilla/shared/log/repeats.ts";
+import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import type { IdentityKeeper } from "../identity/identity-keeper.ts";
 import { renewInTime } from "../identity/renewal.ts";
 import { backoffMs, linkBackoff } from "./backoff.ts";
@@ -27,7 +27,7 @@ export interface LinkDeps {
    * Places for connections that are begun and not welcomed yet, where many agents share a process: all of them at once would
    * have no time for any.
    */
-  readonly places?: Pick<Slots, "take" | "release">;
+  readonly places?: Pick<Semaphore, "acquire" | "release">;
 }
 
 export interface Link {
@@ -70,7 +70,7 @@ export function createLink(deps: LinkDeps): Link {
 
   async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
     let failures = 0;
-    const repeats = createRepeats(clock);
+    const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
       const end = await connectOnce(intake, signal, outdated);
@@ -84,7 +84,7 @@ export function createLink(deps: LinkDeps): Link {
       failures = end.livedMs >= healthyMs ? 1 : failures + 1;
       const retryMs = backoffMs(linkBackoff, failures, random());
       if (end.livedMs > 0) repeats.reset();
-      const level = repeats.isNews(end.message) ? "warn" : "debug";
+      const level = repeats.isNew(end.message) ? "warn" : "debug";
       trouble = end.message;
       log[level](
         { code: end.code, err: end.message, retryMs },
@@ -179,7 +179,7 @@ function createPlace(places: LinkDeps["places"]) {
   let isTaken = false;
   return {
     async take(): Promise<void> {
-      await places?.take();
+      await places?.acquire();
       isTaken = true;
     },
     giveBack(): void {

@@ -1,8 +1,8 @@
 /** Gives the release's namespace the labels and annotations that its deployment asks for. Level-triggered, without Helm. */
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 import { metadataPatch } from "./namespace-metadata.ts";

@@ -3,9 +3,9 @@
  * whole OpenAPI document for that, which costs more than the rest of an install (docs/adr/0006).
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isForbidden } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists, isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Actor } from "../acting/actors.ts";
 import { agentErrors } from "../errors.ts";
 

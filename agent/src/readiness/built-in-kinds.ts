@@ -1,5 +1,5 @@
 /** Where Kubernetes' own kinds live in the API: fixed for ever, so nobody is asked. */
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 
 /** `apiVersion`, then each kind with its plural; a kind that is cluster-scoped ends with a star. */
 const table: readonly (readonly [string, Readonly<Record<string, string>>])[] = [

@@ -1,9 +1,9 @@
 /** Where a kind lives in the API of this cluster. */
-import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isForbidden, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isForbidden, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
@@ -25,7 +25,7 @@ const listSchema = z.object({
 export function createDiscovery(rest: KubeRest): Discovery {
   const known = new Map<string, Resource<KubeObject>>();
   /** By apiVersion; gives why there was no answer. */
-  const questions = createSharedTasks<string | undefined>();
+  const questions = createSingleFlight<string | undefined>();
 
   async function ask(apiVersion: string, signal: AbortSignal): Promise<string | undefined> {
     try {

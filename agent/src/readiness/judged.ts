@@ -1,6 +1,6 @@
 /** What the rules of readiness read of an object, and what they come to. Pure. */
-import type { Condition } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { Condition } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
 
 export type ObjectStatus =

@@ -1,5 +1,5 @@
 /** How well one object is, by the rules of kstatus, which Flux and Helm go by too. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { conditionOf, type Judged, type ObjectStatus, toJudged } from "./judged.ts";
 import { crdStatus, pvcStatus, serviceStatus } from "./rules/cluster-parts.ts";
 import { jobStatus } from "./rules/job.ts";

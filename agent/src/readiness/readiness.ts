@@ -1,6 +1,6 @@
 /** How all objects of one release are, from what is seen of each. Pure. */
 import type { ResourceState, ResourceTally, UnreadyResource } from "@flotilla/proto/messages.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { OwnedObject } from "./manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
 

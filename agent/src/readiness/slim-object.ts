@@ -1,5 +1,5 @@
 /** What is kept of a watched object: what the rules of readiness read, and nothing else. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { fieldsOf } from "./judged.ts";
 
 const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];

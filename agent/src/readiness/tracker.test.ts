@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/status-error.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { OwnedObject } from "./manifest.ts";
 import type { Readiness } from "./readiness.ts";
@@ -40,7 +40,7 @@ const thingsAnswer = JSON.stringify({
 });
 
 function setUp(t: TestContext) {
-  const rest = createMemoryRest();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
   const looks = new Set<() => void>();
@@ -149,7 +149,7 @@ describe("the objects of a release", () => {
     assert.equal(before.counts.unknown, 1);
     assert.equal(before.notReady[0]?.message, "the cluster does not know this kind");
 
-    rest.answers.set("/apis/example.com/v1", thingsAnswer);
+    rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
     await clock.advance(1_000);
     await readiness("web", ({ ready }) => ready);
   });
@@ -324,7 +324,7 @@ describe("a kind that cannot be seen", () => {
       assert.deepEqual([before.counts.ready, before.counts.unknown], [1, 1]);
 
       rest.raw = raw;
-      rest.answers.set("/apis/example.com/v1", thingsAnswer);
+      rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
       await clock.advance(1_000);
       await readiness("web", ({ ready }) => ready);
     });

@@ -3,11 +3,11 @@
  * what changed.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock, Timer } from "@flotilla/shared/clock/clock.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { OwnedObject } from "./manifest.ts";
 import { hasStatus } from "./object-status.ts";

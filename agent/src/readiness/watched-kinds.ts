@@ -1,16 +1,17 @@
 /** The kinds that releases have objects of: one watch for each, shared by all who follow something of it. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type KubeObject,
   type ObjectKey,
   type Resource,
   refOf,
-} from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isForbidden } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { hasStatus } from "./object-status.ts";
 import { onlyMetadata, slimObject } from "./slim-object.ts";
 

@@ -3,9 +3,9 @@
  * lasts as long as the process, and Helm and the objects it installs are made up.
  */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import type { Slots } from "@flotilla/shared/kube/slots.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
 import type { AssignmentStorage } from "../assignment/assignment-storage.ts";
 import { createAssignments } from "../assignment/assignments.ts";
@@ -26,7 +26,7 @@ import type { Tally } from "./tally.ts";
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
   /** For those that connect. */
-  readonly places: Pick<Slots, "take" | "release">;
+  readonly places: Pick<Semaphore, "acquire" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;

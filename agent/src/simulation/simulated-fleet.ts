@@ -1,7 +1,8 @@
 /** Many simulated agents in one process, each with a connection of its own. */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 import type { Bootstrap } from "../identity/bootstrap.ts";
 import { createHubConnector } from "../link/hub-client.ts";
@@ -48,7 +49,7 @@ export function createSimulatedFleet(
     agentVersion,
     helm,
     connectHub: createHubConnector(),
-    places: createSlots(connectingAtATime),
+    places: createSemaphore(connectingAtATime),
     metrics: new Registry(),
   };
   const listeners: (() => void)[] = [];

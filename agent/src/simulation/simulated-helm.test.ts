@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import type { Deployed, DeployPass } from "../engine/deployer.ts";
 import { heldAs } from "../testing/held-as.ts";

@@ -1,10 +1,10 @@
 /** What Helm would have made of deployments: everything takes a while, some of it fails, and nothing is installed. */
 import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { delay } from "@flotilla/shared/clock/delay.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
 import type { HeldAssignment } from "../assignment/assignment-secret.ts";
 import type { Deployer, InSync } from "../engine/deployer.ts";
 import { agentErrors } from "../errors.ts";

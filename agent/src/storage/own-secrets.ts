@@ -1,8 +1,12 @@
 /** Secrets of the agent's namespace that this process alone decides about: whatever somebody else made of them is overwritten. */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 
 /** Calls about one name are made one after the other. */
 export interface OwnSecrets {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { type ClusterFacts, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { describe, test } from "vitest";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createFacts } from "./facts.ts";
 
 const paris: ClusterFacts = {
@@ -15,7 +15,7 @@ const paris: ClusterFacts = {
 };
 const packed = await packFacts(paris);
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const facts = createFacts({ own: createOwnSecrets(rest), log: silentLog() });
   let changes = 0;
   facts.onChange(() => {
@@ -45,7 +45,7 @@ describe("what the hub says that a cluster is", () => {
 
     await facts.take(packed);
 
-    assert.deepEqual(rest.writes, ["create cluster-facts"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/cluster-facts"]);
     assert.equal(changes(), 1);
   });
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Supply } from "@flotilla/proto/messages.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { packSupply, type SupplyObject, supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { describe, test } from "vitest";
 import { createOwnSecrets } from "../storage/own-secrets.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createSupplies } from "./supplies.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;
@@ -18,7 +18,7 @@ async function sent(object: SupplyObject, of: Pick<Supply, "kind" | "name"> = re
   return { ...of, packed: { digest, content: bytes } };
 }
 
-function setUp(rest = createMemoryRest()) {
+function setUp(rest = createMemoryApiServer()) {
   const supplies = createSupplies({ own: createOwnSecrets(rest), log: silentLog() });
   const changes: string[] = [];
   supplies.onChange((changed) => changes.push(supplyKey(changed)));
@@ -47,7 +47,7 @@ describe("what the hub supplied", () => {
 
     assert.equal(await supplies.take(await sent(first)), true);
 
-    assert.deepEqual(rest.writes, ["create supply-secret-source"]);
+    assert.deepEqual(rest.writes, ["create secrets flotilla-agent/supply-secret-source"]);
     assert.deepEqual(changes, ["Secret/source"]);
   });
 
@@ -61,7 +61,10 @@ describe("what the hub supplied", () => {
 
     assert.deepEqual(later.get(ref)?.object, second);
     assert.deepEqual(changes, ["Secret/source"]);
-    assert.deepEqual(rest.writes, ["create supply-secret-source", "replace supply-secret-source"]);
+    assert.deepEqual(rest.writes, [
+      "create secrets flotilla-agent/supply-secret-source",
+      "replace secrets flotilla-agent/supply-secret-source",
+    ]);
   });
 
   test("is told apart by kind and by name", async () => {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { SupplyRef } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
 
 const supplyLabel = "flotilla.dev/supply";

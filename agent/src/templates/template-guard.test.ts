@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { pack } from "tar-stream";
 import { afterAll, describe, test } from "vitest";
 import type { Actor } from "../acting/actors.ts";
-import { createMemoryRest } from "../testing/memory-rest.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
@@ -16,7 +16,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const itself: Actor = {
   title: "the agent itself",
   isAgent: true,
-  rest: createMemoryRest(),
+  rest: createMemoryApiServer(),
   helmArgs: [],
 };
 const account: Actor = { ...itself, title: "service account a/b", isAgent: false };

@@ -1,10 +1,10 @@
-/** `flotilla kubectl`: kubectl of the clusters' own version, with the local fleet's kubeconfig. */
+/** `flotilla kubectl`, and `flotilla crds`, whose output is for `kubectl apply -f -`. */
 import { spawn } from "node:child_process";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import type { CliConfig } from "../config.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
 
-/** Ends with kubectl's own exit code. */
+/** Runs kubectl of the clusters' version with the kubeconfig of the local fleet; exits with its exit code. */
 export async function kubectl(
   args: readonly string[],
   dir: string,
@@ -18,10 +18,18 @@ export async function kubectl(
     stdio: "inherit",
     env: { ...config.userEnvironment, KUBECONFIG: kubeconfig },
   });
-  // kubectl gets Ctrl-C from the terminal itself; we end when it does.
+  // The terminal sends Ctrl-C to kubectl, too; this process exits when kubectl does.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });
+}
+
+/** Prints all CustomResourceDefinitions. */
+export async function crds(): Promise<void> {
+  const { allCrds } = await import("@flotilla/shared/api/crd/crds.ts");
+  const { renderCrd } = await import("@flotilla/shared/api/crd/render-crd.ts");
+  const documents = allCrds().map((crd) => `---\n${renderCrd(crd)}`);
+  process.stdout.write(documents.join(""));
 }

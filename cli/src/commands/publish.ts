@@ -1,5 +1,4 @@
-/** `flotilla charts publish`: packages a chart and puts it into both of the local fleet's repositories. */
-
+/** `flotilla charts publish`: packages a chart and pushes it to both repositories of the local fleet. */
 import { join } from "node:path";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { publishChart } from "@flotilla/local/registries/publish-chart.ts";

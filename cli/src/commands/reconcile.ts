@@ -1,76 +1,100 @@
-/** `flotilla reconcile`: asks the hub to resolve a HelmOp's chart anew and to follow what it finds. */
+/** `flotilla reconcile helmop`: requests a reconciliation by annotation, as `flux reconcile` does, and waits for it. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
-import { reconcileOutcome } from "../fleet/reconcile-outcome.ts";
-import { waitForObject } from "../fleet/wait-for.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
+import { waitForObject } from "../fleet/wait.ts";
 
 export interface ReconcileOptions extends HubOptions {
   readonly name: string;
   readonly namespace: string;
-  /** How long is waited for what comes of it; absent: not at all. */
+  /** How long to wait until the HelmOp is ready; does not wait when absent. */
   readonly waitMs?: number;
 }
 
+/** Throws HELMOP_NOT_FOUND, HELMOP_SUSPENDED, RECONCILE_FAILED, or CANCELLED when `waitMs` has passed. */
 export async function reconcile(options: ReconcileOptions, config: CliConfig): Promise<void> {
   const rest = connectKube(await hubKubeconfig(options, config));
   const ref = { namespace: options.namespace, name: options.name };
   try {
-    refuse(await rest.get(helmOps, ref), options, rest);
-    // Its value only has to be another one; Flux's tools write the time, too.
+    validateTarget(await rest.get(helmOps, ref), ref, rest);
+    // The hub compares the value with the last one that it handled; Flux uses the time, too.
     const token = new Date().toISOString();
     const body = { metadata: { annotations: { [reconcileRequestAnnotation]: token } } };
     await rest.patch(helmOps, ref, { type: "merge", body });
-    process.stdout.write(`HelmOp ${keyOf(ref)} was asked to reconcile\n`);
+    process.stdout.write(`HelmOp ${keyOf(ref)} reconciliation requested\n`);
     if (options.waitMs === undefined) return;
-    await waitFor(rest, options, token, options.waitMs);
+    const message = await waitForResult(rest, ref, token, options.waitMs);
+    process.stdout.write(`HelmOp ${keyOf(ref)} ${message}\n`);
   } finally {
     await rest.close();
   }
 }
 
-function refuse(helmOp: HelmOp | undefined, ref: ReconcileOptions, rest: KubeRest): void {
-  const name = `${ref.namespace}/${ref.name}`;
+function validateTarget(helmOp: HelmOp | undefined, ref: ObjectRef, rest: KubeRest): void {
   if (helmOp === undefined)
-    throw new AppError(cliErrors.HELMOP_NOT_FOUND, `there is no HelmOp ${name} on ${rest.server}`);
+    throw new AppError(
+      cliErrors.HELMOP_NOT_FOUND,
+      `reconcile HelmOp ${keyOf(ref)}: not found on ${rest.server}; check -n, --kubeconfig and --context`,
+    );
   if (helmOp.spec.suspend === true)
     throw new AppError(
       cliErrors.HELMOP_SUSPENDED,
-      `HelmOp ${name} is suspended and was not asked; set spec.suspend to false first`,
+      `reconcile HelmOp ${keyOf(ref)}: it is suspended; set spec.suspend to false first`,
     );
 }
 
-async function waitFor(
+async function waitForResult(
   rest: KubeRest,
-  { namespace, name }: ReconcileOptions,
+  ref: ObjectRef,
   token: string,
   timeoutMs: number,
-): Promise<void> {
-  const ref = { namespace, name };
-  const outcomeOf = (helmOp: HelmOp | undefined) => reconcileOutcome(helmOp, token);
-  const helmOp = await waitForObject(helmOps, ref, (found) => outcomeOf(found).kind !== "waiting", {
+): Promise<string> {
+  const resultOf = (helmOp: HelmOp | undefined) => reconcileResult(helmOp, token);
+  const isFinal = (helmOp: HelmOp | undefined) => resultOf(helmOp).kind !== "waiting";
+  const helmOp = await waitForObject(helmOps, ref, isFinal, {
     rest,
     timeoutMs,
-    onTimeout(last) {
-      const outcome = outcomeOf(last);
-      const why = outcome.kind === "waiting" ? outcome.why : "";
-      return `HelmOp ${keyOf(ref)} was not ready after ${timeoutMs / 1_000} s: ${why}; it goes on by itself`;
-    },
+    onTimeout: (last) =>
+      `wait for HelmOp ${keyOf(ref)}: not ready after ${timeoutMs / 1_000} s: ${resultOf(last).message}; the hub continues`,
   });
-  const outcome = outcomeOf(helmOp);
-  if (outcome.kind === "ready") {
-    process.stdout.write(`${outcome.text}\n`);
-    return;
-  }
-  throw new AppError(
-    cliErrors.RECONCILE_FAILED,
-    `HelmOp ${keyOf(ref)} could not be reconciled: ${outcome.why}`,
-  );
+  const { kind, message } = resultOf(helmOp);
+  if (kind === "ready") return message;
+  throw new AppError(cliErrors.RECONCILE_FAILED, `reconcile HelmOp ${keyOf(ref)}: ${message}`);
+}
+
+export interface ReconcileResult {
+  readonly kind: "waiting" | "ready" | "failed";
+  /** For people: why it is waiting or has failed, or what is ready. */
+  readonly message: string;
+}
+
+/** The result of a request so far, from the status of the HelmOp. `token`: the value of the request's annotation. Pure. */
+export function reconcileResult(helmOp: HelmOp | undefined, token: string): ReconcileResult {
+  if (helmOp === undefined) return { kind: "failed", message: "it was deleted" };
+  const { metadata, status } = helmOp;
+  if (status?.lastHandledReconcileAt !== token)
+    return {
+      kind: "waiting",
+      message: "the hub has not handled the request; check that it is running",
+    };
+  const stalled = findCondition(status.conditions, "Stalled");
+  if (stalled?.status === "True") return { kind: "failed", message: stalled.message ?? "" };
+  const ready = findCondition(status.conditions, "Ready");
+  if (ready?.status !== "True" || ready.observedGeneration !== metadata.generation)
+    return { kind: "waiting", message: ready?.message || "it is not ready" };
+  const notes = ["Accepted", "Ready"]
+    .map((type) => findCondition(status.conditions, type)?.message ?? "")
+    .filter((message) => message !== "");
+  const { version = "", readyClusters = 0, desiredReadyClusters = 0 } = status;
+  const what = version === "" ? "is ready" : `${version} is ready`;
+  const text = `${what} in ${readyClusters} of ${desiredReadyClusters} clusters`;
+  return { kind: "ready", message: [text, ...notes].join("; ") };
 }

@@ -1,43 +1,77 @@
-/** `flotilla rotate-authority`: asks the hub for another certificate authority. */
+/** `flotilla rotate-authority`: requests a rotation of the hub's certificate authority. */
 import {
   authoritySecretName,
+  certificateLifetimeAnnotation,
   hubNamespace,
+  rotationHandledAnnotation,
+  rotationPhaseAnnotation,
   rotationRequestAnnotation,
+  rotationSinceAnnotation,
 } from "@flotilla/shared/api/names.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { formatGoDuration, parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
-import { rotationState } from "../fleet/rotation-state.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
 
+/** Throws AUTHORITY_NOT_FOUND or ROTATION_IN_PROGRESS. */
 export async function rotateAuthority(options: HubOptions, config: CliConfig): Promise<void> {
   const rest = connectKube(await hubKubeconfig(options, config));
   const ref = { namespace: hubNamespace, name: authoritySecretName };
   try {
     const secret = await rest.get(secrets, ref);
     if (secret === undefined) {
-      const message = `there is no Secret ${keyOf(ref)} on ${rest.server}, so no hub has run there`;
+      const message = `rotate the authority: Secret ${keyOf(ref)} not found on ${rest.server}; check --kubeconfig and --context`;
       throw new AppError(cliErrors.AUTHORITY_NOT_FOUND, message);
     }
     const state = rotationState(secret);
     if (state.kind === "rotating") {
       throw new AppError(
-        cliErrors.ROTATION_UNDER_WAY,
-        `the authority of the hub was not asked to rotate: ${state.what}`,
+        cliErrors.ROTATION_IN_PROGRESS,
+        `rotate the authority: a rotation is in progress: ${state.what}`,
       );
     }
-    // Its value only has to be another one.
+    // The hub compares the value with the last one that it handled.
     const body = {
       metadata: { annotations: { [rotationRequestAnnotation]: new Date().toISOString() } },
     };
     await rest.patch(secrets, ref, { type: "merge", body });
     process.stdout.write(
-      `the hub was asked to rotate its authority; agents that are connected learn the new one at once, it signs after about ${state.lifetime}, and the old one goes about ${state.lifetime} later\n`,
+      `Rotation requested: connected agents trust the new authority at once, it signs certificates after about ${state.lifetime}, and the old one is removed about ${state.lifetime} later\n`,
     );
   } finally {
     await rest.close();
   }
+}
+
+export type RotationState =
+  /** `lifetime`: that of agents' certificates, as a Go duration. */
+  | { readonly kind: "steady"; readonly lifetime: string }
+  | { readonly kind: "rotating"; readonly what: string };
+
+/** The progress of a rotation, from the annotations of the Secret that holds the authority. Pure. */
+export function rotationState({ metadata }: Secret): RotationState {
+  const annotations = metadata.annotations ?? {};
+  const since = annotations[rotationSinceAnnotation] ?? "an unknown time";
+  const lifetimeMs = parseGoDuration(annotations[certificateLifetimeAnnotation] ?? "");
+  const lifetime = lifetimeMs === undefined ? "24h" : formatGoDuration(lifetimeMs);
+  const phase = annotations[rotationPhaseAnnotation];
+  if (phase === "introducing") {
+    const what = `the new authority is trusted since ${since} and signs after about ${lifetime}`;
+    return { kind: "rotating", what };
+  }
+  if (phase === "switched") {
+    const what = `the new authority signs since ${since}, the old one is removed after about ${lifetime}`;
+    return { kind: "rotating", what };
+  }
+  const request = annotations[rotationRequestAnnotation];
+  return request !== undefined && request !== annotations[rotationHandledAnnotation]
+    ? {
+        kind: "rotating",
+        what: `requested at ${request}, not started yet; check that the hub is running`,
+      }
+    : { kind: "steady", lifetime };
 }

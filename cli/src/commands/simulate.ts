@@ -1,58 +1,52 @@
-/** `flotilla simulate`: agents without clusters, as many as a hub is to be tried with. */
+/** `flotilla simulate`: connects simulated agents to a hub, and deletes what it created there when they are stopped. */
 import { randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { createSimulatedFleet } from "@flotilla/agent/simulation/simulated-fleet.ts";
-import { buildVersion } from "@flotilla/shared/about/build-version.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { lineLog } from "@flotilla/shared/log/log.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import type { CliConfig } from "../config.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/hub-kubeconfig.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
 import {
-  checkName,
   createHelmOps,
-  registrationOf,
-  removeKept,
-  removeSimulation,
+  createRegistration,
+  deleteSimulation,
+  deleteSimulationsNamed,
   type Simulation,
+  validateName,
 } from "../simulate/hub-objects.ts";
-import { checkOpenFiles, openFilesLimit } from "../simulate/open-files.ts";
-import { bootstrapsOf, simulationName } from "../simulate/plan.ts";
-import { describeProgress, warningIn } from "../simulate/progress.ts";
+import { newBootstraps, simulationName } from "../simulate/plan.ts";
+import { openFilesLimit, runAgents, validateOpenFiles } from "../simulate/run-agents.ts";
 
 export interface SimulateOptions extends HubOptions {
   readonly agents: number;
-  /** HelmOps that target them. */
+  /** How many HelmOps to create for the agents. */
   readonly bundles: number;
+  /** Mean duration of an installation in milliseconds. */
   readonly latency: number;
+  /** Share of installations that fail, 0 to 1. */
   readonly failureRate: number;
-  /** Of the simulation. */
+  /** Name of the simulation; generated when absent. */
   readonly name?: string;
   readonly namespace: string;
   readonly tokenSecret?: string;
-  /** What it made on the hub stays. */
-  readonly keep: boolean;
+  /** Keep the objects on the hub. */
+  readonly keep?: boolean;
   readonly logFile?: string;
-  /** The name of a simulation that was kept: what it made is deleted, and nothing else is done. */
+  /** Only delete the objects of the simulation with this name. */
   readonly remove?: string;
 }
 
-const progressEveryMs = 5_000;
-
-/** Resolves after Ctrl-C, when all streams have ended and what was made is gone again. */
+/** Resolves after a signal, once all connections are closed and the created objects are deleted. */
 export async function simulate(options: SimulateOptions, config: CliConfig): Promise<void> {
   const { namespace, remove } = options;
-  if (remove === undefined) checkOpenFiles(options.agents, openFilesLimit());
+  if (remove === undefined) validateOpenFiles(options.agents, openFilesLimit());
   const hub = connectKube(await hubKubeconfig(options, config));
-  const place = { hub, namespace, tell: (line: string) => process.stdout.write(`${line}\n`) };
+  const context = { hub, namespace, print: (line: string) => process.stdout.write(`${line}\n`) };
   try {
-    if (remove !== undefined) return await removeKept(place, remove);
+    if (remove !== undefined) return await deleteSimulationsNamed(context, remove);
     await runSimulation(
       {
-        ...place,
+        ...context,
         name: options.name ?? simulationName(Math.random()),
         id: randomUUID(),
-        made: { tokens: [], helmOps: [] },
+        created: { tokens: [], helmOps: [] },
       },
       options,
     );
@@ -62,68 +56,27 @@ export async function simulate(options: SimulateOptions, config: CliConfig): Pro
 }
 
 async function runSimulation(simulation: Simulation, options: SimulateOptions): Promise<void> {
-  const stop = stopOnSignals();
-  await checkName(simulation, options);
-  try {
-    const registration = await registrationOf(simulation, options.tokenSecret);
-    await createHelmOps(simulation, options.bundles);
-    const bootstraps = bootstrapsOf(simulation, options.agents, registration);
-    await runAgents(simulation, options, { bootstraps, stop });
-  } finally {
-    if (!options.keep) await removeSimulation(simulation);
-  }
-}
-
-async function runAgents(
-  { name, tell }: Simulation,
-  options: SimulateOptions,
-  { bootstraps, stop }: { bootstraps: ReturnType<typeof bootstrapsOf>; stop: AbortSignal },
-): Promise<void> {
   const { agents, latency: latencyMs, failureRate, logFile } = options;
-  const file = logFile === undefined ? undefined : createWriteStream(logFile, { flags: "a" });
-  let trouble = "";
-  const fleet = createSimulatedFleet(
-    { bootstraps, agentVersion: buildVersion, helm: { latencyMs, failureRate } },
-    {
-      clock,
-      log: lineLog({
-        name: "agent",
-        level: file === undefined ? "warn" : "info",
-        write(line) {
-          file?.write(line);
-          trouble = warningIn(line) ?? trouble;
-        },
-      }),
-      random: Math.random,
-    },
-  );
-  const begun = performance.now();
-  let told = "";
-  let wereConnected = false;
-  function show(): void {
-    const line = describeProgress({ ...fleet.counts, agents, trouble });
-    if (line === told) return;
-    told = line;
-    tell(`[${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s] ${line}`);
-  }
-  fleet.onChange(() => {
-    if (wereConnected || fleet.counts.connected < agents) return;
-    wereConnected = true;
-    show();
-    tell(`The agents of ${name} are connected. Ctrl-C ends them.`);
-  });
-  const timer = setInterval(show, progressEveryMs);
+  const signal = abortOnSignals();
+  await validateName(simulation, options);
   try {
-    await fleet.run(stop);
+    const registration = await createRegistration(simulation, options.tokenSecret);
+    await createHelmOps(simulation, options.bundles);
+    await runAgents({
+      name: simulation.name,
+      bootstraps: newBootstraps(simulation, agents, registration),
+      helm: { latencyMs, failureRate },
+      print: simulation.print,
+      signal,
+      ...(logFile !== undefined && { logFile }),
+    });
   } finally {
-    clearInterval(timer);
-    file?.end();
+    if (options.keep !== true) await deleteSimulation(simulation);
   }
-  tell(`${agents} agents ended`);
 }
 
-/** Aborts at the first Ctrl-C; a second one ends the program at once. */
-function stopOnSignals(): AbortSignal {
+/** Aborts on the first signal; a second one exits at once. */
+function abortOnSignals(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {

@@ -1,82 +1,36 @@
-/** `flotilla status`: what runs, where, and how the fleet is. */
+/** `flotilla status`: addresses, clusters, HelmOps and Bundles of the local fleet. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
+import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { runningFleet } from "../fleet/running-fleet.ts";
-import { formatTable } from "../output/table.ts";
 
-/** As text or as JSON. Without a running fleet it throws; as JSON that is an object with `error` and without `kubeconfig`. */
+/** Prints the status. Without a running fleet it throws NO_FLEET or FLEET_BROKEN; as JSON it prints `{ error }` instead. */
 export async function status(dir: string, output: "text" | "json"): Promise<void> {
-  if (output === "json") {
-    try {
-      const { version: _, ...state } = await runningFleet(dir);
-      process.stdout.write(`${JSON.stringify(state, undefined, 2)}\n`);
-    } catch (thrown) {
-      const { code, message } = AppError.from(thrown);
-      process.stdout.write(`${JSON.stringify({ error: { code, message } }, undefined, 2)}\n`);
-      process.exitCode = 1;
-    }
-    return;
-  }
+  if (output === "json") return await printJson(dir);
   const state = await runningFleet(dir);
   const rest = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
   try {
-    const [members, ops, made, deployments] = await Promise.all([
+    const [members, ops, all, deployments] = await Promise.all([
       rest.list(clusters),
       rest.list(helmOps),
       rest.list(bundles),
       rest.list(bundleDeployments),
     ]);
-    const applied = bundlesWithoutHelmOp(made.items, ops.items);
     const text = [
       `kubeconfig        ${state.kubeconfig}`,
       ...Object.entries(state.addresses).map(([name, address]) => `${name.padEnd(17)} ${address}`),
       `processes         ${state.processes.length} running`,
       "",
-      formatTable(
-        ["CLUSTER", "AGENT", "READY", "STATE"],
-        members.items.map(({ metadata, status: seen }) => [
-          `${metadata.namespace}/${metadata.name}`,
-          agentText(seen?.agent),
-          seen?.display?.readyBundles ?? "0/0",
-          seen?.display?.state ?? "Ready",
-        ]),
-      ),
-      formatTable(
-        ["HELMOP", "VERSION", "READY", "MESSAGE"],
-        ops.items.map(({ metadata, status: seen }) => [
-          `${metadata.namespace}/${metadata.name}`,
-          seen?.version ?? "",
-          seen?.display?.readyBundleDeployments ?? "0/0",
-          ["Accepted", "Polled", "Ready"]
-            .map((type) => findCondition(seen?.conditions, type))
-            .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
-            ?.message ?? "",
-        ]),
-      ),
-      ...(applied.length === 0
-        ? []
-        : [
-            formatTable(
-              ["BUNDLE", "VERSION", "READY", "MESSAGE"],
-              applied.map(({ metadata, status: seen }) => {
-                const ready = findCondition(seen?.conditions, "Ready");
-                return [
-                  `${metadata.namespace}/${metadata.name}`,
-                  seen?.version ?? "",
-                  seen?.display?.readyClusters ?? "0/0",
-                  ready?.status === "False" ? (ready.message ?? "") : "",
-                ];
-              }),
-            ),
-          ]),
+      clusterTable(members.items),
+      helmOpTable(ops.items),
+      ...[bundleTable(standaloneBundles(all.items, ops.items))].filter((table) => table !== ""),
       `${deployments.items.length} BundleDeployments`,
       "",
     ];
@@ -86,16 +40,88 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   }
 }
 
-function agentText(agent: ClusterAgent | undefined): string {
-  if (agent?.connected === true) return "connected";
-  return agent?.lastSeen ? `not connected since ${agent.lastSeen}` : "not connected";
+async function printJson(dir: string): Promise<void> {
+  try {
+    const { version: _, ...state } = await runningFleet(dir);
+    process.stdout.write(`${JSON.stringify(state, undefined, 2)}\n`);
+  } catch (thrown) {
+    const { code, message } = AppError.from(thrown);
+    process.stdout.write(`${JSON.stringify({ error: { code, message } }, undefined, 2)}\n`);
+    process.exitCode = 1;
+  }
 }
 
-/** What somebody applied as a Bundle, which no HelmOp tells of. */
-function bundlesWithoutHelmOp(all: readonly Bundle[], ops: readonly HelmOp[]): readonly Bundle[] {
+function clusterTable(members: readonly Cluster[]): string {
+  return formatTable(
+    ["CLUSTER", "AGENT", "READY", "STATE"],
+    members.map(({ metadata, status: observed }) => [
+      `${metadata.namespace}/${metadata.name}`,
+      agentText(observed?.agent),
+      observed?.display?.readyBundles ?? "0/0",
+      observed?.display?.state ?? "Ready",
+    ]),
+  );
+}
+
+function helmOpTable(ops: readonly HelmOp[]): string {
+  return formatTable(
+    ["HELMOP", "VERSION", "READY", "MESSAGE"],
+    ops.map(({ metadata, status: observed }) => [
+      `${metadata.namespace}/${metadata.name}`,
+      observed?.version ?? "",
+      observed?.display?.readyBundleDeployments ?? "0/0",
+      ["Accepted", "Polled", "Ready"]
+        .map((type) => findCondition(observed?.conditions, type))
+        .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
+        ?.message ?? "",
+    ]),
+  );
+}
+
+function bundleTable(all: readonly Bundle[]): string {
+  return formatTable(
+    ["BUNDLE", "VERSION", "READY", "MESSAGE"],
+    all.map(({ metadata, status: observed }) => {
+      const ready = findCondition(observed?.conditions, "Ready");
+      return [
+        `${metadata.namespace}/${metadata.name}`,
+        observed?.version ?? "",
+        observed?.display?.readyClusters ?? "0/0",
+        ready?.status === "False" ? (ready.message ?? "") : "",
+      ];
+    }),
+  );
+}
+
+function agentText(agent: ClusterAgent | undefined): string {
+  if (agent?.connected === true) return "connected";
+  return agent?.lastSeen ? `offline since ${agent.lastSeen}` : "offline";
+}
+
+/** Bundles that users created, which no HelmOp shows. */
+function standaloneBundles(all: readonly Bundle[], ops: readonly HelmOp[]): readonly Bundle[] {
   const names = new Set(ops.map(({ metadata }) => keyOf(metadata)));
   return all.filter(
     ({ metadata }) =>
       metadata.labels?.[helmOpLabel] !== metadata.name || !names.has(keyOf(metadata)),
   );
+}
+
+/** A table as kubectl prints it, columns three spaces apart, with a line break at the end; "" without rows. Pure. */
+export function formatTable(
+  headers: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  if (rows.length === 0) return "";
+  const all = [headers, ...rows];
+  const widths = headers.map((_, column) =>
+    Math.max(...all.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("   ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
 }

@@ -5,18 +5,18 @@ import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { agentMain, startProgram } from "./program.ts";
 
 export interface AgentSpec extends Watchers {
-  /** Of the cluster, for messages. */
+  /** Name of the cluster, for messages. */
   readonly cluster: string;
   readonly kubeconfig: string;
-  /** Where it keeps charts; its own alone. */
+  /** Folder for its chart cache; not shared. */
   readonly dataDir: string;
-  /** The Helm program. */
+  /** Path of the helm program. */
   readonly helm: string;
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Resolves once the agent runs; it connects to its hub by itself. */
+/** Resolves once the agent is alive, which may be before it has connected to the hub. */
 export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
   const port = await freePort();
   return await startProgram({

@@ -21,35 +21,35 @@ const state: FleetState = {
   processes: [],
 };
 
-test("a fleet is told of with all its addresses and what to try", () => {
+test("shows all addresses and the next steps", () => {
   assert.equal(
     describeFleet(state, { sample: true, foreground: true }),
     `
-The fleet is up.
+The fleet is ready.
 
   kubeconfig        /home/ann/fleet/kubeconfig  (contexts hub, cluster-1)
   chart repository  http://127.0.0.1:5
   OCI registry      oci://127.0.0.1:6/charts
   hub               127.0.0.1:3 (agents), http://127.0.0.1:4/metrics
 
-Try next, in another terminal:
+Next steps, in another terminal:
 
   npx flotilla kubectl get helmops,bundledeployments -A
-  npx flotilla charts publish local/charts/web --version 0.1.6   # the sample follows 0.1.x
+  npx flotilla charts publish local/charts/web --version 0.1.6   # the sample HelmOp follows 0.1.x
   npx flotilla kubectl get bundledeployments -A -w
   npx flotilla kubectl --context cluster-1 get deployments -A
   npx flotilla status
 
-Ctrl-C stops all of it.
+Press Ctrl-C to stop the fleet.
 `,
   );
 });
 
-test("a fleet without a sample has no chart to publish", () => {
+test("without a sample there is no chart to publish", () => {
   assert.doesNotMatch(describeFleet(state, { sample: false, foreground: true }), /publish/);
 });
 
-test("a fleet in a folder of its own has it in every command", () => {
+test("every command has the folder when it is not the default", () => {
   const text = describeFleet(state, { sample: true, foreground: false, dir: "/home/ann/fleet" });
 
   const commands = text.split("\n").filter((line) => line.includes("npx flotilla"));

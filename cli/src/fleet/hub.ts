@@ -1,10 +1,10 @@
-/** The hub of a local fleet: CRDs, the process, and what agents enrol with. */
+/** The hub of a local fleet. */
 import { freePort } from "@flotilla/local/process/free-port.ts";
 import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { hubMain, startProgram } from "./program.ts";
 
-/** Where a hub listens; kept over restarts, so that agents find it again. */
+/** Ports of a hub. They stay the same over restarts, so that agents reconnect. */
 export interface HubPorts {
   readonly grpc: number;
   readonly http: number;
@@ -14,11 +14,11 @@ export interface HubSpec extends Watchers {
   readonly kubeconfig: string;
   readonly ports: HubPorts;
   readonly logFile: string;
-  /** Of the process. */
+  /** Environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The name of this replica; default `hub-0`. */
+  /** Name of this replica; default `hub-0`. */
   readonly replica?: string;
-  /** `host:port` that agents are told to connect to; default: its own. */
+  /** `host:port` that agents connect to; default: that of `ports`. */
   readonly advertise?: string;
 }
 
@@ -31,7 +31,7 @@ export function hubAddress(ports: HubPorts): string {
   return `127.0.0.1:${ports.grpc}`;
 }
 
-/** Resolves once the hub serves agents and runs its controllers. */
+/** Resolves once the hub is ready: its server accepts agents and its caches are synced. */
 export function startHub(spec: HubSpec): Promise<RunningProcess> {
   return startProgram({
     name: "hub",

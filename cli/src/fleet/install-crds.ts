@@ -1,11 +1,11 @@
-/** Puts the product's CRDs into a cluster and waits until the API server serves them. */
+/** Applies the CRDs to a cluster and waits until they are established. */
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 
 const fieldManager = "flotilla";
 const establishTimeoutMs = 30_000;
@@ -33,7 +33,7 @@ async function installCrd(rest: KubeRest, crd: CustomResourceDefinition): Promis
   }
   throw new AppError(
     commonErrors.INTERNAL,
-    `the API server at ${rest.server} has not established the CRD ${crd.metadata.name} within ${establishTimeoutMs / 1000} s`,
+    `install CRD ${crd.metadata.name} on ${rest.server}: not established after ${establishTimeoutMs / 1000} s`,
   );
 }
 

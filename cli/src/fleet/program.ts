@@ -1,12 +1,9 @@
-/** The hub and the agents as processes of their own: started, waited for, ended and started again. */
+/** Starts the hub and the agents as processes of their own. */
 import { fileURLToPath } from "node:url";
 import { localErrors } from "@flotilla/local/errors.ts";
+import { exitError } from "@flotilla/local/process/process-errors.ts";
 import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
-import {
-  exitError,
-  type RunningProcess,
-  startProcess,
-} from "@flotilla/local/process/start-process.ts";
+import { type RunningProcess, startProcess } from "@flotilla/local/process/start-process.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 
 export interface ProgramSpec extends Watchers {
@@ -15,25 +12,25 @@ export interface ProgramSpec extends Watchers {
   /** The TypeScript file to run. */
   readonly main: string;
   readonly args: readonly string[];
-  /** `http://host:port` of its health port. */
+  /** `http://host:port` of its health server. */
   readonly health: string;
-  /** Whether to wait for `/readyz`; otherwise for `/healthz`. */
+  /** Wait for `/readyz` instead of `/healthz`. */
   readonly untilReady: boolean;
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A small young generation: long-lived processes stay small, at the cost of a little CPU. */
+/** A small young generation keeps the memory of long-lived processes low for a little more CPU. */
 const nodeFlags = ["--max-semi-space-size=8"];
 
 const startTimeoutMs = 60_000;
-const askEveryMs = 50;
+const probeIntervalMs = 50;
 
-/** The file that runs the hub, and the one that runs an agent. */
+/** Entry files of the hub and of the agent. */
 export const hubMain = fileURLToPath(import.meta.resolve("@flotilla/hub/main.ts"));
 export const agentMain = fileURLToPath(import.meta.resolve("@flotilla/agent/main.ts"));
 
-/** Resolves once the program answers on its health port; rejects with the end of its log when it ends instead. */
+/** Resolves once the health probe succeeds. Throws PROCESS_FAILED with the end of the log when the program exits first. */
 export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
   const started = await startProcess({
     name: spec.name,
@@ -55,11 +52,14 @@ export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
     } catch {
       answer = "no answer";
     }
-    await Promise.race([started.exited, new Promise((resolve) => setTimeout(resolve, askEveryMs))]);
+    await Promise.race([
+      started.exited,
+      new Promise((resolve) => setTimeout(resolve, probeIntervalMs)),
+    ]);
   }
   await started.stop();
   throw new AppError(
     localErrors.PROCESS_FAILED,
-    `${spec.name} was not ready within ${startTimeoutMs / 1000} s: ${url} says "${answer}"; its log is ${spec.logFile}`,
+    `start ${spec.name}: not ready after ${startTimeoutMs / 1000} s, ${url} answers "${answer}"; see its log ${spec.logFile}`,
   );
 }

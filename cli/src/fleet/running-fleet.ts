@@ -1,10 +1,13 @@
-/** The fleet that other commands speak to. */
+/** The local fleet and the hub that a command works on. */
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import { type FleetState, observeFleet } from "@flotilla/local/state/fleet-state.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { type KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 
-/** Throws NO_FLEET or FLEET_BROKEN. */
+/** The state of the fleet in `dir`. Throws NO_FLEET, or FLEET_BROKEN when a process has ended. */
 export async function runningFleet(dir: string): Promise<FleetState> {
   const observed = await observeFleet(fleetPaths(dir));
   switch (observed.kind) {
@@ -18,12 +21,32 @@ export async function runningFleet(dir: string): Promise<FleetState> {
     case "stale":
       throw new AppError(
         cliErrors.NO_FLEET,
-        `the fleet in ${dir} is not running any more; start one with \`flotilla up\``,
+        `the fleet in ${dir} is no longer running; start one with \`flotilla up\``,
       );
     case "broken":
       throw new AppError(
         cliErrors.FLEET_BROKEN,
-        `of the fleet in ${dir}, ${observed.gone.map(({ name, logFile }) => `${name} (log ${logFile})`).join(", ")} has ended; \`flotilla down\` ends the rest`,
+        `the fleet in ${dir} is broken: ${observed.ended.map(({ name, logFile }) => `${name} (log ${logFile})`).join(", ")} has ended; run \`flotilla down\`, then \`flotilla up\``,
       );
   }
+}
+
+/** Selects a hub. */
+export interface HubOptions {
+  /** Folder of the local fleet, whose hub is used when `kubeconfig` is absent. */
+  readonly dir: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** The kubeconfig of the selected hub. Throws as `runningFleet` does. */
+export async function hubKubeconfig(
+  { kubeconfig, context, dir }: HubOptions,
+  config: CliConfig,
+): Promise<KubeConfig> {
+  const env = config.userEnvironment;
+  if (kubeconfig !== undefined)
+    return loadKubeconfig({ path: kubeconfig, ...(context !== undefined && { context }), env });
+  const fleet = await runningFleet(dir);
+  return loadKubeconfig({ path: fleet.kubeconfig, context: context ?? "hub", env });
 }

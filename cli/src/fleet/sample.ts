@@ -1,14 +1,21 @@
-/** What a new fleet is shown with: one HelmOp that follows a constraint. */
+/** The sample of a new fleet: a HelmOp that follows a version constraint. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { waitForObject } from "./wait.ts";
 
-/** The sample chart's name in both repositories, and the version that is published at the start. */
+/** Name of the sample chart in both repositories, and its first version. */
 export const sampleChart = "web";
 export const sampleVersion = "0.1.5";
 
-/** `charts`: the address of the HTTP chart repository. */
-export function sampleHelmOp(charts: string): HelmOp {
+const readyTimeoutMs = 120_000;
+
+/** `charts`: URL of the HTTP chart repository. */
+function sampleHelmOp(charts: string): HelmOp {
   return {
     apiVersion,
     kind: "HelmOp",
@@ -20,4 +27,37 @@ export function sampleHelmOp(charts: string): HelmOp {
       targets: [{ clusterSelector: {} }],
     },
   };
+}
+
+/** Creates the sample HelmOp and waits until it is Ready in all clusters. */
+export async function installSample(
+  hub: KubeRest,
+  charts: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const sample = sampleHelmOp(charts);
+  try {
+    await hub.create(helmOps, sample);
+  } catch (thrown) {
+    if (!isAlreadyExists(thrown)) throw thrown;
+  }
+  await waitForObject(
+    helmOps,
+    sample.metadata,
+    (helmOp) => findCondition(helmOp?.status?.conditions, "Ready")?.status === "True",
+    {
+      rest: hub,
+      timeoutMs: readyTimeoutMs,
+      signal,
+      onTimeout: (last) =>
+        `wait for HelmOp ${keyOf(sample.metadata)}: not Ready after ${readyTimeoutMs / 1000} s: ${notTrue(last)}`,
+    },
+  );
+}
+
+function notTrue(helmOp: HelmOp | undefined): string {
+  return (helmOp?.status?.conditions ?? [])
+    .filter(({ status }) => status !== "True")
+    .map(({ type, status, message }) => `${type}=${status} ${message ?? ""}`)
+    .join("; ");
 }

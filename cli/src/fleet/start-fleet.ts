@@ -1,4 +1,4 @@
-/** Puts a local fleet together: clusters, registries, the hub, agents that enrol, and a HelmOp to see it work. */
+/** Starts a local fleet: clusters, registries, the hub, agents and a sample HelmOp. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
@@ -12,43 +12,38 @@ import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import type { ClusterProvider, LocalCluster } from "@flotilla/local/provider/cluster-provider.ts";
 import { embeddedProvider } from "@flotilla/local/provider/embedded.ts";
 import { kindProvider } from "@flotilla/local/provider/kind.ts";
-import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
-import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
+import { publishChart, sampleChartDir } from "@flotilla/local/registries/publish-chart.ts";
 import { startChartRepository } from "@flotilla/local/registries/start-chart-repository.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import type { FleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import { type FleetState, writeFleetState } from "@flotilla/local/state/fleet-state.ts";
 import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
-import { agentConnected, prepareAgent, registrationData } from "./enroll-clusters.ts";
 import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
 import { installCrds } from "./install-crds.ts";
-import { sampleChart, sampleHelmOp, sampleVersion } from "./sample.ts";
-import { startTogether } from "./start-together.ts";
-import { waitForObject } from "./wait-for.ts";
+import { createBootstrapSecret, ensureRegistrationToken, waitForAgent } from "./registration.ts";
+import { installSample, sampleChart, sampleVersion } from "./sample.ts";
+import { waitForAll } from "./wait.ts";
 
 export interface FleetSpec {
   readonly paths: FleetPaths;
   readonly provider: "embedded" | "kind";
-  /** Besides the hub. */
+  /** How many besides the hub. */
   readonly clusters: number;
-  /** Whether the hub's own cluster is a member too, as `local` in `fleet-local`. */
-  readonly local: boolean;
+  /** Register the hub's own cluster as `fleet-local/local`. */
+  readonly local?: boolean;
   readonly sample: boolean;
-  /** Of the hub and the agents. */
+  /** Environment variables of the hub and the agents. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends everything when this program is killed. */
+  /** Ends all processes when this program is killed. */
   readonly reaper?: ProcessWatcher;
   readonly progress: ReportProgress;
-  /** Told in words what is being done. */
+  /** Called with a description at the start of each step. */
   readonly step: (what: string) => void;
   readonly signal: AbortSignal;
 }
@@ -59,19 +54,18 @@ export interface StartedFleet {
 }
 
 const connectTimeoutMs = 60_000;
-const sampleTimeoutMs = 120_000;
 
-/** The address under which charts are in the registry. */
+/** Path of the charts in the registry. */
 const registryPath = "charts";
 
-/** Rejects with what kept the fleet from coming up; what was started by then is in the journal, for the caller to end. */
+/** Resolves when the fleet is ready. On failure the caller ends the processes, which are all in the journal by then. */
 export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   const { paths, signal } = spec;
   const tools: readonly ToolName[] =
     spec.provider === "kind"
       ? ["kubectl", "helm", "registry"]
       : [...controlPlaneTools, "kubectl", "helm", "registry"];
-  spec.step("programs");
+  spec.step("preparing programs");
   const binaries = await ensureBinaries(tools, { progress: spec.progress, signal });
   await mkdir(paths.work, { recursive: true, mode: 0o700 });
   const watchers: Watchers = {
@@ -80,13 +74,13 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   };
   const provider = await chooseProvider(spec, binaries, watchers);
 
-  spec.step(`hub cluster and ${spec.clusters} more, registries`);
+  spec.step(`starting the hub cluster, ${spec.clusters} more and registries`);
   const names = Array.from({ length: spec.clusters }, (_, index) => `cluster-${index + 1}`);
   const startCluster = (name: string, workloads: boolean): Promise<LocalCluster> =>
     provider.start({ name, dir: paths.cluster(name), workloads, signal });
-  const [hub, members, registry, repository] = await startTogether([
-    startCluster("hub", spec.local),
-    startTogether(names.map((name) => startCluster(name, true))),
+  const [hub, members, registry, repository] = await waitForAll([
+    startCluster("hub", spec.local === true),
+    waitForAll(names.map((name) => startCluster(name, true))),
     startRegistry({
       dir: paths.registry,
       binary: binaries.registry,
@@ -99,11 +93,11 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     paths.kubeconfig,
     formatKubeconfig([hub, ...members].map(({ entry }) => entry)),
   );
-  spec.step("hub");
+  spec.step("starting the hub");
   const hubRest = await connect(hub);
   try {
-    const [{ ports, programs }] = await startTogether([
-      startPrograms(spec, { hub, hubRest, members, helm: binaries.helm, watchers }),
+    const [{ ports, programs }] = await waitForAll([
+      startHubAndAgents(spec, { hub, hubRest, members, helm: binaries.helm, watchers }),
       publishChart(sampleChartDir(sampleChart), {
         helm: binaries.helm,
         version: sampleVersion,
@@ -141,7 +135,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     };
     await writeFleetState(paths, state);
     if (spec.sample) {
-      spec.step("sample HelmOp");
+      spec.step("waiting for the sample HelmOp");
       await installSample(hubRest, repository.url, signal);
     }
     return { state, processes };
@@ -150,19 +144,19 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   }
 }
 
-interface ProgramPlaces {
+interface ProgramContext {
   readonly hub: LocalCluster;
   readonly hubRest: KubeRest;
   readonly members: readonly LocalCluster[];
-  /** The path of the `helm` program. */
+  /** Path of the helm program. */
   readonly helm: string;
   readonly watchers: Watchers;
 }
 
-/** The hub, then all agents at once; resolves when each of them is connected. */
-async function startPrograms(
+/** Starts the hub, then all agents; resolves when all are connected. */
+async function startHubAndAgents(
   spec: FleetSpec,
-  { hub, hubRest, members, helm, watchers }: ProgramPlaces,
+  { hub, hubRest, members, helm, watchers }: ProgramContext,
 ): Promise<{ readonly ports: HubPorts; readonly programs: readonly RunningProcess[] }> {
   const { paths, environment, signal } = spec;
   await installCrds(hubRest);
@@ -175,9 +169,9 @@ async function startPrograms(
     ...watchers,
   });
 
-  spec.step("agents");
-  const registration = await registrationData(hubRest, workspaceNamespace, "flotilla");
-  const joining = members.map((cluster) => ({
+  spec.step("starting agents");
+  const registration = await ensureRegistrationToken(hubRest, workspaceNamespace, "flotilla");
+  const registrations = members.map((cluster) => ({
     cluster,
     name: cluster.name,
     workspace: workspaceNamespace,
@@ -185,8 +179,8 @@ async function startPrograms(
     labels: { name: cluster.name },
   }));
   if (spec.local) {
-    const own = await registrationData(hubRest, localNamespace, "flotilla");
-    joining.push({
+    const own = await ensureRegistrationToken(hubRest, localNamespace, "flotilla");
+    registrations.push({
       cluster: hub,
       name: "local",
       workspace: localNamespace,
@@ -194,11 +188,11 @@ async function startPrograms(
       labels: { name: "local" },
     });
   }
-  const agents = await startTogether(
-    joining.map(async ({ cluster, name, workspace, registration: own, labels }) => {
+  const agents = await waitForAll(
+    registrations.map(async ({ cluster, name, workspace, registration, labels }) => {
       const rest = await connect(cluster);
       try {
-        await prepareAgent(rest, own, { clusterName: name, labels });
+        await createBootstrapSecret(rest, registration, { clusterName: name, labels });
       } finally {
         await rest.close();
       }
@@ -211,7 +205,7 @@ async function startPrograms(
         environment,
         ...watchers,
       });
-      await agentConnected(hubRest, workspace, name, connectTimeoutMs, signal);
+      await waitForAgent(hubRest, workspace, name, connectTimeoutMs, signal);
       return agent;
     }),
   );
@@ -234,36 +228,10 @@ async function chooseProvider(
   if (available.ok) return kind;
   throw new AppError(
     cliErrors.FLEET_NOT_READY,
-    `clusters cannot be made with kind here: ${available.why}; without --provider they need no Docker`,
+    `create clusters with kind: ${available.reason}; use --provider embedded, which needs no Docker`,
   );
 }
 
 async function connect(cluster: LocalCluster): Promise<KubeRest> {
   return connectKube(await loadKubeconfig({ path: cluster.kubeconfig }));
-}
-
-/** Resolves when the sample is Ready everywhere. */
-async function installSample(hub: KubeRest, charts: string, signal: AbortSignal): Promise<void> {
-  const sample = sampleHelmOp(charts);
-  try {
-    await hub.create(helmOps, sample);
-  } catch (thrown) {
-    if (!isAlreadyExists(thrown)) throw thrown;
-  }
-  await waitForObject(
-    helmOps,
-    sample.metadata,
-    (helmOp) => findCondition(helmOp?.status?.conditions, "Ready")?.status === "True",
-    {
-      rest: hub,
-      timeoutMs: sampleTimeoutMs,
-      signal,
-      onTimeout: (last) => {
-        const conditions = (last?.status?.conditions ?? []).filter(
-          ({ status }) => status !== "True",
-        );
-        return `the HelmOp sample is not Ready after ${sampleTimeoutMs / 1000} s: ${conditions.map(({ type, status, message }) => `${type}=${status} ${message ?? ""}`).join("; ")}`;
-      },
-    },
-  );
 }

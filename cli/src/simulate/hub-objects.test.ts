@@ -1,42 +1,45 @@
 import assert from "node:assert/strict";
-import { createMemoryRest, type MemoryRest } from "@flotilla/agent/testing/memory-rest.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { type TestContext, test } from "vitest";
 import {
-  checkName,
   createHelmOps,
-  registrationOf,
-  removeKept,
-  removeSimulation,
+  createRegistration,
+  deleteSimulation,
+  deleteSimulationsNamed,
   type Simulation,
+  validateName,
 } from "./hub-objects.ts";
-import { bootstrapsOf } from "./plan.ts";
+import { newBootstraps } from "./plan.ts";
 
 const { caPem } = await issueTestCertificate();
-const wanted = { agents: 2, bundles: 1 };
+const request = { agents: 2, bundles: 1 };
 
-/** A hub that answers every registration token with its Secret. */
-function aHub(t: TestContext): MemoryRest {
-  const hub = createMemoryRest();
+/** A hub that creates a Secret for every registration token. */
+function aHub(t: TestContext): MemoryApiServer {
+  const hub = createMemoryApiServer();
   hub.put(namespaces, { metadata: { name: namespace } });
-  const ending = new AbortController();
-  t.onTestFinished(() => ending.abort());
-  void answerTokens(hub, ending.signal);
+  const controller = new AbortController();
+  t.onTestFinished(() => controller.abort());
+  void createTokenSecrets(hub, controller.signal);
   return hub;
 }
 
-async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void> {
-  const news = hub.watch(clusterRegistrationTokens, {
+async function createTokenSecrets(hub: MemoryApiServer, signal: AbortSignal): Promise<void> {
+  const events = hub.watch(clusterRegistrationTokens, {
     signal,
     resourceVersion: "0",
     timeoutSeconds: 60,
   });
-  for await (const event of news) {
+  for await (const event of events) {
     if (event.type !== "ADDED") continue;
     const { name } = event.object.metadata;
     putRegistration(hub, name);
@@ -44,7 +47,7 @@ async function answerTokens(hub: MemoryRest, signal: AbortSignal): Promise<void>
   }
 }
 
-function putRegistration(hub: MemoryRest, name: string): void {
+function putRegistration(hub: MemoryApiServer, name: string): void {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   hub.put(secrets, {
     metadata: { namespace, name },
@@ -53,20 +56,20 @@ function putRegistration(hub: MemoryRest, name: string): void {
   });
 }
 
-function aSimulation(hub: MemoryRest, id = "run"): Simulation {
-  const made = { tokens: [], helmOps: [] };
-  return { hub, namespace, name: "many", id, made, tell: () => undefined };
+function aSimulation(hub: MemoryApiServer, id = "run"): Simulation {
+  const created = { tokens: [], helmOps: [] };
+  return { hub, namespace, name: "many", id, created, print: () => undefined };
 }
 
-/** A whole run: what it makes, and what its agents make. */
-async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
+/** Everything that a run creates: its own objects, and the Clusters of its agents. */
+async function startSimulation(hub: MemoryApiServer, id?: string): Promise<Simulation> {
   const simulation = aSimulation(hub, id);
-  await checkName(simulation, wanted);
-  const registration = await registrationOf(simulation, undefined);
-  await createHelmOps(simulation, wanted.bundles);
-  for (const { clusterName = "", clientId = "", labels } of bootstrapsOf(
+  await validateName(simulation, request);
+  const registration = await createRegistration(simulation, undefined);
+  await createHelmOps(simulation, request.bundles);
+  for (const { clusterName = "", clientId = "", labels } of newBootstraps(
     simulation,
-    wanted.agents,
+    request.agents,
     registration,
   ))
     hub.put(clusters, {
@@ -76,8 +79,8 @@ async function begun(hub: MemoryRest, id?: string): Promise<Simulation> {
   return simulation;
 }
 
-/** Of all kinds that simulations make. */
-async function namesOn(hub: MemoryRest): Promise<readonly string[]> {
+/** The names of all objects of the kinds that simulations create. */
+async function namesOn(hub: MemoryApiServer): Promise<readonly string[]> {
   const pages = [
     await hub.list(clusterRegistrationTokens),
     await hub.list(helmOps),
@@ -95,129 +98,129 @@ function aHelmOp(name: string): HelmOp {
   return { metadata: { namespace, name, labels: { simulation: "many" } }, spec: {} };
 }
 
-test("a simulation takes away what it made", async (t) => {
+test("deletes what it created", async (t) => {
   const hub = aHub(t);
-  const simulation = await begun(hub);
+  const simulation = await startSimulation(hub);
   assert.deepEqual(await namesOn(hub), ["many", "many-1", "many-1", "many-2"]);
 
-  await removeSimulation(simulation);
+  await deleteSimulation(simulation);
 
   assert.deepEqual(await namesOn(hub), []);
 });
 
-test("a token that somebody else made is not enrolled with, and stays", async (t) => {
+test("does not use or delete a token that a user created", async (t) => {
   const hub = aHub(t);
   hub.put(clusterRegistrationTokens, { metadata: { namespace, name: "many" }, spec: {} });
   const simulation = aSimulation(hub);
 
-  await assert.rejects(registrationOf(simulation, undefined), /AlreadyExists/);
-  await removeSimulation(simulation);
+  await assert.rejects(createRegistration(simulation, undefined), /AlreadyExists/);
+  await deleteSimulation(simulation);
 
   assert.deepEqual(await namesOn(hub), ["many"]);
 });
 
-test("with a token that is given, none is made and none deleted", async (t) => {
+test("with --token-secret no token is created or deleted", async (t) => {
   const hub = aHub(t);
   hub.put(clusterRegistrationTokens, { metadata: { namespace, name: "many" }, spec: {} });
   putRegistration(hub, "many");
   const simulation = aSimulation(hub);
-  await checkName(simulation, { ...wanted, tokenSecret: "many" });
+  await validateName(simulation, { ...request, tokenSecret: "many" });
 
-  const { token } = await registrationOf(simulation, "many");
-  await removeSimulation(simulation);
+  const { token } = await createRegistration(simulation, "many");
+  await deleteSimulation(simulation);
 
   assert.equal(token, "of many");
   assert.deepEqual(await namesOn(hub), ["many"]);
   assert.deepEqual(hub.writes, []);
 });
 
-test("what somebody else labelled as the simulation's stays", async (t) => {
+test("does not delete objects that a user labelled", async (t) => {
   const hub = aHub(t);
-  const simulation = await begun(hub);
+  const simulation = await startSimulation(hub);
   hub.put(clusters, aCluster("paris"));
   hub.put(helmOps, aHelmOp("web"));
 
-  await removeSimulation(simulation);
+  await deleteSimulation(simulation);
 
   assert.deepEqual(await namesOn(hub), ["web", "paris"]);
 });
 
-test("what another run of the same name made stays", async (t) => {
+test("does not delete what another run with the same name created", async (t) => {
   const hub = aHub(t);
-  await begun(hub, "kept");
+  await startSimulation(hub, "kept");
   const before = await namesOn(hub);
 
-  await removeSimulation(aSimulation(hub, "later"));
+  await deleteSimulation(aSimulation(hub, "later"));
 
   assert.deepEqual(await namesOn(hub), before);
 });
 
-test("what took the place of a HelmOp of the simulation stays", async (t) => {
+test("does not delete a HelmOp that was created again by a user", async (t) => {
   const hub = aHub(t);
-  const simulation = await begun(hub);
+  const simulation = await startSimulation(hub);
   await hub.delete(helmOps, { namespace, name: "many-1" });
   hub.put(helmOps, aHelmOp("many-1"));
 
-  await removeSimulation(simulation);
+  await deleteSimulation(simulation);
 
   assert.deepEqual(await namesOn(hub), ["many-1"]);
 });
 
-test("a HelmOp that could not be made leaves those before it to be taken away", async (t) => {
+test("deletes the HelmOps before the one that could not be created", async (t) => {
   const hub = aHub(t);
   hub.put(helmOps, aHelmOp("many-2"));
   const simulation = aSimulation(hub);
 
   await assert.rejects(createHelmOps(simulation, 3), /AlreadyExists/);
-  await removeSimulation(simulation);
+  await deleteSimulation(simulation);
 
   assert.deepEqual(await namesOn(hub), ["many-2"]);
 });
 
-test("a name that somebody else's objects have is refused before anything is made", async (t) => {
+test("rejects a name that objects of users have, before anything is created", async (t) => {
   const hub = aHub(t);
   hub.put(clusterRegistrationTokens, { metadata: { namespace, name: "many" }, spec: {} });
   hub.put(helmOps, aHelmOp("many-1"));
 
-  await assert.rejects(begun(hub), {
+  await assert.rejects(startSimulation(hub), {
     code: "SIMULATION_NAME_TAKEN",
-    message: /ClusterRegistrationToken many, HelmOp many-1\..*another --name$/,
+    message: /ClusterRegistrationToken many, HelmOp many-1; .*another --name$/,
   });
 
   assert.deepEqual(hub.writes, []);
 });
 
-test("a Secret that the token's would have to replace is refused too", async (t) => {
+test("rejects a name that a Secret of a user has", async (t) => {
   const hub = aHub(t);
   hub.put(secrets, { metadata: { namespace, name: "many" }, type: "Opaque" });
 
-  await assert.rejects(begun(hub), /: Secret many\..*nothing was made/);
+  await assert.rejects(startSimulation(hub), /: Secret many; nothing was created/);
 
   assert.deepEqual(hub.writes, []);
 });
 
-test("a simulation that was kept is refused with how to remove it, and stays until then", async (t) => {
+test("rejects the name of a kept simulation until it is deleted", async (t) => {
   const hub = aHub(t);
-  const kept = await begun(hub, "kept");
+  const kept = await startSimulation(hub, "kept");
   const before = await namesOn(hub);
 
-  await assert.rejects(begun(hub), {
-    code: "SIMULATION_THERE",
+  await assert.rejects(startSimulation(hub), {
+    code: "SIMULATION_EXISTS",
     message: /flotilla simulate --remove many -n fleet-default/,
   });
   assert.deepEqual(await namesOn(hub), before);
 
-  await removeKept(kept, "many");
-  await begun(hub);
+  await deleteSimulationsNamed(kept, "many");
+  await startSimulation(hub);
 });
 
-test("removing a simulation that was kept leaves what no simulation made", async (t) => {
+test("deleting a kept simulation deletes no objects of users", async (t) => {
   const hub = aHub(t);
-  const kept = await begun(hub, "kept");
+  const kept = await startSimulation(hub, "kept");
   hub.put(clusters, aCluster("paris"));
   hub.put(helmOps, aHelmOp("web"));
 
-  await removeKept(kept, "many");
+  await deleteSimulationsNamed(kept, "many");
 
   assert.deepEqual(await namesOn(hub), ["web", "paris"]);
 });

@@ -1,6 +1,6 @@
 /**
- * What a simulation has on the hub: made at its start, and taken away at its end. What it did not make itself it neither uses
- * nor deletes, whatever its name or labels.
+ * The objects of a simulation on the hub: created on start, deleted on exit. Objects that it did not create are never used or
+ * deleted, whatever their names or labels.
  */
 import { type Bootstrap, parseBootstrap } from "@flotilla/agent/identity/bootstrap.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
@@ -8,113 +8,135 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { registrationSecretType } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { listAll } from "@flotilla/shared/kube/list-all.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/transform.ts";
+import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
+import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { cliErrors } from "../errors.ts";
-import { tokenData, workspaceMade } from "../fleet/enroll-clusters.ts";
-import { describeFound, type Found, inTheWay, madeUnder, type Wanted } from "./found.ts";
-import { clientIdsOf, clustersOf, helmOpsOf, type SimulationRun, tokenOf } from "./plan.ts";
+import { registrationSecretData, waitForWorkspace } from "../fleet/registration.ts";
+import {
+  conflictingObjects,
+  describeObjects,
+  ownedObjects,
+  type SimulationObjects,
+  type SimulationRequest,
+} from "./ownership.ts";
+import {
+  clientIdPrefix,
+  clustersWithPrefix,
+  newHelmOps,
+  newToken,
+  type SimulationRun,
+} from "./plan.ts";
 
-export interface SimulationPlace {
+export interface SimulationContext {
   readonly hub: KubeRest;
   readonly namespace: string;
-  /** Tells what was made or deleted, a line each. */
-  readonly tell: (line: string) => void;
+  /** Prints one line for each object that is created or deleted. */
+  readonly print: (line: string) => void;
 }
 
-export interface Simulation extends SimulationPlace, SimulationRun {
-  /** What the run itself has made so far. */
-  readonly made: {
+export interface Simulation extends SimulationContext, SimulationRun {
+  /** What this run has created so far. */
+  readonly created: {
     readonly tokens: ClusterRegistrationToken[];
     readonly helmOps: HelmOp[];
   };
 }
 
-const deletedAtATime = 16;
+const maxConcurrentDeletes = 16;
 
-/** Throws where the name is not free: SIMULATION_NAME_TAKEN, SIMULATION_THERE. */
-export async function checkName(
+/** Throws SIMULATION_NAME_TAKEN or SIMULATION_EXISTS when the name cannot be used. */
+export async function validateName(
   { hub, name, namespace }: Simulation,
-  wanted: Wanted,
+  request: SimulationRequest,
 ): Promise<void> {
-  const found = await foundIn({ hub, namespace });
-  const ofOthers = describeFound(inTheWay(name, wanted, found)) || (await secretInTheWay());
-  if (ofOthers !== "")
+  const found = await listSimulationObjects({ hub, namespace });
+  const conflicting =
+    describeObjects(conflictingObjects(name, request, found)) || (await conflictingSecret());
+  if (conflicting !== "")
     throw new AppError(
       cliErrors.SIMULATION_NAME_TAKEN,
-      `${namespace} on ${hub.server} has what no simulation called ${name} made: ${ofOthers}. It is left as it is, and nothing was made; choose another --name`,
+      `start simulation ${name} in ${namespace} on ${hub.server}: objects that it did not create have its names: ${conflicting}; nothing was created or changed, choose another --name`,
     );
-  const there = describeFound(madeUnder(name, found));
-  if (there !== "")
+  const existing = describeObjects(ownedObjects(name, found));
+  if (existing !== "")
     throw new AppError(
-      cliErrors.SIMULATION_THERE,
-      `a simulation called ${name} is in ${namespace} on ${hub.server} already, with ${there}: it still runs, or was kept. Nothing was made or deleted; remove it with flotilla simulate --remove ${name} -n ${namespace}, or choose another --name`,
+      cliErrors.SIMULATION_EXISTS,
+      `start simulation ${name} in ${namespace} on ${hub.server}: it is running or was kept: ${existing}; delete it with \`flotilla simulate --remove ${name} -n ${namespace}\`, or choose another --name`,
     );
 
-  /** The hub makes the token's Secret under its name, and leaves another one as it is. */
-  async function secretInTheWay(): Promise<string> {
-    if (wanted.tokenSecret !== undefined) return "";
+  /** The hub creates a Secret with the name of the token, and does not replace an existing one. */
+  async function conflictingSecret(): Promise<string> {
+    if (request.tokenSecret !== undefined) return "";
     const secret = await hub.get(secrets, { namespace, name });
     return secret === undefined || secret.type === registrationSecretType ? "" : `Secret ${name}`;
   }
 }
 
-/** What agents enrol with: the Secret that is named, or that of a token made for this simulation. */
-export async function registrationOf(
-  { hub, name, namespace, tell, made }: Simulation,
+/** What agents register with: the Secret `tokenSecret`, or that of a token created for this simulation. */
+export async function createRegistration(
+  { hub, name, namespace, print, created }: Simulation,
   tokenSecret: string | undefined,
 ): Promise<Bootstrap> {
   if (tokenSecret === undefined) {
-    await workspaceMade(hub, namespace);
-    made.tokens.push(await hub.create(clusterRegistrationTokens, tokenOf(name, namespace)));
-    tell(`clusterregistrationtoken/${name} created`);
-    const data = await tokenData(hub, { namespace, name });
+    await waitForWorkspace(hub, namespace);
+    created.tokens.push(await hub.create(clusterRegistrationTokens, newToken(name, namespace)));
+    print(`clusterregistrationtoken/${name} created`);
+    const data = await registrationSecretData(hub, { namespace, name });
     return parseBootstrap({ metadata: { namespace, name }, data });
   }
   const secret = await hub.get(secrets, { namespace, name: tokenSecret });
   if (secret !== undefined) return parseBootstrap(secret);
   throw new AppError(
     cliErrors.TOKEN_SECRET_NOT_FOUND,
-    `there is no Secret ${namespace}/${tokenSecret} on ${hub.server} to enrol with`,
+    `read Secret ${namespace}/${tokenSecret}: not found on ${hub.server}; check --token-secret and -n`,
   );
 }
 
+/** Creates the HelmOps of a simulation one by one, so that `created` is right when one fails. */
 export async function createHelmOps(
-  { hub, name, namespace, tell, made }: Simulation,
+  { hub, name, namespace, print, created }: Simulation,
   count: number,
 ): Promise<void> {
-  for (const helmOp of helmOpsOf(name, count, namespace)) {
-    made.helmOps.push(await hub.create(helmOps, helmOp));
-    tell(`helmop/${helmOp.metadata.name} created`);
+  for (const helmOp of newHelmOps(name, count, namespace)) {
+    created.helmOps.push(await hub.create(helmOps, helmOp));
+    print(`helmop/${helmOp.metadata.name} created`);
   }
 }
 
-/** Takes away what this run made. The agents must have ended: they would be refused. */
-export async function removeSimulation(simulation: Simulation): Promise<void> {
-  const { name, id, made } = simulation;
-  const all = await everyOne(simulation, clusters);
-  await deleteFound(simulation, { ...made, clusters: clustersOf(clientIdsOf(name, id), all) });
+/** Deletes what this run created. Its agents must have disconnected. */
+export async function deleteSimulation(simulation: Simulation): Promise<void> {
+  const { name, id, created } = simulation;
+  const all = await listObjects(simulation, clusters);
+  await deleteObjects(simulation, {
+    ...created,
+    clusters: clustersWithPrefix(clientIdPrefix(name, id), all),
+  });
 }
 
-/** Takes away what all simulations of this name made, such as one that was kept. */
-export async function removeKept(place: SimulationPlace, name: string): Promise<void> {
-  await deleteFound(place, madeUnder(name, await foundIn(place)));
+/** Deletes the objects of all simulations with this name, such as one that was kept. */
+export async function deleteSimulationsNamed(
+  context: SimulationContext,
+  name: string,
+): Promise<void> {
+  await deleteObjects(context, ownedObjects(name, await listSimulationObjects(context)));
 }
 
-async function foundIn(place: Pick<SimulationPlace, "hub" | "namespace">): Promise<Found> {
+async function listSimulationObjects(
+  context: Pick<SimulationContext, "hub" | "namespace">,
+): Promise<SimulationObjects> {
   return {
-    tokens: await everyOne(place, clusterRegistrationTokens),
-    helmOps: await everyOne(place, helmOps),
-    clusters: await everyOne(place, clusters),
+    tokens: await listObjects(context, clusterRegistrationTokens),
+    helmOps: await listObjects(context, helmOps),
+    clusters: await listObjects(context, clusters),
   };
 }
 
-async function everyOne<T extends KubeObject>(
-  { hub, namespace }: Pick<SimulationPlace, "hub" | "namespace">,
+async function listObjects<T extends KubeObject>(
+  { hub, namespace }: Pick<SimulationContext, "hub" | "namespace">,
   resource: Resource<T>,
 ): Promise<readonly T[]> {
   const { objects } = await listAll({
@@ -127,33 +149,33 @@ async function everyOne<T extends KubeObject>(
   return objects;
 }
 
-async function deleteFound(place: SimulationPlace, found: Found): Promise<void> {
-  const { tell } = place;
-  await deleteAll(place, clusters, found.clusters);
-  tell(`${found.clusters.length} clusters deleted`);
-  await deleteAll(place, helmOps, found.helmOps);
-  if (found.helmOps.length > 0) tell(`${found.helmOps.length} helmops deleted`);
-  await deleteAll(place, clusterRegistrationTokens, found.tokens);
+async function deleteObjects(context: SimulationContext, found: SimulationObjects): Promise<void> {
+  const { print } = context;
+  await deleteAll(context, clusters, found.clusters);
+  print(`${found.clusters.length} clusters deleted`);
+  await deleteAll(context, helmOps, found.helmOps);
+  if (found.helmOps.length > 0) print(`${found.helmOps.length} helmops deleted`);
+  await deleteAll(context, clusterRegistrationTokens, found.tokens);
   for (const { metadata } of found.tokens)
-    tell(`clusterregistrationtoken/${metadata.name} deleted`);
+    print(`clusterregistrationtoken/${metadata.name} deleted`);
 }
 
 async function deleteAll<T extends KubeObject>(
-  { hub, namespace }: SimulationPlace,
+  { hub, namespace }: SimulationContext,
   resource: Resource<T>,
   objects: readonly T[],
 ): Promise<void> {
-  const waiting = objects.values();
-  async function deleteInTurn(): Promise<void> {
-    for (const { metadata } of waiting) {
+  const queue = objects.values();
+  async function deleteNext(): Promise<void> {
+    for (const { metadata } of queue) {
       const { name, uid } = metadata;
       try {
         await hub.delete(resource, { namespace, name }, { ...(uid !== undefined && { uid }) });
       } catch (thrown) {
-        // Of that name there is another one by now, which is not the simulation's.
+        // Another object has this name now; it does not belong to the simulation.
         if (!isConflict(thrown)) throw thrown;
       }
     }
   }
-  await Promise.all(Array.from({ length: deletedAtATime }, deleteInTurn));
+  await Promise.all(Array.from({ length: maxConcurrentDeletes }, deleteNext));
 }

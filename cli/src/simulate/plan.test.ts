@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { simulatedLabel } from "@flotilla/shared/api/names.ts";
 import { test } from "vitest";
-import { bootstrapsOf, helmOpsOf, simulationName } from "./plan.ts";
+import { newBootstraps, newHelmOps, simulationName } from "./plan.ts";
 
 const registration = { address: "127.0.0.1:8443", authoritiesPem: "", token: "t", labels: {} };
 
-test("the agents of a simulation have names, client ids and a label of their own, and one token", () => {
-  const bootstraps = bootstrapsOf({ name: "many", id: "run" }, 2, registration);
+test("agents have names, client ids and the simulation label, and share one token", () => {
+  const bootstraps = newBootstraps({ name: "many", id: "run" }, 2, registration);
 
   assert.deepEqual(
     bootstraps.map(({ clusterName, clientId, token, labels }) => [
@@ -22,14 +22,14 @@ test("the agents of a simulation have names, client ids and a label of their own
   );
 });
 
-test("HelmOps of a simulation say that it made them", () => {
-  const [helmOp] = helmOpsOf("many", 1, "fleet-default");
+test("HelmOps are labelled with the simulation that created them", () => {
+  const [helmOp] = newHelmOps("many", 1, "fleet-default");
 
   assert.equal(helmOp?.metadata.labels?.[simulatedLabel], "many");
 });
 
-test("HelmOps of a simulation target its clusters and no other", () => {
-  const helmOps = helmOpsOf("many", 2, "fleet-default");
+test("HelmOps target the clusters of the simulation and no others", () => {
+  const helmOps = newHelmOps("many", 2, "fleet-default");
 
   assert.deepEqual(
     helmOps.map(({ metadata }) => metadata.name),
@@ -45,7 +45,7 @@ for (const [random, name] of [
   [0.5, "simulated-i0000"],
   [0.999999999, "simulated-zzzzz"],
 ] as const) {
-  test(`a simulation is called ${name} where the die shows ${random}`, () => {
+  test(`the generated name for ${random} is ${name}`, () => {
     assert.equal(simulationName(random), name);
   });
 }

@@ -1,4 +1,4 @@
-/** What a simulation puts on a hub: names and objects, from what was asked for. Pure. */
+/** Names and objects of a simulation. Pure. */
 import type { Bootstrap } from "@flotilla/agent/identity/bootstrap.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
@@ -8,47 +8,54 @@ import { apiVersion, clusterRegistrationTokens, helmOps } from "@flotilla/shared
 
 /** One run of `flotilla simulate`. */
 export interface SimulationRun {
-  /** Of the simulation, which its objects go by. */
+  /** Name of the simulation; its objects are named after it. */
   readonly name: string;
-  /** Tells this run from every other of that name. */
+  /** Unique to this run. */
   readonly id: string;
 }
 
-/** On every simulated Cluster: the name of its simulation, for targets. Anybody may use it, so it proves nothing. Outside the domains that an agent may not label itself with. */
+/**
+ * Label of every simulated Cluster, for targets; the value is the name of the simulation. An agent may set it, because it has none
+ * of the reserved prefixes; users may set it, too, so it does not prove that a simulation created an object.
+ */
 export const simulationLabel = "simulation";
 
-/** A chart that nobody has to serve: an archive's address is taken as it is, and simulated agents download nothing. */
-const chart = "https://charts.example.com/simulated-1.0.0.tgz";
+/** A chart that does not exist: the hub does not fetch a chart given by the URL of its archive, and simulated agents fetch none. */
+const simulatedChart = "https://charts.example.com/simulated-1.0.0.tgz";
 
-/** What the agent of each cluster enrols with; `registration` is what they have in common. */
-export function bootstrapsOf(
+/** The bootstrap configuration of each agent; `registration` has the fields that all have in common. */
+export function newBootstraps(
   run: SimulationRun,
   agents: number,
   registration: Bootstrap,
 ): readonly Bootstrap[] {
   const labels = { [simulationLabel]: run.name };
-  return numbered(run.name, agents).map((clusterName, index) => ({
+  return numberedNames(run.name, agents).map((clusterName, index) => ({
     ...registration,
     clusterName,
-    clientId: `${clientIdsOf(run.name, run.id)}${index + 1}`,
+    clientId: `${clientIdPrefix(run.name, run.id)}${index + 1}`,
     labels,
   }));
 }
 
 /**
- * How client ids begin that the agents of one run enrol with; without a run, those of all runs of that name. A simulation's
- * Clusters are known by them: an agent cannot give its Cluster a label of the product's.
+ * The prefix of the client ids of one run's agents; without `runId`, that of all runs with this name. It identifies the Clusters
+ * of a simulation, because an agent cannot set labels of the product on its Cluster.
  */
-export function clientIdsOf(simulation: string, runId?: string): string {
+export function clientIdPrefix(simulation: string, runId?: string): string {
   return runId === undefined ? `simulation/${simulation}/` : `simulation/${simulation}/${runId}/`;
 }
 
-/** Clusters whose agents enrolled with client ids that begin so. */
-export function clustersOf(clientIds: string, clusters: readonly Cluster[]): readonly Cluster[] {
-  return clusters.filter(({ spec }) => spec.clientID?.startsWith(clientIds) === true);
+/** The Clusters whose agents registered with a client id that has this prefix. */
+export function clustersWithPrefix(
+  prefix: string,
+  clusters: readonly Cluster[],
+): readonly Cluster[] {
+  return clusters.filter(({ spec }) => spec.clientID?.startsWith(prefix) === true);
 }
 
-export function tokenOf(simulation: string, namespace: string): ClusterRegistrationToken {
+/** The registration token of a simulation. */
+export function newToken(simulation: string, namespace: string): ClusterRegistrationToken {
   return {
     apiVersion,
     kind: clusterRegistrationTokens.kind,
@@ -57,9 +64,13 @@ export function tokenOf(simulation: string, namespace: string): ClusterRegistrat
   };
 }
 
-/** HelmOps that target all clusters of the simulation and no other. */
-export function helmOpsOf(simulation: string, count: number, namespace: string): readonly HelmOp[] {
-  return numbered(simulation, count).map((name) => ({
+/** HelmOps that target the clusters of the simulation and no others. */
+export function newHelmOps(
+  simulation: string,
+  count: number,
+  namespace: string,
+): readonly HelmOp[] {
+  return numberedNames(simulation, count).map((name) => ({
     apiVersion,
     kind: helmOps.kind,
     metadata: {
@@ -68,19 +79,19 @@ export function helmOpsOf(simulation: string, count: number, namespace: string):
       labels: { [simulationLabel]: simulation, [simulatedLabel]: simulation },
     },
     spec: {
-      helm: { chart },
+      helm: { chart: simulatedChart },
       namespace: name,
       targets: [{ clusterSelector: { matchLabels: { [simulationLabel]: simulation } } }],
     },
   }));
 }
 
-/** Names of so many objects of one kind. */
-export function numbered(simulation: string, count: number): readonly string[] {
+/** NAME-1 to NAME-count. */
+export function numberedNames(simulation: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${simulation}-${index + 1}`);
 }
 
-/** A name that no earlier simulation has; `random`: from 0 up to 1. */
+/** A generated name; `random`: from 0, less than 1. */
 export function simulationName(random: number): string {
   const letters = Math.floor(random * 36 ** 5).toString(36);
   return `simulated-${letters.padStart(5, "0")}`;

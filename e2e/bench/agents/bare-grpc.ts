@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { createPublicKey } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createAgentKey } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { memoryMb, timed } from "../bench-fleet.ts";
 import { giveWay } from "./give-way.ts";
 

@@ -1,9 +1,9 @@
 /** What an idle fleet asks of the hub's API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { leases } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { leases } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { requests, since } from "../standing-costs.ts";
 import type { AgentsFleet } from "./agents-fleet.ts";

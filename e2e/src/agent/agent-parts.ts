@@ -7,10 +7,10 @@ import type { Intake } from "@flotilla/agent/link/ports.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 
 export interface AgentParts {

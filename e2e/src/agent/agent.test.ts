@@ -9,7 +9,7 @@ import { partSelector } from "@flotilla/agent/assignment/assignment-secret.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";

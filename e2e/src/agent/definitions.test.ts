@@ -9,8 +9,8 @@ import {
   customResourceDefinitions,
   namespaces,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll, test } from "vitest";
 import { boundTo, roleBindings } from "../tenants/world.ts";
 import { chartArchive } from "../testing/chart-archive.ts";

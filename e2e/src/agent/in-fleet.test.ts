@@ -22,7 +22,7 @@ import {
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json/exact.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, onTestFinished, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

@@ -7,7 +7,7 @@ import {
   namespaces,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/core-resources.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { packSupply, type SupplyObject, type SupplyRef } from "@flotilla/shared/supply/supply.ts";
 import { afterAll, beforeAll, test } from "vitest";

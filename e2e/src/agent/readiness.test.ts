@@ -3,12 +3,16 @@ import assert from "node:assert/strict";
 import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
-import { systemClock as clock } from "@flotilla/shared/clock/clock.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { configMaps, deployments, namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import {
+  configMaps,
+  deployments,
+  namespaces,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { afterAll, test } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

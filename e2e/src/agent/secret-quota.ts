@@ -1,8 +1,8 @@
 /** A cluster that takes no more Secrets in the agent's namespace. */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 
 export const resourceQuotas: Resource<KubeObject> = {
   group: "",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
 import { indexText } from "./odd-repositories.ts";
 import type { World } from "./world.ts";

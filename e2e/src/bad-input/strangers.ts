@@ -4,14 +4,14 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
-import { agentConnected, prepareAgent } from "@flotilla/cli/fleet/enroll-clusters.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createBootstrapSecret, waitForAgent } from "@flotilla/cli/fleet/registration.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, describe, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { lineInLog } from "../testing/log-file.ts";
@@ -21,7 +21,8 @@ import type { World } from "./world.ts";
 const workspace = "strangers";
 const name = "stranger";
 const connectTimeoutMs = 30_000;
-const remedy = /make a new ClusterRegistrationToken on the hub and put the content of its Secret/;
+const remedy =
+  /create a new ClusterRegistrationToken on the hub and copy the content of its Secret/;
 
 export function strangersAreTurnedAway({ fleet }: World): void {
   // The hub's own cluster is the stranger's: it has no agent yet.
@@ -80,14 +81,14 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       });
       const good = await newToken("good");
       const wrong = { ...good, token: base64("made.up"), clientID: base64("wrong-one") };
-      await prepareAgent(rest, wrong, { clusterName: name, labels: {} });
+      await createBootstrapSecret(rest, wrong, { clusterName: name, labels: {} });
       await start();
 
       const refusal = await lineInLog(agentLog, 0, /"warn"/, /no identity yet, it is tried again/);
       assert.match(refusal, /"ENROLMENT_FAILED".*registration token is not one of this hub/);
       assert.match(refusal, remedy);
-      const told = await lineInLog(hubLog, 0, /enrolment was refused/, /"wrong-one"/);
-      assert.match(told, /"warn".*"peer":"127\.0\.0\.1".*"TOKEN_REFUSED".*is not one of this hub/);
+      const told = await lineInLog(hubLog, 0, /rejected an enrolment/, /"wrong-one"/);
+      assert.match(told, /"warn".*"peer":"127\.0\.0\.1".*"TOKEN_REJECTED".*is not one of this hub/);
       assert.doesNotMatch(refusal + told, /made\.up/);
 
       const ended = await newToken("ends");
@@ -103,11 +104,11 @@ export function strangersAreTurnedAway({ fleet }: World): void {
         (found) => found === undefined,
       );
       await give(ended, "late-one");
-      const late = await lineInLog(hubLog, 0, /enrolment was refused/, /"late-one"/);
-      assert.match(late, /"TOKEN_REFUSED".*(ended at|or it ended and was deleted)/);
+      const late = await lineInLog(hubLog, 0, /rejected an enrolment/, /"late-one"/);
+      assert.match(late, /"TOKEN_REJECTED".*(expired at|or it expired and was deleted)/);
 
       await give(good, "stranger");
-      await agentConnected(rest, workspace, name, connectTimeoutMs);
+      await waitForAgent(rest, workspace, name, connectTimeoutMs);
       await lineInLog(hubLog, 0, /cluster enrolled/, /strangers\/stranger/);
     });
 
@@ -122,10 +123,15 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       });
       await start();
 
-      const refusal = await lineInLog(agentLog, 0, /"UNAUTHENTICATED"/, /no certificate was shown/);
+      const refusal = await lineInLog(
+        agentLog,
+        0,
+        /"UNAUTHENTICATED"/,
+        /no valid client certificate/,
+      );
       assert.match(refusal, /"warn".*that this hub issued.*enrol with a registration token/);
-      const told = await lineInLog(hubLog, 0, /agent was turned away/, /"AGENT_UNKNOWN"/);
-      assert.match(told, /"warn".*"peer":"127\.0\.0\.1:\d+".*no certificate was shown/);
+      const told = await lineInLog(hubLog, 0, /rejected an agent's call/, /"AGENT_UNKNOWN"/);
+      assert.match(told, /"warn".*"peer":"127\.0\.0\.1:\d+".*no valid client certificate/);
 
       await agent?.stop();
       await rest.patch(secrets, ref, { type: "merge", body: { data: own.data } });

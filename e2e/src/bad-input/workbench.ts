@@ -4,8 +4,8 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import type { TestCluster } from "../testing/fleet.ts";
 

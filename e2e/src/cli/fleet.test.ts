@@ -6,12 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "@flotilla/local/process/identity.ts";
 import type { ProcessRecord } from "@flotilla/local/process/process-record.ts";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
-import { sampleChartDir } from "@flotilla/local/registries/sample-charts.ts";
+import { sampleChartDir } from "@flotilla/local/registries/publish-chart.ts";
 import { runningProcesses } from "@flotilla/local/state/clean-fleet.ts";
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import { type Commands, commandsIn } from "./command.ts";
@@ -39,7 +39,10 @@ describe("a fleet in the background", async () => {
   beforeAll(async () => {
     const up = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
     assert.equal(up.code, 0, up.stderr);
-    assert.match(up.stdout, /The fleet is up\.\n.*`npx flotilla down` stops all of it\.\n$/s);
+    assert.match(
+      up.stdout,
+      /The fleet is ready\.\n.*Stop the fleet with `npx flotilla down`\.\n$/s,
+    );
     state = await stateOf(flotilla);
   });
 
@@ -111,7 +114,7 @@ describe("a fleet in the background", async () => {
     const again = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
 
     assert.equal(again.code, 0);
-    assert.match(again.stdout, /^A fleet is running already\./);
+    assert.match(again.stdout, /^A fleet is already running\./);
     assert.deepEqual((await stateOf(flotilla)).processes, state.processes);
   });
 
@@ -139,12 +142,9 @@ describe("a fleet in the background", async () => {
     const again = await flotilla.run("rotate-authority");
 
     assert.deepEqual([asked.code, asked.stderr], [0, ""]);
-    assert.match(asked.stdout, /^the hub was asked to rotate its authority; .* about 24h later\n$/);
+    assert.match(asked.stdout, /^Rotation requested: .* about 24h later\n$/);
     assert.equal(again.code, 1);
-    assert.match(
-      again.stderr,
-      /^flotilla: the authority of the hub was not asked to rotate: .+\n$/,
-    );
+    assert.match(again.stderr, /^flotilla: rotate the authority: a rotation is in progress: .+\n$/);
   });
 
   test("of which a part was killed says which, and is ended by down without a trace", async () => {
@@ -159,12 +159,12 @@ describe("a fleet in the background", async () => {
     const afterwards = await flotilla.run("status", "-o", "json");
 
     assert.equal(status.code, 1);
-    assert.match(status.stdout, /hub \(log \S+hub\.log\) has ended; `flotilla down` ends the rest/);
+    assert.match(status.stdout, /hub \(log \S+hub\.log\) has ended; run `flotilla down`/);
     assert.doesNotMatch(status.stdout, /kubeconfig/);
     assert.equal(up.code, 1);
-    assert.match(up.stderr, /^flotilla: a fleet was started in \S+, and hub of it has ended; /);
+    assert.match(up.stderr, /^flotilla: the fleet in \S+ is broken: hub has ended; /);
     assert.equal(down.code, 0);
-    assert.match(down.stdout, /^Stopped \d+ processes; nothing of the fleet is left\.\n$/);
+    assert.match(down.stdout, /^Fleet stopped: \d+ processes ended, data deleted\.\n$/);
     assert.ok(await allGone(state.processes));
     assert.equal(afterwards.code, 1);
   });
@@ -178,7 +178,7 @@ describe("a fleet in the foreground", async () => {
   for (const moment of [0, 100, 300])
     test(`that is interrupted ${moment} ms after it began to start its parts leaves nothing`, async () => {
       const running = up();
-      await running.printed("hub cluster");
+      await running.printed("starting the hub cluster");
       await sleep(moment);
       // As a terminal does: to the whole group.
       process.kill(-running.pid, "SIGINT");
@@ -188,14 +188,14 @@ describe("a fleet in the foreground", async () => {
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        "flotilla: stopped before the fleet was up; nothing of it is left running\n",
+        "flotilla: interrupted before the fleet was ready; all its processes have been stopped\n",
       );
       assert.deepEqual(await leftOf(flotilla), []);
     });
 
   test("whose command is killed leaves nothing running", async () => {
     const running = up();
-    await running.printed("Ctrl-C stops all of it.");
+    await running.printed("Press Ctrl-C to stop the fleet.");
     const { processes } = await stateOf(flotilla);
 
     running.child.kill("SIGKILL");
@@ -207,14 +207,14 @@ describe("a fleet in the foreground", async () => {
 
   test("comes up over what was left, and Ctrl-C stops all of it", async () => {
     const running = up();
-    await running.printed("Ctrl-C stops all of it.");
+    await running.printed("Press Ctrl-C to stop the fleet.");
     const { processes } = await stateOf(flotilla);
     process.kill(-running.pid, "SIGINT");
 
     const { code, stdout, stderr } = await running.ended;
 
     assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /\nStopping \.\.\.\nAll of it is stopped\.\n$/);
+    assert.match(stdout, /\nStopping \.\.\.\nFleet stopped\.\n$/);
     assert.ok(await allGone(processes));
     assert.deepEqual(await leftOf(flotilla), []);
   });

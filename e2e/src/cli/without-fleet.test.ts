@@ -42,7 +42,7 @@ describe("where no fleet runs", () => {
   test("down is harmless", async () => {
     assert.deepEqual(await flotilla.run("down"), {
       code: 0,
-      stdout: "No fleet is running here.\n",
+      stdout: "No fleet is running.\n",
       stderr: "",
     });
   });
@@ -73,9 +73,9 @@ test("a fleet whose processes are gone is none, even when their numbers are some
   const down = await stale.run("down");
 
   assert.equal(status.code, 1);
-  assert.match(status.stdout, /is not running any more/);
+  assert.match(status.stdout, /is no longer running/);
   assert.doesNotMatch(status.stdout, /kubeconfig/);
-  assert.equal(down.stdout, "No fleet is running here.\n");
+  assert.equal(down.stdout, "No fleet is running.\n");
 });
 
 describe("what cannot be is one clear line and code 1:", () => {
@@ -121,7 +121,7 @@ describe("what cannot be is one clear line and code 1:", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^flotilla: clusters cannot be made with kind here: [^\n]*; without --provider they need no Docker\n$/,
+      /^flotilla: create clusters with kind: [^\n]*; use --provider embedded, which needs no Docker\n$/,
     );
   });
 });

@@ -1,6 +1,9 @@
 /** A Cluster that is deleted and takes along what it has installed, and one that is revoked and leaves it. */
 import assert from "node:assert/strict";
-import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+} from "@flotilla/cli/fleet/registration.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
@@ -18,8 +21,11 @@ const ref = { namespace: workspaceNamespace, name: cluster.name };
 await Promise.all([bench.install("web"), bench.install("db")]);
 
 async function giveNewToken(name: string): Promise<void> {
-  const registration = await registrationData(fleet.hub, workspaceNamespace, name);
-  await prepareAgent(cluster.rest, registration, { clusterName: cluster.name, labels: {} });
+  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
+  await createBootstrapSecret(cluster.rest, registration, {
+    clusterName: cluster.name,
+    labels: {},
+  });
 }
 
 async function setPolicy(deletionPolicy: "Retain" | "Uninstall"): Promise<void> {
@@ -55,10 +61,16 @@ test("a cluster that is revoked on the command line is sent away, keeps what it 
 
   const unknown = await flotilla.run("cluster", "revoke", "nobody", hub);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /^flotilla: there is no Cluster fleet-default\/nobody on https:/);
+  assert.match(
+    unknown.stderr,
+    /^flotilla: revoke Cluster fleet-default\/nobody: not found on https:/,
+  );
   const { code, stdout } = await flotilla.run("cluster", "revoke", cluster.name, hub);
   assert.equal(code, 0);
-  assert.match(stdout, /^Cluster fleet-default\/cluster-1 was revoked: .*\nto have it back, make/);
+  assert.match(
+    stdout,
+    /^Cluster fleet-default\/cluster-1 revoked: .*\nTo register the cluster again, create/,
+  );
   await lineInLog(cluster.agentLog, from, /"warn"/, /Cluster fleet-default\/cluster-1 was revoked/);
   await bench.clusterThat("saying so", (found) => /was revoked at/.test(readyMessage(found)));
 

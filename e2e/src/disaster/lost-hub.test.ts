@@ -1,19 +1,22 @@
 /** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { prepareAgent, registrationData } from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+} from "@flotilla/cli/fleet/registration.ts";
 import {
   authoritySecretName,
   hubNamespace,
   workspaceNamespace,
 } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
@@ -45,8 +48,11 @@ async function authorityOf(hub: KubeRest): Promise<Secret> {
 }
 
 async function giveNewToken(name: string): Promise<void> {
-  const registration = await registrationData(fleet.hub, workspaceNamespace, name);
-  await prepareAgent(cluster.rest, registration, { clusterName: cluster.name, labels: {} });
+  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
+  await createBootstrapSecret(cluster.rest, registration, {
+    clusterName: cluster.name,
+    labels: {},
+  });
 }
 
 /** A line of the agent's log that a person would be warned by. */

@@ -51,7 +51,7 @@ test("a leader whose API server is restored while it runs says so and ends: what
   const { code } = await fleet.hubProcess().exited;
   assert.equal(code, 1);
   // Which of the two it is depends on how long the restore took.
-  const last = /^flotilla-hub: .*(restored from an earlier backup|lease was not renewed for \d+ s)/;
+  const last = /^flotilla-hub: .*(restored from a backup|lease was not renewed for \d+ s)/;
   await lineInLog(fleet.hubLog, from, last);
 });
 

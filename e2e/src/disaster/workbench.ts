@@ -6,7 +6,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

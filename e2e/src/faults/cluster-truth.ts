@@ -2,8 +2,8 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { releaseLabels } from "@flotilla/agent/helm/release-record.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { Revision, Trace } from "./audit-release.ts";
 import { traceLabel } from "./hooked-chart.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Random } from "./random.ts";
 

@@ -25,7 +25,7 @@ import {
   type Secret,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { startGuardedCharts } from "../credentials/guarded-charts.ts";

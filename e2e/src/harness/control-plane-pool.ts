@@ -12,8 +12,8 @@ import {
 } from "@flotilla/local/control-plane/control-plane.ts";
 import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
 
 /** `bare`: an API server without anything; `hub`: one with the product's CRDs; `cluster`: one whose workloads run. */

@@ -7,7 +7,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, deployments, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, deployments, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -6,7 +6,15 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import type { KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type CustomResourceDefinition,
   configMaps,
@@ -14,11 +22,8 @@ import {
   namespaces,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/shared/kube/status-error.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll, describe, it } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

@@ -1,24 +1,23 @@
 /** Informers, controllers, leaders and events against a real API server. */
 import assert from "node:assert/strict";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
+import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import {
   type ConfigMap,
   configMaps,
   events,
   leases,
   namespaces,
-} from "@flotilla/shared/kube/core-resources.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import { runAsLeader } from "@flotilla/shared/kube/leader.ts";
-import { guardWrites, type Leadership } from "@flotilla/shared/kube/leadership.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/object.ts";
-import { done } from "@flotilla/shared/kube/outcome.ts";
-import { isLaterVersion } from "@flotilla/shared/kube/resource-version.ts";
-import { isConflict } from "@flotilla/shared/kube/status-error.ts";
-import type { Change } from "@flotilla/shared/kube/store.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { isLaterVersion, keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { afterAll, describe, it, type TestContext } from "vitest";
@@ -242,14 +241,14 @@ describe("a controller", () => {
 });
 
 describe("leaders", () => {
-  const times = { leaseDurationMs: 3_000, renewEveryMs: 1_000, renewDeadlineMs: 2_000 };
+  const times = { leaseDurationMs: 3_000, renewIntervalMs: 1_000, renewDeadlineMs: 2_000 };
 
   function challenge(t: TestContext, namespace: string, identity: string) {
     const own = connectKube(config);
     const stop = new AbortController();
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
     const { promise: follower, resolve: follows } = Promise.withResolvers<void>();
-    const ended = runAsLeader({
+    const ended = runLeaderElection({
       rest: own,
       namespace,
       name: "leader",
@@ -257,8 +256,8 @@ describe("leaders", () => {
       log,
       times,
       signal: stop.signal,
-      onLeader: () => follows(),
-      onElected: async (signal, leadership) => {
+      onNewLeader: () => follows(),
+      onStartedLeading: async (signal, leadership) => {
         resolve(leadership);
         await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
       },
@@ -300,7 +299,7 @@ describe("leaders", () => {
     await one.rest.close();
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
     await assert.rejects(
-      guardWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
+      fenceWrites(rest, leadership).create(configMaps, { metadata: { namespace, name: "late" } }),
       {
         code: "LEADERSHIP_LOST",
       },
@@ -316,7 +315,7 @@ describe("leaders", () => {
   it("write in time or not at all", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
-    const guarded = guardWrites(one.rest, await one.elected);
+    const guarded = fenceWrites(one.rest, await one.elected);
 
     const created = await guarded.create(configMaps, { metadata: { namespace, name: "a" } });
     const replaced = await guarded.replace(configMaps, { ...created, data: { a: "b" } });

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
 import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { type ConfigMap, configMaps } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { it } from "vitest";
 

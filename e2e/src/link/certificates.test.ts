@@ -3,9 +3,9 @@ import { X509Certificate } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { events, type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { events, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { afterAll, describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
@@ -26,7 +26,7 @@ const authorityRef = { namespace: "flotilla-system", name: authoritySecretName }
 
 const rotating = new AbortController();
 // Both believe that they lead.
-const rotations = [first, second].map(({ wire }) => wire.runRotation(rest, rotating.signal));
+const rotations = [first, second].map(({ rotate }) => rotate(rotating.signal));
 afterAll(async () => {
   rotating.abort();
   await Promise.all(rotations);
@@ -101,7 +101,7 @@ describe("an agent's certificate", () => {
 
     await first.until(() => clusterOf(first, "behind")?.status?.agent?.epoch === 2, "it is back");
 
-    const isEnd = (line: string) => line.includes("certificate has ended; connect again");
+    const isEnd = (line: string) => line.includes("certificate has expired; reconnect");
     assert.equal(agent.log.lines.filter(isEnd).length, 1);
     assert.deepEqual(warnings(agent), []);
     assert.deepEqual(gone, []);
@@ -121,7 +121,7 @@ describe("an agent's certificate", () => {
 
     assert.equal(clusterOf(first, "slow")?.status?.agent?.epoch, 2);
     const [warning, ...others] = warnings(agent);
-    assert.match(warning ?? "", /no certificate was shown that this hub issued and that is still/);
+    assert.match(warning ?? "", /no valid client certificate that this hub issued/);
     assert.deepEqual(others, []);
     await agent.stop();
   });
@@ -156,7 +156,7 @@ describe("the hub's authority is rotated", () => {
 
     await step("switch");
     for (const { log, port } of [first, second]) {
-      const isShown = (line: string) => line.includes("port shows a certificate of the new");
+      const isShown = (line: string) => line.includes("serving certificate is signed by the new");
       await log.until(() => log.lines.some(isShown), "the new authority's certificate");
       assert.equal(await issuerOf(port, [old, next]), 1);
     }
@@ -215,7 +215,7 @@ describe("the hub's authority is rotated", () => {
     const told = await rest.list(events, { namespace: authorityRef.namespace });
     assert.deepEqual(
       told.items
-        .map(({ reason }) => reason)
+        .map(({ reason = "" }) => reason)
         .filter((reason) => reason.startsWith("Authority"))
         .toSorted(),
       ["AuthorityIntroduced", "AuthorityRetired", "AuthoritySwitched"],

@@ -1,12 +1,12 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
-import { clusterKeyOfNamespace } from "@flotilla/hub/cluster/house.ts";
 import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
+import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
-import { createController } from "@flotilla/shared/kube/controller.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";
@@ -35,8 +35,7 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
       deployments: hub.deployments.store,
       namespaces: houses.store,
       tokens: hub.tokens.store,
-      housed: new Set(),
-      markStatus: () => undefined,
+      refresh: () => undefined,
     }),
     log,
     metrics: new Registry(),

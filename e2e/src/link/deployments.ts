@@ -8,8 +8,8 @@ import {
   clusterNamespaceName,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { workspace } from "./hub-cluster.ts";
 
 const deploymentFinalizer = "flotilla.dev/test";

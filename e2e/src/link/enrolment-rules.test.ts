@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { identitySecretName } from "@flotilla/agent/identity/agent-identity.ts";
 import { agentKeyAnnotation, revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import { events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { afterAll, describe, test } from "vitest";
 import { runClusterLoop } from "./cluster-loop.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
@@ -88,7 +88,7 @@ describe("a token", () => {
       "example.com/zone": "z",
     });
     assert.ok(hub.log.lines.some((one) => one.includes('"labels":["env","team"]')));
-    assert.match(await note("eu", "LabelsLeftOut"), /left out: env, team$/);
+    assert.match(await note("eu", "LabelsRejected"), /on its cluster: env, team; /);
 
     const second = await start("agent-us", limited, { clusterName: "us", clientID: "us" });
     await connected(hub, "us");
@@ -112,17 +112,17 @@ describe("a token", () => {
     const agent = await start("agent-rebuilt", forParis, { clientID: "rebuilt", clusterName: "x" });
     assert.match(
       await stream.ended,
-      /^PERMISSION_DENIED: Cluster fleet-default\/paris is enrolled with another key by now/,
+      /^PERMISSION_DENIED: Cluster fleet-default\/paris is now enrolled with another key/,
     );
     await agent.until(() => agent.assigned.length === 1, "what paris is to run");
 
     const after = clusterOf(hub, "paris");
     assert.equal(after?.metadata.uid, metadata?.uid);
     assert.equal(after?.spec.clientID, "rebuilt");
-    assert.match(await note("paris", "TakenOver"), /token for-paris; the key of before/);
+    assert.match(await note("paris", "TakenOver"), /token for-paris; the previous key/);
     const late = openRaw(before);
     late.say(hello(before));
-    assert.match(await late.ended, /^PERMISSION_DENIED: .* with another key by now/);
+    assert.match(await late.ended, /^PERMISSION_DENIED: .* is now enrolled with another key/);
 
     const elsewhere = await start("agent-other", token, { clusterName: "other", clientID: "o" });
     await connected(hub, "other");
@@ -152,10 +152,10 @@ describe("a cluster that was revoked", () => {
     assert.match(await line(agent, "not connected"), /Cluster fleet-default\/rome was revoked at/);
     await giveToken("agent-rome", older);
     assert.match(
-      await line(agent, "was made before"),
-      /the registration token older was made before, at .*; only a ClusterRegistrationToken that is made after/,
+      await line(agent, "is older (created at"),
+      /the registration token older is older \(created at .*\); create a new ClusterRegistrationToken/,
     );
-    assert.match(await note("rome", "EnrolmentRefused"), /which was revoked, and was refused/);
+    assert.match(await note("rome", "EnrolmentRejected"), /which was revoked, and was refused/);
     assert.equal(clusterOf(hub, "rome")?.metadata.annotations?.[revokedAtAnnotation], at);
 
     await revoke("rome", made);
@@ -202,7 +202,7 @@ describe("a cluster whose Cluster was deleted", () => {
     const forgetful = await startForgetful("agent-oslo");
     assert.match(
       await line(forgetful, "no identity yet"),
-      /client id oslo was enrolled as was deleted, and the registration token common .* does not bring it back; make a new/,
+      /Cluster of client id oslo was deleted, and the registration token common .* cannot enrol it again; create a new/,
     );
     await giveToken("agent-oslo", await makeToken(rest, hub, "for-oslo"));
     await connected(hub, "oslo");
@@ -221,7 +221,7 @@ describe("a cluster whose Cluster was deleted", () => {
     await rest.delete(clusters, { namespace: workspace, name: "bern" });
     const next = await startHub(rest, { port: hub.port });
     const early = await startForgetful("agent-bern");
-    const refusal = /client id bern was enrolled as was deleted/;
+    const refusal = /Cluster of client id bern was deleted/;
     assert.match(await line(early, "no identity yet"), refusal);
     await early.stop();
 

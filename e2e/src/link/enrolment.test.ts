@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
+import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
@@ -118,7 +118,7 @@ describe("a cluster that is turned away", () => {
 
     assert.match(
       await refusalOf(agent),
-      /registration token is not one of this hub, or it ended and was deleted; make a new/,
+      /registration token is not one of this hub, or it expired and was deleted; create a new/,
     );
     await clock.advance(2_000);
     await agent.log.until(
@@ -127,7 +127,7 @@ describe("a cluster that is turned away", () => {
     );
 
     assert.equal(agent.log.lines.filter((line) => line.includes('"level":40')).length, 1);
-    assert.equal(next.log.lines.filter((line) => line.includes("enrolment was refused")).length, 1);
+    assert.equal(next.log.lines.filter((line) => line.includes("rejected an enrolment")).length, 1);
     assert.equal(clusterOf(next, "wrong"), undefined);
     await agent.stop();
     await next.stop();
@@ -146,7 +146,7 @@ describe("a cluster that is turned away", () => {
 
     assert.match(
       await refusalOf(agent),
-      /registration token .*(ended at|is not one of this hub, or it ended) .*; make a new/,
+      /registration token .*(expired at|is not one of this hub, or it expired) .*; create a new/,
     );
     await next.until(
       () => next.tokens.store.get(`${workspace}/ends`) === undefined,
@@ -176,7 +176,7 @@ describe("a cluster that is turned away", () => {
     const told = await rest.list(events, { namespace: workspace });
     assert.ok(
       told.items.some(
-        ({ reason, regarding }) => reason === "EnrolmentRefused" && regarding?.uid === uid,
+        ({ reason, regarding }) => reason === "EnrolmentRejected" && regarding?.uid === uid,
       ),
     );
   });
@@ -197,9 +197,9 @@ describe("a cluster that is turned away", () => {
     forged.say(hello(identity));
     assert.match(
       await forged.ended,
-      /^UNAUTHENTICATED: no certificate was shown that this hub issued/,
+      /^UNAUTHENTICATED: no valid client certificate that this hub issued/,
     );
-    assert.ok(next.log.lines.some((line) => line.includes("agent was turned away")));
+    assert.ok(next.log.lines.some((line) => line.includes("rejected an agent's call")));
 
     const good = openRaw(identity);
     good.listen();
@@ -287,6 +287,6 @@ describe("the hub's authority", () => {
     const request = await createCertificateRequest(await createAgentKey());
     request[request.length - 1] = (request.at(-1) ?? 0) ^ 1;
 
-    await assert.rejects(readCertificateRequest(request), /certificate request cannot be used/);
+    await assert.rejects(readCertificateRequest(request), /invalid certificate request/);
   });
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { beforeAll, describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";
@@ -69,7 +69,7 @@ describe("an agent that is connected", () => {
 
     three.link.outbox.report(deployedState({ name: "web", uid: created.metadata.uid ?? "" }));
     await first.log.until(
-      () => first.log.lines.some((line) => line.includes("report was refused")),
+      () => first.log.lines.some((line) => line.includes("rejected an agent's report")),
       "it is refused",
     );
 

@@ -1,8 +1,8 @@
 /** The API server that the hubs of these tests have behind them. */
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { namespaces } from "@flotilla/shared/kube/core-resources.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

@@ -91,7 +91,7 @@ describe("an agent that floods", () => {
 
     await nobodyElseNotices();
 
-    const read = await hub.refused("not a deployment of this cluster");
+    const read = await hub.refused("unknown_deployment");
     assert.ok(read > 0 && read < 5_000, `${read} of 20,000 were read`);
     assert.ok(!hub.kept.some(({ state }) => state.message === "forged"));
     assert.equal(warnings("made-up").length, 1);
@@ -140,7 +140,8 @@ describe("an agent that floods", () => {
     assert.ok(ends.some((end) => end.startsWith("RESOURCE_EXHAUSTED")));
     const epoch = clusterOf(hub, "many")?.status?.agent?.epoch ?? 0;
     assert.ok(epoch > 0 && epoch < 40, `its Cluster was written ${epoch} times`);
-    const refused = (await hub.refused("connects")) + (await hub.refused("calls"));
+    const refused =
+      (await hub.refused("connection_rate")) + (await hub.refused("concurrent_calls"));
     assert.ok(refused >= 100, `${refused} were refused`);
     assert.ok(warnings("many").length <= 4, warnings("many").join("\n"));
     for (const raw of raws) raw.close();
@@ -161,7 +162,7 @@ describe("an agent that floods", () => {
     const refused = answers.filter((answer) => answer !== "OK");
     assert.ok(refused.length > 0);
     for (const answer of refused)
-      assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed only just now/);
+      assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed a moment ago/);
     assert.equal(warnings("renewing").length, 1);
   });
 
@@ -209,7 +210,7 @@ describe("an agent that breaks the contract", () => {
     const said: readonly (readonly [Uint8Array, RegExp])[] = [
       [
         Buffer.from("ffffffffffff", "hex"),
-        /^INVALID_ARGUMENT: the message of 6 bytes cannot be read: /,
+        /^INVALID_ARGUMENT: the message of 6 bytes cannot be decoded: /,
       ],
       [Buffer.alloc(0), /^INVALID_ARGUMENT: the agent sent a message of a kind/],
       // Half a character, which no header could carry back.
@@ -217,7 +218,7 @@ describe("an agent that breaks the contract", () => {
       [helloWith(Buffer.from("\u001b[2J")), /^INVALID_ARGUMENT: hello.hub_id has characters/],
       [helloWith(Buffer.from("ff", "hex")), /^(INVALID_ARGUMENT|FAILED_PRECONDITION): /],
     ];
-    const before = await hub.refused("broken");
+    const before = await hub.refused("protocol_violation");
     for (const [bytes, expected] of said) assert.match(await sayBytes(identity, [bytes]), expected);
     for (let times = 0; times < 8; times += 1)
       assert.match(
@@ -226,37 +227,37 @@ describe("an agent that breaks the contract", () => {
       );
 
     await nobodyElseNotices();
-    assert.equal((await hub.refused("broken")) - before, said.length + 8);
+    assert.equal((await hub.refused("protocol_violation")) - before, said.length + 8);
     const [line = "", ...more] = warnings("garbled");
     assert.deepEqual(more, []);
-    assert.match(line, /"reason":"broken"/);
-    assert.match(line, /the message of 6 bytes cannot be read/);
+    assert.match(line, /"reason":"protocol_violation"/);
+    assert.match(line, /the message of 6 bytes cannot be decoded/);
   });
 
   test("with requests to enrol or to renew that cannot be read, or are too long, is told so, counted and told of", async () => {
     const identity = await enrolRaw(rest, token, "mumbling");
     const garbage = Buffer.from("ffffffffffff", "hex");
-    const before = await hub.refused("broken");
+    const before = await hub.refused("protocol_violation");
 
     for (const path of [enrollPath, renewPath]) {
       assert.match(
         await callWithBytes(identity, path, garbage),
-        /^INVALID_ARGUMENT: the message of 6 bytes cannot be read: /,
+        /^INVALID_ARGUMENT: the message of 6 bytes cannot be decoded: /,
       );
       assert.equal(
         await callWithBytes(identity, path, Buffer.alloc(1024 * 1024)),
-        "INVALID_ARGUMENT: the message of 1048576 bytes cannot be read: a request may have 262144 bytes at most",
+        "INVALID_ARGUMENT: the message of 1048576 bytes cannot be decoded: a request has at most 262144 bytes",
       );
     }
 
-    assert.equal((await hub.refused("broken")) - before, 4);
+    assert.equal((await hub.refused("protocol_violation")) - before, 4);
     const ofPeer = hub.log.lines.filter((line) => line.includes('"peer":"127.0.0.1"'));
     for (const lines of [
       warnings("mumbling"),
-      ofPeer.filter((line) => line.includes('"broken"')),
+      ofPeer.filter((line) => line.includes('"protocol_violation"')),
     ]) {
       assert.equal(lines.length, 1, lines.join("\n"));
-      assert.match(lines.join(), /the message of 6 bytes cannot be read/);
+      assert.match(lines.join(), /the message of 6 bytes cannot be decoded/);
     }
     await nobodyElseNotices();
   });

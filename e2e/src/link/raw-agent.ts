@@ -11,8 +11,8 @@ import {
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
 import { spokenVersions } from "@flotilla/proto/versions.ts";
-import { systemClock } from "@flotilla/shared/clock/clock.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { systemClock } from "@flotilla/shared/time/clock.ts";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { bootstrap } from "./enrolled.ts";
 import { testLog, type Watched, watched } from "./watched.ts";

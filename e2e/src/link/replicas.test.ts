@@ -1,7 +1,7 @@
 /** Two replicas of the hub on one API server, and streams of one cluster on both. */
 import assert from "node:assert/strict";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { events } from "@flotilla/shared/kube/core-resources.ts";
+import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, describe, test } from "vitest";
 import { cleanUp } from "../testing/clean-up.ts";
 import { startLinkProxy } from "../testing/link-proxy.ts";
@@ -71,7 +71,7 @@ describe("two streams of one cluster", () => {
 
     assert.match(
       await older.ended,
-      /^ABORTED: another agent connected as Cluster fleet-default\/copied, and the newer connection is kept/,
+      /^ABORTED: another agent connected as Cluster fleet-default\/copied; the newer connection replaces this one/,
     );
     assert.deepEqual([older, newer].map(epochOf), [1, 2]);
     const back = await connect(identity, here);
@@ -106,8 +106,8 @@ describe("two streams of one cluster", () => {
     const told = items.filter(({ regarding }) => regarding?.name === "two");
     assert.ok(told.length >= 1 && told.length <= 2, `${told.length} Events`);
     for (const event of told) {
-      assert.equal(event.reason, "TwoAgents");
-      assert.match(event.note ?? "", /copies of one Secret/);
+      assert.equal(event.reason, "DuplicateAgent");
+      assert.match(event.note ?? "", /flotilla-identity was probably copied/);
     }
   });
 });

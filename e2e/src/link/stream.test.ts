@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { runConnection } from "@flotilla/agent/link/connection.ts";
 import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
 import { createOutbox } from "@flotilla/agent/link/outbox.ts";
-import { readRecord } from "@flotilla/hub/identity/authority-record.ts";
-import { ensureAuthority } from "@flotilla/hub/identity/authority-secret.ts";
-import { openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
+import { readRecord } from "@flotilla/hub/authority/record.ts";
+import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
 import { hubMessageToWire } from "@flotilla/proto/map.ts";
 import { type FleetHandlers, loadFleetService } from "@flotilla/proto/service.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { systemClock } from "@flotilla/shared/time/clock.ts";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
@@ -98,7 +98,7 @@ describe("a stream", () => {
   });
 
   test("begins when that of another agent of the process, with the same place, is welcomed", async () => {
-    const place = createSlots(1);
+    const place = createSemaphore(1);
     const agents = ["first", "second", "third"].map(async (name) => {
       const namespace = `agent-${name}`;
       await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
@@ -113,16 +113,16 @@ describe("a stream", () => {
     const cases = [
       [
         [{ kind: "withdrawn", deployment: { name: "a", uid: "b" } }],
-        /the first message was no Hello/,
+        /the first message is not Hello/,
       ],
-      [[hello(identity), hello(identity)], /a second Hello came/],
+      [[hello(identity), hello(identity)], /a second Hello/],
       [
         [{ ...hello(identity), versions: { oldest: 98, newest: 99 } }],
-        /^FAILED_PRECONDITION: the agent speaks versions 98 to 99 .* bring the hub up to date$/,
+        /^FAILED_PRECONDITION: the agent supports versions 98 to 99 .* upgrade the hub$/,
       ],
       [
         [hello(identity, "other")],
-        /^FAILED_PRECONDITION: the agent belongs to hub other, .* nothing was changed/,
+        /^FAILED_PRECONDITION: the agent is enrolled with hub other, .* nothing was changed/,
       ],
       [[{ kind: "withdrawn", deployment: { name: "", uid: "" } }], /withdrawn.name is empty/],
     ] as const;

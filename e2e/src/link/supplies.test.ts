@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Supply } from "@flotilla/proto/messages.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
 import { unpackSupply } from "@flotilla/shared/supply/supply.ts";
 import { describe, test } from "vitest";

@@ -11,10 +11,10 @@ import type {
   Holding,
   Supply,
 } from "@flotilla/proto/messages.ts";
-import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 

@@ -1,10 +1,16 @@
 /** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-import { clusterIndexers, tokenIndexers } from "@flotilla/hub/enroll/indexes.ts";
-import { deploymentIndexers } from "@flotilla/hub/handout/handout.ts";
-import type { ReportPlace, ReportSink } from "@flotilla/hub/handout/report-sink.ts";
-import { createWire, type Wire, type WireOptions } from "@flotilla/hub/serve/wire.ts";
-import { followNamedByDeployments } from "@flotilla/hub/supply/named-by-deployments.ts";
-import { createWorkspaceObjects } from "@flotilla/hub/supply/workspace-objects.ts";
+
+import {
+  type AgentServer,
+  type AgentServerOptions,
+  createAgentServer,
+} from "@flotilla/hub/agentserver/agent-server.ts";
+import { runRotationController } from "@flotilla/hub/authority/rotate.ts";
+import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch/report-intake.ts";
+import { runPresenceController } from "@flotilla/hub/presence/controller.ts";
+import { watchReferences } from "@flotilla/hub/referenced/references.ts";
+import { createWorkspaceObjects } from "@flotilla/hub/referenced/workspace-objects.ts";
+import { runTokenController } from "@flotilla/hub/registrationtoken/controller.ts";
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -14,22 +20,22 @@ import {
   clusterRegistrationTokens,
   clusters,
 } from "@flotilla/shared/api/resources.ts";
-import { type Clock, systemClock } from "@flotilla/shared/clock/clock.ts";
-import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 
 export interface KeptReport {
   readonly cluster: string;
-  readonly place: ReportPlace;
+  readonly place: ReportPosition;
   readonly state: DeploymentState;
 }
 
 export interface TestHub extends Watched {
-  readonly wire: Wire;
+  readonly server: AgentServer;
   readonly port: number;
   readonly log: TestLog;
   readonly clusters: Informer<Cluster>;
@@ -39,11 +45,13 @@ export interface TestHub extends Watched {
   readonly events: EventRecorder;
   /** How often something was refused for this reason. */
   refused(reason: string): Promise<number>;
+  /** Rotates the authority as the leader does, until `signal` aborts. */
+  rotate(signal: AbortSignal): Promise<void>;
   /** Ends it as a process that is stopped in good order. */
   stop(): Promise<void>;
 }
 
-export interface HubOptions extends Partial<WireOptions> {
+export interface HubOptions extends Partial<AgentServerOptions> {
   readonly port?: number;
   readonly clock?: Clock;
   /** Whether it keeps the registration tokens, which one of several does; default: it does. */
@@ -56,7 +64,7 @@ export interface HubOptions extends Partial<WireOptions> {
 
 export async function startHub(rest: KubeRest, options: HubOptions = {}): Promise<TestHub> {
   const { port = 0, clock = systemClock, content = Buffer.from, leads = true, ...others } = options;
-  const { clusterWatch = rest, ...wireOptions } = others;
+  const { clusterWatch = rest, ...serverOptions } = others;
   const logged = testLog();
   const { log } = logged;
   const watch = watched(() => logged.lines);
@@ -66,23 +74,20 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       rest: clusterWatch,
       resource: clusters,
       log,
-      indexers: clusterIndexers,
     }),
     deployments: createInformer({
       rest,
       resource: bundleDeployments,
       log,
-      indexers: deploymentIndexers,
     }),
     tokens: createInformer({
       rest,
       resource: clusterRegistrationTokens,
       log,
-      indexers: tokenIndexers,
     }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });
-  followNamedByDeployments(informers.deployments, objects);
+  watchReferences(informers.deployments, objects);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);
@@ -104,9 +109,9 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       );
     },
   };
-  const instance = wireOptions.replica ?? "hub-0";
+  const instance = serverOptions.replica ?? "hub-0";
   const events = createEventRecorder({ rest, controller: "test/hub", instance, log });
-  const wire = await createWire(
+  const server = await createAgentServer(
     {
       rest,
       namespace: "flotilla-system",
@@ -119,26 +124,44 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       clock,
       log,
     },
-    { replica: "hub-0", version: "test", servingNames: ["127.0.0.1"], ...wireOptions },
+    { replica: "hub-0", version: "test", servingNames: ["127.0.0.1"], ...serverOptions },
   );
-  const bound = await wire.listen("127.0.0.1", port);
+  const bound = await server.listen("127.0.0.1", port);
   await Promise.all(Object.values(informers).map((informer) => informer.synced));
-  running.push(wire.runPresence(ending.signal));
-  if (leads) running.push(wire.runTokens(rest, `127.0.0.1:${bound}`, ending.signal));
+  const { authority, presence } = server;
+  const parts = { rest, ...informers, authority, events, clock, log, metrics };
+  running.push(runPresenceController({ ...parts, presence }, ending.signal));
+  const address = `127.0.0.1:${bound}`;
+  if (leads) running.push(runTokenController({ ...parts, address }, ending.signal));
   let isStopped = false;
 
   async function stop(): Promise<void> {
     if (isStopped) return;
     isStopped = true;
-    await wire.close(1_000);
+    await server.close(1_000);
     ending.abort();
     await Promise.all(running);
     await events.flush();
   }
   cleanUp(stop);
+  function rotate(signal: AbortSignal): Promise<void> {
+    const { certificateLifetimeMs: lifetimeMs } = server;
+    return runRotationController({ ...parts, lifetimeMs }, signal);
+  }
   async function refused(reason: string): Promise<number> {
-    const metric = await metrics.getSingleMetric("flotilla_hub_refused_total")?.get();
+    const metric = await metrics.getSingleMetric("flotilla_hub_rejected_total")?.get();
     return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;
   }
-  return { wire, port: bound, log: logged, ...informers, kept, events, refused, stop, ...watch };
+  return {
+    server,
+    rotate,
+    port: bound,
+    log: logged,
+    ...informers,
+    kept,
+    events,
+    refused,
+    stop,
+    ...watch,
+  };
 }

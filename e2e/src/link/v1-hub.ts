@@ -1,6 +1,6 @@
 /** A hub of version 1 of the wire, as small as can be: one cluster, over real TLS, from the contract of that version. */
 
-import type { CertificateAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import type { CertificateAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
 import type { FleetHandlers, ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import { loadFleetV1 } from "@flotilla/proto/testing/fleet-v1.ts";

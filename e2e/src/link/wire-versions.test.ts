@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/identity/certificate-authority.ts";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { hubServerName } from "@flotilla/proto/server-name.ts";
 import type { ReadHubMessage } from "@flotilla/proto/service.ts";
 import { hubKindsV1, loadFleetV1 } from "@flotilla/proto/testing/fleet-v1.ts";
@@ -9,7 +9,7 @@ import {
   clusterNamespaceName,
   rotationRequestAnnotation,
 } from "@flotilla/shared/api/names.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { credentials } from "@grpc/grpc-js";
 import { describe, onTestFinished, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
@@ -49,7 +49,7 @@ describe("an agent of version 1", () => {
   test("enrols with a hub of version 2, is served in full, and is sent nothing that it does not know", async () => {
     const hub = await startHub(rest);
     const rotating = new AbortController();
-    const rotation = hub.wire.runRotation(rest, rotating.signal);
+    const rotation = hub.rotate(rotating.signal);
     onTestFinished(async () => {
       rotating.abort();
       await rotation;

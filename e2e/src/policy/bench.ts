@@ -20,8 +20,8 @@ import {
   events,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll } from "vitest";
 import { clusterRoleBindings } from "../tenants/world.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";

@@ -16,7 +16,7 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, events, secrets } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps, events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, type TestContext, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
@@ -151,7 +151,7 @@ test("flotilla reconcile waits for what it asked for, and follows what was publi
   assert.deepEqual([code, stderr], [0, ""]);
   assert.match(
     stdout,
-    /^HelmOp fleet-default\/again was asked to reconcile\n1\.0\.0 is ready in 1 of 1 clusters\n$/,
+    /^HelmOp fleet-default\/again reconciliation requested\nHelmOp fleet-default\/again 1\.0\.0 is ready in 1 of 1 clusters\n$/,
   );
   const [cluster] = fleet.clusters;
   const note = { namespace: "again", name: "again-note" };
@@ -173,9 +173,12 @@ test("flotilla reconcile says what went wrong, and ends with 1", async () => {
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /^flotilla: .*again.*index\.yaml.*500.*tried again at.*\n$/);
   assert.equal(missing.code, 1);
-  assert.match(missing.stderr, /^flotilla: there is no HelmOp fleet-default\/nobody on /);
+  assert.match(missing.stderr, /^flotilla: reconcile HelmOp fleet-default\/nobody: not found on /);
   assert.equal(suspended.code, 1);
-  assert.match(suspended.stderr, /^flotilla: HelmOp fleet-default\/again is suspended/);
+  assert.match(
+    suspended.stderr,
+    /^flotilla: reconcile HelmOp fleet-default\/again: it is suspended/,
+  );
 });
 
 test("a bare archive tells the version that the cluster reports", async () => {

@@ -1,12 +1,12 @@
 /** Everything that a watch told of the objects of one kind, in order, so that a test can look for what must not have been. */
-import { createInformer } from "@flotilla/shared/kube/informer.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   type KubeObject,
   keyOf,
   type ObjectKey,
   type Resource,
-} from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+} from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 
 export interface History<T extends KubeObject> {

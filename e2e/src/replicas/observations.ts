@@ -5,7 +5,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll } from "vitest";
 import {
   type ConditionChange,

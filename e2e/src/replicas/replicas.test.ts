@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { bundles, clusterGroups, policies } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { test } from "vitest";
 import { helmOpThat } from "../testing/expect.ts";
 import { isConnected, observe } from "./observations.ts";

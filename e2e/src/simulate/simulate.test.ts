@@ -30,7 +30,7 @@ async function simulate(name: string, ...args: readonly string[]): Promise<Runni
     ...["simulate", ...ofHub, "--name", name, "--latency", "20ms", ...args],
   );
   onTestFinished(() => void running.child.kill("SIGKILL"));
-  await running.printed(`The agents of ${name} are connected.`);
+  await running.printed(`All agents of ${name} are connected.`);
   return running;
 }
 
@@ -70,7 +70,7 @@ test("simulated agents enrol, follow a constraint and an upgrade, and leave noth
   assert.match(stdout, /20 of 20 agents connected/);
   assert.match(
     stdout,
-    /20 agents ended\n20 clusters deleted\n1 helmops deleted\n.*many deleted\n$/,
+    /20 agents disconnected\n20 clusters deleted\n1 helmops deleted\n.*many deleted\n$/,
   );
   assert.deepEqual((await hub.list(clusters)).items, []);
   assert.deepEqual((await hub.list(clusterRegistrationTokens)).items, []);
@@ -100,7 +100,7 @@ test("with --keep what was made stays, is shown as offline, and goes with --remo
 
   const stdout = await end(running);
 
-  assert.match(stdout, /2 agents ended\n$/);
+  assert.match(stdout, /2 agents disconnected\n$/);
   const ref = { namespace: workspaceNamespace, name: "kept-1" };
   await objectThat(
     hub,

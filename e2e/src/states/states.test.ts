@@ -11,7 +11,7 @@ import {
   helmOps,
 } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

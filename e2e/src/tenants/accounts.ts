@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/core-resources.ts";
+import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { test } from "vitest";
 import { helmOpThat, objectThat } from "../testing/expect.ts";
 import { roleBindings, tenant, vault, type World } from "./world.ts";

@@ -5,8 +5,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { configMaps, events, namespaces, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import {
+  configMaps,
+  events,
+  namespaces,
+  secrets,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { accountsComeAndGo } from "./accounts.ts";
 import { dependenciesAreWaitedFor } from "./dependencies.ts";

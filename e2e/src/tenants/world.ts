@@ -3,8 +3,12 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { agentNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { namespaces, secrets, serviceAccounts } from "@flotilla/shared/kube/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/object.ts";
+import {
+  namespaces,
+  secrets,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

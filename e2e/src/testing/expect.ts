@@ -1,12 +1,12 @@
 /** What the journeys wait for, each by watching the object itself. */
 
-import { waitForObject } from "@flotilla/cli/fleet/wait-for.ts";
+import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects/object.ts";
 
 const patienceMs = 60_000;
 

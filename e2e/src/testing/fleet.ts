@@ -6,13 +6,13 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startAgent } from "@flotilla/cli/fleet/agent.ts";
-import {
-  agentConnected,
-  prepareAgent,
-  registrationData,
-} from "@flotilla/cli/fleet/enroll-clusters.ts";
 import { chooseHubPorts, type HubPorts, startHub } from "@flotilla/cli/fleet/hub.ts";
 import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+  waitForAgent,
+} from "@flotilla/cli/fleet/registration.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import {
   type ControlPlane,
@@ -22,9 +22,9 @@ import { startControlPlane } from "@flotilla/local/control-plane/start-control-p
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { leaseControlPlane, type PlaneAccess } from "../harness/control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 
@@ -166,7 +166,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     await Promise.all(
       [...new Set(members.map((_, index) => workspaceOf(index)))].map(
         async (workspace) =>
-          [workspace, await registrationData(hub.rest, workspace, "tests")] as const,
+          [workspace, await ensureRegistrationToken(hub.rest, workspace, "tests")] as const,
       ),
     ),
   );
@@ -174,7 +174,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const clusters = await Promise.all(
     members.map(async ({ name, plane, rest }, index): Promise<TestCluster> => {
       const workspace = workspaceOf(index);
-      await prepareAgent(rest, registrations.get(workspace) ?? {}, {
+      await createBootstrapSecret(rest, registrations.get(workspace) ?? {}, {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
@@ -192,7 +192,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
           reaper,
         });
       let agent = await runAgent();
-      await agentConnected(hub.rest, workspace, name, connectTimeoutMs);
+      await waitForAgent(hub.rest, workspace, name, connectTimeoutMs);
       return {
         name,
         rest,

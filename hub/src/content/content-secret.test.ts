@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { partBytes } from "@flotilla/shared/content/content-parts.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
+import { contentDigestOf, contentLabel } from "../cache/keys.ts";
 import { digestA } from "../testing/objects.ts";
 import {
-  contentDigestOf,
-  contentLabel,
   contentSecretName,
   contentSecrets,
   contentSecretType,

@@ -2,11 +2,10 @@
 
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { contentParts } from "@flotilla/shared/content/content-parts.ts";
-import type { Secret } from "@flotilla/shared/kube/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { contentLabel } from "../cache/keys.ts";
 
 export const contentSecretType = "flotilla.dev/content";
-/** On every part, so that they can be listed. */
-export const contentLabel = "flotilla.dev/content";
 const partsAnnotation = "flotilla.dev/parts";
 const dataKey = "content";
 
@@ -34,12 +33,6 @@ export function contentSecrets(content: PackedContent, namespace: string): reado
       data: { [dataKey]: Buffer.from(bytes).toString("base64") },
     };
   });
-}
-
-/** The content that a Secret is a part of; undefined for any other Secret. */
-export function contentDigestOf(secret: Secret): string | undefined {
-  const match = /^content-([0-9a-f]{64})(?:-\d+)?$/.exec(secret.metadata.name);
-  return match === null ? undefined : `sha256:${match[1]}`;
 }
 
 /** How many Secrets the content of this first part has. */

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { digestA, digestB } from "../testing/objects.ts";
 import { contentSecretName } from "./content-secret.ts";
 import { createContentStore } from "./content-store.ts";
@@ -12,7 +15,7 @@ import { createContentStore } from "./content-store.ts";
 const namespace = "flotilla-system";
 
 function start() {
-  const kube = createMemoryKube();
+  const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const stored = createStore<Secret>({ transform: ({ data: _, ...secret }) => secret });
   const contents = createContentStore({ rest: kube, stored, namespace, clock });

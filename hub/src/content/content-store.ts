@@ -4,17 +4,17 @@
  * A content that no BundleDeployment refers to any more is collected after a grace (collect.ts), not at once, so that one
  * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
-import { createSharedTasks } from "@flotilla/shared/charts/shared-task.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
 import { partCount } from "@flotilla/shared/content/content-parts.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/status-error.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
-import { hubErrors } from "../errors.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
 /** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */
@@ -48,8 +48,8 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   /** The bytes of those wanted last; the one wanted longest ago comes first. */
   const cache = new Map<string, Uint8Array>();
   const used = new Map<string, number>();
-  const storing = createSharedTasks<void>();
-  const fetching = createSharedTasks<Uint8Array>();
+  const storing = createSingleFlight<void>();
+  const fetching = createSingleFlight<Uint8Array>();
   let cachedBytes = 0;
 
   function remember(deploymentId: string, bytes: Uint8Array): void {

@@ -21,7 +21,7 @@ async function read(bytes: Uint8Array): Promise<string | undefined> {
 }
 
 describe("a certificate request", () => {
-  test("of any bytes is refused in words", async () => {
+  test("of any bytes is rejected with a message", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
         assert.equal(await read(bytes), undefined);
@@ -29,7 +29,7 @@ describe("a certificate request", () => {
     );
   });
 
-  test("that somebody changed is refused, or asks for the key that it is signed with", async () => {
+  test("that was tampered with is rejected, or has the key that signed it", async () => {
     await fc.assert(
       fc.asyncProperty(mutated(valid), async (bytes) => {
         const found = await read(bytes);
@@ -40,9 +40,9 @@ describe("a certificate request", () => {
     );
   });
 
-  test("for another kind of key is refused", async () => {
+  test("for another kind of key is rejected", async () => {
     const p384 = await aCertificateRequest({ name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" });
 
-    await assert.rejects(readCertificateRequest(p384), /kind secp384r1, expected is P-256/);
+    await assert.rejects(readCertificateRequest(p384), /its key is secp384r1, not P-256/);
   });
 });

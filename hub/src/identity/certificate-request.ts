@@ -1,11 +1,11 @@
-/** Reads what an agent sends to get a certificate: a PKCS #10 request signed with the key that it asks for. */
+/** Parses certificate requests of agents: PKCS #10, signed with the requested key. */
 import "reflect-metadata";
 import { createHash, createPublicKey, webcrypto } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { Pkcs10CertificateRequest } from "@peculiar/x509";
 import { identityErrors } from "./errors.ts";
 
-/** The public key of a request whose signature was checked. */
+/** The public key of a request with a valid signature. */
 export interface RequestedKey {
   /** SPKI, DER. */
   readonly spki: Uint8Array;
@@ -13,13 +13,13 @@ export interface RequestedKey {
   readonly fingerprint: string;
 }
 
-/** A request for a P-256 key has some 250 bytes; what is longer was not made by an agent. */
+/** A request for a P-256 key has about 250 bytes. */
 const maxRequestBytes = 4096;
 
-/** Throws CERTIFICATE_REQUEST_INVALID. Names and extensions of the request are ignored: the hub alone gives those. */
+/** Throws CERTIFICATE_REQUEST_INVALID. Names and extensions of the request are ignored: the hub sets them. */
 export async function readCertificateRequest(der: Uint8Array): Promise<RequestedKey> {
   if (der.length === 0 || der.length > maxRequestBytes) {
-    throw invalid(`it has ${der.length} bytes, expected are 1 to ${maxRequestBytes}`);
+    throw invalid(`it has ${der.length} bytes, not 1 to ${maxRequestBytes}`);
   }
   let spki: Uint8Array;
   let isProven: boolean;
@@ -30,9 +30,9 @@ export async function readCertificateRequest(der: Uint8Array): Promise<Requested
   } catch (thrown) {
     throw invalid(messageOf(thrown), thrown);
   }
-  if (!isProven) throw invalid("it is not signed with the key that it asks a certificate for");
+  if (!isProven) throw invalid("it is not signed with the requested key");
   const curve = namedCurveOf(spki);
-  if (curve !== "prime256v1") throw invalid(`its key is of the kind ${curve}, expected is P-256`);
+  if (curve !== "prime256v1") throw invalid(`its key is ${curve}, not P-256`);
   return { spki, fingerprint: fingerprintOf(spki) };
 }
 
@@ -48,7 +48,7 @@ function namedCurveOf(spki: Uint8Array): string {
 function invalid(why: string, cause?: unknown): AppError {
   return new AppError(
     identityErrors.CERTIFICATE_REQUEST_INVALID,
-    `the certificate request cannot be used: ${why}`,
+    `invalid certificate request: ${why}`,
     { cause },
   );
 }

@@ -17,7 +17,7 @@ describe("the identity in an agent's certificate", () => {
     assert.deepEqual(parseIdentity(uri), identity);
   });
 
-  test("comes back whatever the names are", () => {
+  test("is unchanged by a round trip for any names", () => {
     const name = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/);
     fc.assert(
       fc.property(fc.record({ hubId: name, namespace: name, name, uid: name }), (made) => {
@@ -39,7 +39,7 @@ describe("the identity in an agent's certificate", () => {
     test(`is refused with ${why}`, () => assert.equal(parseIdentity(wrong), undefined));
   }
 
-  test("is found among other names, and refused where there are two", () => {
+  test("is found among other names, and rejected when there are two", () => {
     assert.deepEqual(identityInNames(`DNS:localhost, URI:${uri}`), identity);
     assert.equal(identityInNames(`URI:${uri}, URI:${uri}`), undefined);
     assert.equal(identityInNames("DNS:localhost"), undefined);

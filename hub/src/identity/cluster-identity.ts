@@ -1,18 +1,32 @@
-/** Who an agent is, and how its certificate says so: one URI, made and read here alone. Pure. */
+/** The identities of hub and agents. An agent's is one URI SAN of its certificate, formatted and parsed here alone. */
+
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { identityErrors } from "./errors.ts";
 
 export interface ClusterIdentity {
   /** The UID of the hub's kube-system namespace. */
   readonly hubId: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of the Cluster: one that was made anew under the same name is another one. */
+  /** Of the Cluster: one that is created again under the same name has another. */
   readonly uid: string;
+}
+
+/** The Cluster of an authenticated agent. */
+export interface ClusterRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The cluster namespace on the hub, which holds its BundleDeployments. */
+  readonly deploymentsNamespace: string;
 }
 
 const prefix = "spiffe://flotilla/";
 
-// What names and UIDs of Kubernetes objects are made of. Nothing that could end a segment, or an entry of the list of
-// names that Node makes of a certificate.
+// The characters of names and UIDs of Kubernetes objects. None of them ends a segment, or an entry of the list in which
+// Node shows a certificate's alternative names.
 const segment = "[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?";
 const pattern = new RegExp(
   `^${prefix}(${segment})/cluster/(${segment})/(${segment})/(${segment})$`,
@@ -22,7 +36,7 @@ export function formatIdentity({ hubId, namespace, name, uid }: ClusterIdentity)
   return `${prefix}${hubId}/cluster/${namespace}/${name}/${uid}`;
 }
 
-/** `undefined` for anything that `formatIdentity` does not make. */
+/** `undefined` for anything that `formatIdentity` does not return. */
 export function parseIdentity(uri: string): ClusterIdentity | undefined {
   const [, hubId, namespace, name, uid] = pattern.exec(uri) ?? [];
   if (hubId === undefined || namespace === undefined || name === undefined || uid === undefined) {
@@ -31,9 +45,22 @@ export function parseIdentity(uri: string): ClusterIdentity | undefined {
   return { hubId, namespace, name, uid };
 }
 
-/** The identity in a certificate's alternative names as Node lists them; `undefined` unless there is exactly one. */
+/** The identity in a certificate's alternative names, as Node lists them; `undefined` unless there is exactly one URI. */
 export function identityInNames(subjectAltName: string | undefined): ClusterIdentity | undefined {
   const uris = (subjectAltName ?? "").split(", ").filter((name) => name.startsWith("URI:"));
   const [uri] = uris;
   return uri === undefined || uris.length > 1 ? undefined : parseIdentity(uri.slice("URI:".length));
+}
+
+/** The identity of a hub: the UID of its kube-system namespace, which exists exactly as long as the cluster. */
+export async function readHubId(rest: KubeRest): Promise<string> {
+  const namespace = await rest.get(namespaces, { name: "kube-system" });
+  const uid = namespace?.metadata.uid;
+  if (uid === undefined || uid === "") {
+    throw new AppError(
+      identityErrors.HUB_ID_UNKNOWN,
+      `the namespace kube-system of ${rest.server} has no UID to identify this hub`,
+    );
+  }
+  return uid;
 }

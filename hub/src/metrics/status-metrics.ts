@@ -8,9 +8,9 @@ import {
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { describeUrl } from "@flotilla/shared/charts/address.ts";
-import type { KubeObject } from "@flotilla/shared/kube/object.ts";
-import { worstState } from "../rollup/summarize.ts";
-import type { Labels, SeriesMetric } from "./series-book.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { worstState } from "../summary/summarize.ts";
+import type { Labels, SeriesMetric } from "./series.ts";
 
 export interface StatusSources {
   readonly helmOps: () => readonly HelmOp[];

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
 import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { keyOf } from "@flotilla/shared/kube/object.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import { createMemoryKube } from "../testing/memory-kube.ts";
 import { aCluster, workspace } from "../testing/objects.ts";
 import { createPresence } from "./presence.ts";
 
@@ -20,11 +20,17 @@ const key = `${workspace}/paris`;
 const arrival = { version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 };
 
 /** The replica `hub-0`, and the Cluster as the API server has it. */
-function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgent } = {}) {
+function start({
+  previousRenewTime,
+  agent,
+}: {
+  previousRenewTime?: string;
+  agent?: ClusterAgent;
+} = {}) {
   const clock = createFakeClock();
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const clusters = createStore<Cluster>();
-  let isCountedOn = true;
+  let isLeaseHeld = true;
   const made = aCluster("paris", {
     metadata: { uid: paris.uid },
     status: { ...(agent && { agent }) },
@@ -34,25 +40,25 @@ function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgen
     rest,
     clusters,
     replica: "hub-0",
-    isCountedOn: () => isCountedOn,
-    ...(keptBefore !== undefined && { keptBefore }),
+    isLeaseHeld: () => isLeaseHeld,
+    ...(previousRenewTime !== undefined && { previousRenewTime }),
     clock,
   });
-  const told: string[] = [];
-  presence.onChange((name) => void told.push(name));
+  const enqueued: string[] = [];
+  presence.onChange((name) => void enqueued.push(name));
   const stored = () => rest.peek(clusterResource, { namespace: workspace, name: "paris" });
   return {
     clock,
     rest,
     presence,
-    told,
+    enqueued,
     agent: () => stored()?.status?.agent,
     reconcile: () => presence.reconcile(key, aContext()),
     connect: async () => {
-      presence.coming(paris);
-      return await presence.arrived(paris, arrival);
+      presence.opened(paris);
+      return await presence.connected(paris, arrival);
     },
-    /** Somebody else writes what is the replicas', and the watch delivers it or not. */
+    /** Another writer changes the agent's status, and the watch delivers it or not. */
     write(changed: ClusterAgent, isSeen: boolean): void {
       const current = stored();
       assert.ok(current !== undefined);
@@ -64,18 +70,18 @@ function start({ keptBefore, agent }: { keptBefore?: string; agent?: ClusterAgen
       clusters.set(written);
       presence.clusterChanged(keyOf(written), written);
     },
-    count: (isOn: boolean) => {
-      isCountedOn = isOn;
+    holdLease: (isHeld: boolean) => {
+      isLeaseHeld = isHeld;
     },
   };
 }
 
 describe("an agent whose stream has ended", () => {
-  test("is gone after a moment in which it could have come back, as of its end", async () => {
+  test("is offline since its end, after a moment in which it could have reconnected", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     await clock.advance(60_000);
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
 
     assert.equal((await reconcile()).kind, "requeue");
     assert.equal(agent()?.connected, true);
@@ -86,24 +92,24 @@ describe("an agent whose stream has ended", () => {
     assert.equal(agent()?.lastSeen, "2026-01-01T00:01:00Z");
   });
 
-  test("is not gone while it comes back, and is if it does not make it", async () => {
+  test("is not offline while it reconnects, and is when that fails", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
-    presence.coming(paris);
-    presence.left(paris, epoch);
+    presence.opened(paris);
+    presence.closed(paris, epoch);
     await clock.advance(10_000);
     await reconcile();
     assert.equal(agent()?.connected, true);
 
-    presence.left(paris, 0);
+    presence.closed(paris, 0);
     await reconcile();
     assert.equal(agent()?.connected, false);
   });
 
-  test("and that has gone to another replica is that one's, also where the watch is behind", async () => {
+  test("and that has connected to another replica is left to that one, also while the watch is behind", async () => {
     const { clock, rest, connect, presence, reconcile, agent, write } = start();
     const epoch = await connect();
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
     const elsewhere = { connected: true, replica: "hub-1", epoch: epoch + 1 };
     write(elsewhere, false);
     await clock.advance(30_000);
@@ -111,43 +117,43 @@ describe("an agent whose stream has ended", () => {
     await reconcile();
 
     assert.deepEqual(agent(), elsewhere);
-    assert.equal(rest.writes.at(-1), `replace clusters ${key}`, "it was tried, and refused");
+    assert.equal(rest.writes.at(-1), `replace clusters ${key}`, "it was tried, and conflicted");
   });
 });
 
-describe("an agent that is here", () => {
-  test("and is said to be gone, since this replica was taken for dead, is written back", async () => {
-    const { connect, presence, reconcile, agent, write, told } = start();
+describe("an agent that is connected here", () => {
+  test("and is recorded as offline, because this replica was taken for dead, is written back", async () => {
+    const { connect, presence, reconcile, agent, write, enqueued } = start();
     const epoch = await connect();
     const before = agent();
-    told.length = 0;
+    enqueued.length = 0;
 
     write({ ...before, connected: false }, true);
-    assert.deepEqual(told, [key]);
+    assert.deepEqual(enqueued, [key]);
     await reconcile();
 
     assert.equal(agent()?.connected, true);
     assert.equal(agent()?.epoch, epoch);
-    presence.left(paris, epoch);
+    presence.closed(paris, epoch);
   });
 
-  test("is not written back while nobody counts on this replica, and no other is answered", async () => {
-    const { connect, reconcile, agent, write, count } = start();
+  test("is not written back while this replica does not hold its Lease, and no other is served", async () => {
+    const { connect, reconcile, agent, write, holdLease } = start();
     await connect();
     write({ ...agent(), connected: false }, true);
 
-    count(false);
+    holdLease(false);
     assert.equal((await reconcile()).kind, "requeue");
     assert.equal(agent()?.connected, false);
-    await assert.rejects(connect(), /could not renew its Lease, so it answers no agent/);
+    await assert.rejects(connect(), /could not renew its Lease, so it does not serve agents/);
 
-    count(true);
+    holdLease(true);
     await reconcile();
     assert.equal(agent()?.connected, true);
   });
 });
 
-describe("an agent that the process before held", () => {
+describe("an agent that was connected to the previous process", () => {
   const recorded = {
     connected: true,
     replica: "hub-0",
@@ -155,9 +161,9 @@ describe("an agent that the process before held", () => {
     lastSeen: "2025-11-01T00:00:00Z",
   };
 
-  test("has a minute to come back, and is gone since that process was", async () => {
+  test("has a minute to reconnect, and is offline since that process was", async () => {
     const { clock, reconcile, agent } = start({
-      keptBefore: "2025-12-24T18:00:00.000000Z",
+      previousRenewTime: "2025-12-24T18:00:00.000000Z",
       agent: recorded,
     });
     await clock.advance(59_000);

@@ -1,78 +1,81 @@
 /**
- * Which agents this replica holds, and what the Clusters say about it. A Cluster is written only when its agent comes
- * or goes, or its orphans change; `status.agent` and `status.orphans` are this file's alone.
+ * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its agent
+ * connects or goes offline, or its orphans change; `status.agent` and `status.orphans` have no other writer on this replica.
  *
- * The write of an agent that comes gives its stream an epoch, by compare and swap on the Cluster: of two streams of one
- * cluster, whichever replicas they are on, one has the higher epoch, and its reports are the newer ones.
+ * Recording a connection gives its stream an epoch, by compare and swap on the Cluster: of two streams of one cluster,
+ * whichever replicas they are on, one has the higher epoch, and its reports are the newer ones.
  */
+
 import { isDeepStrictEqual } from "node:util";
-import { type Cluster, type ClusterAgent, maxOrphans } from "@flotilla/shared/api/cluster.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import {
+  type Cluster,
+  type ClusterAgent,
+  type ClusterStatus,
+  maxOrphans,
+} from "@flotilla/shared/api/cluster.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { done, type Outcome, requeueAfter } from "@flotilla/shared/kube/outcome.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
-import type { ClusterRef } from "../handout/report-sink.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  done,
+  type Reconcile,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
+import { type AgentFields, lastSeen, writeAgentStatus } from "./agent-status.ts";
 import { presenceErrors } from "./errors.ts";
-import { judgePresence, type PresenceVerdict } from "./judge-presence.ts";
-import { lastSeen, toTime } from "./last-seen.ts";
-import { writeCluster } from "./write-cluster.ts";
+import { decidePresence, type PresenceDecision } from "./presence-rule.ts";
 
 export interface PresenceDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
   /** The name of this replica, the same after a restart. */
   readonly replica: string;
-  /** Whether others count on this replica; default: always. */
-  readonly isCountedOn?: () => boolean;
-  /** When the process before this one, of the same name, was last there, RFC 3339. */
-  readonly keptBefore?: string;
+  /** Whether this replica holds its Lease, by its own clock; default: always. */
+  readonly isLeaseHeld?: () => boolean;
+  /** When the previous process of the same name last renewed its Lease, RFC 3339. */
+  readonly previousRenewTime?: string;
   readonly clock: Clock;
   readonly graceMs?: number;
 }
 
-/** What an agent says of itself. */
-export interface Arrival {
+/** What an agent reports about itself when it connects. */
+export interface AgentConnection {
   readonly version: string;
   readonly namespace: string;
-  /** What it holds and the hub does not know. */
+  /** Deployments that it has and the hub does not know. */
   readonly orphans: readonly string[];
-  /** The highest epoch that a report of it was stored with. */
+  /** The highest epoch of its stored reports. */
   readonly reportedEpoch: number;
 }
 
 export interface Presence {
-  /** A stream of the cluster has begun; `left` tells of its end. Until then one before it does not count as gone. */
-  coming(cluster: ClusterRef): void;
+  /** A stream of the cluster was opened. Until it is `closed`, the cluster does not count as offline. */
+  opened(cluster: ClusterRef): void;
   /**
-   * Writes that the agent came; gives the epoch of its stream: above every one before, also when a restored backup has
-   * set back the Cluster and not what was reported since.
+   * Records the connection; returns the epoch of its stream: above every earlier one, also after a backup was restored that
+   * reset the Cluster but not the reports. Throws CLUSTER_GONE, CLUSTER_CONFLICT or REPLICA_LEASE_EXPIRED.
    */
-  arrived(cluster: ClusterRef, arrival: Arrival): Promise<number>;
-  /** What the agent holds and the hub does not know is this from now on. Written by `reconcile`. */
+  connected(cluster: ClusterRef, connection: AgentConnection): Promise<number>;
+  /** Written by `reconcile`. */
   orphansChanged(cluster: ClusterRef, epoch: number, orphans: readonly string[]): void;
-  /** The stream of that epoch has ended; 0 where its arrival was never written. Written by `reconcile`. */
-  left(cluster: ClusterRef, epoch: number): void;
+  /** The stream of that epoch has ended; 0 if its connection was never recorded. Written by `reconcile`. */
+  closed(cluster: ClusterRef, epoch: number): void;
   /**
-   * Takes no more `left`: the streams that end from now on are handed over, and their agents come back at once. What
-   * they are recorded as stays until whoever answers them next writes it.
+   * From now on `closed` records nothing: the agents reconnect to another replica at once, and stay recorded as connected
+   * until that one records them.
    */
   handOver(): void;
-  /** For a controller that is keyed by Cluster: writes that an agent is gone, and its orphans. */
+  /** Keyed by Cluster: records that an agent is offline, and its orphans. */
   readonly reconcile: Reconcile;
-  /** Hears of every Cluster that `reconcile` has to look at; gives the function that stops it. */
+  /** Called with every Cluster to reconcile; returns the function that removes the listener. */
   onChange(listener: (key: ObjectKey) => void): () => void;
-  /** The Clusters to look at after a start: those recorded as connected. */
-  recorded(): readonly ObjectKey[];
-  /** A Cluster has changed: looks at it when it says of an agent that is here that it is gone. */
+  /** Requests a reconcile of a Cluster that shows an agent as offline that is connected here. */
   clusterChanged(key: ObjectKey, cluster: Cluster | undefined): void;
-}
-
-interface OrphanList {
-  readonly epoch: number;
-  readonly names: readonly string[];
 }
 
 interface EndedStream {
@@ -81,152 +84,120 @@ interface EndedStream {
   readonly at: number;
 }
 
-/** Longer than agents wait at most between two tries, and long enough for thousands of them to be answered. */
+/** What this process knows of one cluster's agent. */
+interface Entry {
+  readonly openStreams: number;
+  /** Of the stream that is connected. */
+  readonly epoch?: number;
+  /** The last stream that was connected and has ended. */
+  readonly ended?: EndedStream;
+  /** The cache shows the agent as offline although it is connected here. */
+  readonly isDisputed: boolean;
+  /** To be written. */
+  readonly orphans?: { readonly epoch: number; readonly names: readonly string[] };
+}
+
+const noEntry: Entry = { openStreams: 0, isDisputed: false };
+
+/** Longer than the longest backoff of agents, and long enough to answer thousands of them. */
 const defaultGraceMs = 60_000;
-/** A connection that was cut is made again within a second; whoever ended in good order is Offline within 5 s. */
+/** A lost connection is made again within a second; an agent that stops regularly is Offline within 5 s. */
 const settleMs = 2_500;
 
 export function createPresence(deps: PresenceDeps): Presence {
-  const { clusters, replica, keptBefore, clock, graceMs = defaultGraceMs } = deps;
-  const { isCountedOn = () => true } = deps;
+  const { clock, isLeaseHeld = () => true } = deps;
   const startedAt = clock.monotonic();
-  const held = new Map<ObjectKey, number>();
-  const ended = new Map<ObjectKey, EndedStream>();
-  /** How many streams of a cluster have begun here and have not ended. */
-  const open = new Map<ObjectKey, number>();
-  /** Clusters that somebody else says the agent of is gone, although it is here. */
-  const disputed = new Set<ObjectKey>();
-  /** Those that are not written yet. */
-  const orphanLists = new Map<ObjectKey, OrphanList>();
+  const entries = new Map<ObjectKey, Entry>();
   const listeners = new Set<(key: ObjectKey) => void>();
   let isHandedOver = false;
 
-  async function arrived(cluster: ClusterRef, arrival: Arrival): Promise<number> {
-    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    if (!isCountedOn()) {
-      const message = `replica ${replica} of the hub could not renew its Lease, so it answers no agent; another may`;
-      throw new AppError(presenceErrors.REPLICA_ALONE, message);
-    }
-    const written = await writeCluster(deps, key, (current) => {
-      if (current.metadata.uid !== cluster.uid) return undefined;
-      const earlier = [
-        current.status?.agent?.epoch ?? 0,
-        arrival.reportedEpoch,
-        held.get(key) ?? 0,
-      ];
-      const agent: ClusterAgent = {
-        connected: true,
-        lastSeen: toTime(clock.now()),
-        replica,
-        epoch: Math.max(...earlier) + 1,
-        version: arrival.version,
-        namespace: arrival.namespace,
-      };
-      const orphans = arrival.orphans.slice(0, maxOrphans);
-      return orphans.length === 0 && current.status?.orphans === undefined
-        ? { agent }
-        : { agent, orphans };
-    });
-    const epoch = written?.status?.agent?.epoch;
-    if (written?.metadata.uid !== cluster.uid || epoch === undefined) {
-      const message = `Cluster ${key} was deleted or made anew while its agent connected`;
-      throw new AppError(presenceErrors.CLUSTER_GONE, message);
-    }
-    held.set(key, epoch);
-    return epoch;
+  function entryOf(key: ObjectKey): Entry {
+    return entries.get(key) ?? noEntry;
   }
 
-  function orphansChanged(cluster: ClusterRef, epoch: number, names: readonly string[]): void {
-    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    orphanLists.set(key, { epoch, names: names.slice(0, maxOrphans) });
-    tell(key);
+  function update(key: ObjectKey, changes: Changes): void {
+    const entry = withChanges(entryOf(key), changes);
+    if (isDeepStrictEqual(entry, noEntry)) entries.delete(key);
+    else entries.set(key, entry);
   }
 
-  function tell(key: ObjectKey): void {
+  function notify(key: ObjectKey): void {
     for (const listener of listeners) listener(key);
   }
 
-  function coming(cluster: ClusterRef): void {
-    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    open.set(key, (open.get(key) ?? 0) + 1);
+  async function connected(cluster: ClusterRef, connection: AgentConnection): Promise<number> {
+    const key = clusterKey(cluster);
+    if (!isLeaseHeld()) {
+      const message = `replica ${deps.replica} of the hub could not renew its Lease, so it does not serve agents; connect to another replica`;
+      throw new AppError(presenceErrors.REPLICA_LEASE_EXPIRED, message);
+    }
+    const written = await writeAgentStatus(deps, key, (current) =>
+      current.metadata.uid === cluster.uid
+        ? connectedFields(deps, current, connection, entryOf(key).epoch ?? 0)
+        : undefined,
+    );
+    const epoch = written?.status?.agent?.epoch;
+    if (written?.metadata.uid !== cluster.uid || epoch === undefined) {
+      const message = `Cluster ${key} was deleted or created again while its agent connected`;
+      throw new AppError(presenceErrors.CLUSTER_GONE, message);
+    }
+    update(key, { epoch });
+    return epoch;
   }
 
-  function left(cluster: ClusterRef, epoch: number): void {
-    const key = keyOf({ namespace: cluster.namespace, name: cluster.name });
-    const others = (open.get(key) ?? 0) - 1;
-    if (others > 0) open.set(key, others);
-    else open.delete(key);
+  function closed(cluster: ClusterRef, epoch: number): void {
+    const key = clusterKey(cluster);
+    const entry = entryOf(key);
+    update(key, { openStreams: Math.max(0, entry.openStreams - 1) });
     if (isHandedOver) return;
-    if (epoch > 0 && held.get(key) === epoch) {
-      held.delete(key);
-      ended.set(key, { epoch, at: clock.monotonic() });
-    }
-    tell(key);
+    if (epoch > 0 && entry.epoch === epoch)
+      update(key, { epoch: undefined, ended: { epoch, at: clock.monotonic() } });
+    notify(key);
   }
 
   const reconcile: Reconcile = async (key, { signal, log }) => {
-    let verdict: PresenceVerdict = { kind: "right" };
-    const list = orphanLists.get(key);
-    const cluster = await writeCluster(
+    const entry = entryOf(key);
+    let decision: PresenceDecision = { kind: "correct" };
+    const cluster = await writeAgentStatus(
       deps,
       key,
-      ({ status }) => {
-        const agent = status?.agent;
-        const end = ended.get(key);
-        verdict = judgePresence({
-          agent,
-          heldEpoch: held.get(key),
-          ended: end && { epoch: end.epoch, forMs: clock.monotonic() - end.at },
-          isComing: open.has(key),
-          replica,
-          isCountedOn: isCountedOn(),
-          upForMs: clock.monotonic() - startedAt,
-          graceMs,
+      (current) => {
+        const { epoch: connectedEpoch, ended, openStreams } = entryOf(key);
+        const now = clock.monotonic();
+        decision = decidePresence({
+          agent: current.status?.agent,
+          connectedEpoch,
+          ended: ended && { epoch: ended.epoch, forMs: now - ended.at },
+          hasOpenStream: openStreams > 0,
+          replica: deps.replica,
+          isLeaseHeld: isLeaseHeld(),
+          upForMs: now - startedAt,
+          graceMs: deps.graceMs ?? defaultGraceMs,
           settleMs,
         });
-        // Of the present stream, or of the last that there was.
-        const orphans = list?.epoch === agent?.epoch ? list?.names : undefined;
-        const isNews = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
-        const next = agent && agentAfter(verdict, agent, end);
-        if (next === undefined && !isNews) return undefined;
-        return { ...(isNews && { orphans }), ...(next && { agent: next }) };
+        return reconciledFields(deps, current, decision, { ended, orphans: entry.orphans });
       },
-      { signal, fromServer: disputed.has(key) },
+      { signal, fromServer: entry.isDisputed },
     );
-    if (orphanLists.get(key) === list) orphanLists.delete(key);
-    if (cluster === undefined) ended.delete(key);
-    const outcome = outcomeOf(verdict, (what) => log.info({ cluster: key }, what));
-    if (outcome.kind === "done") disputed.delete(key);
-    return outcome;
+    if (entryOf(key).orphans === entry.orphans) update(key, { orphans: undefined });
+    if (cluster === undefined) update(key, { ended: undefined });
+    const result = resultOf(decision, (message) => log.info({ cluster: key }, message));
+    if (result.kind === "done") update(key, { isDisputed: false });
+    return result;
   };
 
-  /** What the Cluster is to say; `undefined`: what it says. */
-  function agentAfter(
-    { kind }: PresenceVerdict,
-    agent: ClusterAgent,
-    end: EndedStream | undefined,
-  ): ClusterAgent | undefined {
-    switch (kind) {
-      case "gone": {
-        // What an earlier process held was there as long as that was.
-        const time =
-          end !== undefined && end.epoch === agent.epoch
-            ? toTime(clock.now() - (clock.monotonic() - end.at))
-            : (keptBefore ?? toTime(clock.now()));
-        return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
-      }
-      case "there":
-        return { ...agent, connected: true };
-      default:
-        return undefined;
-    }
-  }
-
   return {
-    coming,
-    arrived,
-    orphansChanged,
-    left,
+    opened(cluster) {
+      const key = clusterKey(cluster);
+      update(key, { openStreams: entryOf(key).openStreams + 1 });
+    },
+    connected,
+    orphansChanged(cluster, epoch, names) {
+      const key = clusterKey(cluster);
+      update(key, { orphans: { epoch, names: names.slice(0, maxOrphans) } });
+      notify(key);
+    },
+    closed,
     handOver() {
       isHandedOver = true;
     },
@@ -235,24 +206,95 @@ export function createPresence(deps: PresenceDeps): Presence {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    recorded: () =>
-      clusters
-        .list()
-        .filter(({ status }) => status?.agent?.connected === true)
-        .map(keyOf),
     clusterChanged(key, cluster) {
-      if (cluster === undefined) ended.delete(key);
-      else if (held.has(key) && cluster.status?.agent?.connected === false) {
-        disputed.add(key);
-        tell(key);
+      if (cluster === undefined) update(key, { ended: undefined });
+      else if (entryOf(key).epoch !== undefined && cluster.status?.agent?.connected === false) {
+        update(key, { isDisputed: true });
+        notify(key);
       }
     },
   };
 }
 
-function outcomeOf(verdict: PresenceVerdict, tell: (what: string) => void): Outcome {
-  if (verdict.kind === "wait") return requeueAfter(verdict.ms, "the agent may come back");
-  if (verdict.kind === "gone") tell("agent is gone");
-  if (verdict.kind === "there") tell("agent is here, and was taken for gone");
+function resultOf(decision: PresenceDecision, log: (message: string) => void): Result {
+  if (decision.kind === "wait") return requeueAfter(decision.ms, "the agent may reconnect");
+  if (decision.kind === "offline") log("agent is offline");
+  if (decision.kind === "connected") log("agent is connected, but was recorded as offline");
   return done();
+}
+
+type Changes = { readonly [K in keyof Entry]?: Entry[K] | undefined };
+
+/** `undefined` removes a field. */
+function withChanges(entry: Entry, changes: Changes): Entry {
+  const next = { ...entry, ...changes };
+  const { epoch, ended, orphans } = next;
+  return {
+    openStreams: next.openStreams ?? 0,
+    isDisputed: next.isDisputed ?? false,
+    ...(epoch !== undefined && { epoch }),
+    ...(ended !== undefined && { ended }),
+    ...(orphans !== undefined && { orphans }),
+  };
+}
+
+function connectedFields(
+  { replica, clock }: PresenceDeps,
+  { status }: Cluster,
+  connection: AgentConnection,
+  connectedEpoch: number,
+): AgentFields {
+  const agent: ClusterAgent = {
+    connected: true,
+    lastSeen: formatTime(clock.now()),
+    replica,
+    epoch: Math.max(status?.agent?.epoch ?? 0, connection.reportedEpoch, connectedEpoch) + 1,
+    version: connection.version,
+    namespace: connection.namespace,
+  };
+  const orphans = connection.orphans.slice(0, maxOrphans);
+  return orphans.length === 0 && status?.orphans === undefined ? { agent } : { agent, orphans };
+}
+
+/** `undefined` when there is nothing to write. */
+function reconciledFields(
+  deps: PresenceDeps,
+  { status }: Cluster,
+  decision: PresenceDecision,
+  { ended, orphans: pending }: Pick<Changes, "ended" | "orphans">,
+): AgentFields | undefined {
+  const agent = agentAfter(deps, status, decision, ended);
+  // Of the present stream, or of the last one.
+  const orphans = pending?.epoch === status?.agent?.epoch ? pending?.names : undefined;
+  const isChanged = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
+  if (agent === undefined && !isChanged) return undefined;
+  return { ...(isChanged && { orphans }), ...(agent && { agent }) };
+}
+
+function agentAfter(
+  { clock, previousRenewTime }: PresenceDeps,
+  status: ClusterStatus | undefined,
+  { kind }: PresenceDecision,
+  ended: EndedStream | undefined,
+): ClusterAgent | undefined {
+  const agent = status?.agent;
+  if (agent === undefined) return undefined;
+  switch (kind) {
+    case "offline": {
+      // An agent of the previous process was last seen while that process was.
+      const time =
+        ended !== undefined && ended.epoch === agent.epoch
+          ? formatTime(clock.now() - (clock.monotonic() - ended.at))
+          : (previousRenewTime ?? formatTime(clock.now()));
+      return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
+    }
+    case "connected":
+      return { ...agent, connected: true };
+    default:
+      return undefined;
+  }
+}
+
+function clusterKey({ namespace, name }: ClusterRef): ObjectKey {
+  return keyOf({ namespace, name });
 }

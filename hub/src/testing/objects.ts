@@ -15,7 +15,7 @@ import {
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
 import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/object.ts";
+import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";

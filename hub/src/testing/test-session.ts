@@ -1,18 +1,18 @@
-/** One agent's session with everything around it in memory, for tests that say whatever comes to their mind. */
+/** One agent's session with all its dependencies in memory. */
 import { Duplex } from "node:stream";
 import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { createSlots } from "@flotilla/shared/kube/slots.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
-import { createHandoutMetrics } from "../handout/metrics.ts";
-import type { ReportPlace } from "../handout/report-sink.ts";
-import { type AgentStream, openSession, type Session } from "../handout/session.ts";
-import type { Incoming } from "../serve/incoming.ts";
-import { createRefusals } from "../serve/refusals.ts";
-import { createMemoryKube } from "./memory-kube.ts";
+import { createDispatchMetrics } from "../dispatch/metrics.ts";
+import type { ReportPosition } from "../dispatch/report-intake.ts";
+import { openSession, type Session } from "../dispatch/session.ts";
+import type { AgentStream, Incoming } from "../rpc/incoming.ts";
+import { createRejections } from "../rpc/rejections.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";
@@ -21,7 +21,7 @@ export interface Kept {
   readonly kind: "report" | "withdrawn";
   readonly name: string;
   readonly uid: string;
-  readonly place?: ReportPlace;
+  readonly place?: ReportPosition;
   /** The deployment of that name when it was kept. */
   readonly deployment: BundleDeployment | undefined;
 }
@@ -29,44 +29,44 @@ export interface Kept {
 export interface TestSession {
   readonly session: Session;
   readonly clock: FakeClock;
-  /** By name; what it wants of the agent is changed here. */
-  readonly wanted: Map<string, BundleDeployment>;
+  /** By name; tests change it. */
+  readonly desired: Map<string, BundleDeployment>;
   readonly kept: readonly Kept[];
-  /** What the agent was told. */
-  readonly told: readonly WireHubMessage[];
+  /** Messages to the agent. */
+  readonly sent: readonly WireHubMessage[];
   /** How the stream was ended by this side: `error` or `end`. */
   readonly ends: readonly string[];
   /** The sentences of those that were errors. */
   readonly answers: readonly string[];
-  /** What was refused or failed, as a person is told of it. */
+  /** The fields of warnings. */
   readonly warnings: readonly object[];
   readonly metrics: Registry;
-  /** `coming`, `arrived` and `left`, as presence heard of them. */
+  /** The calls of presence: `opened`, `connected` and `closed`. */
   readonly presence: readonly string[];
-  /** What the agent says next fails to be kept, or to be written. */
-  failKeeping(): void;
-  failArrival(): void;
-  /** The agent reads no more, until it does again. */
+  /** From now on reports cannot be stored, or connections not be recorded. */
+  failReports(): void;
+  failRegistration(): void;
+  /** Whether the agent reads what is sent. */
   read(isRead: boolean): void;
-  /** The agent says it. */
+  /** The agent sends a message. */
   say(message: Incoming<ReadAgentMessage>): void;
   /** The connection is lost. */
   lose(): void;
-  /** The agent has nothing more to say. */
+  /** The agent closes its half of the stream. */
   finish(): void;
 }
 
 export function openTestSession(): TestSession {
   const clock = createFakeClock();
-  const wanted = new Map<string, BundleDeployment>();
+  const desired = new Map<string, BundleDeployment>();
   const kept: Kept[] = [];
-  const told: WireHubMessage[] = [];
+  const sent: WireHubMessage[] = [];
   const ends: string[] = [];
   const answers: string[] = [];
   const warnings: object[] = [];
   const presence: string[] = [];
-  let isKeepingBroken = false;
-  let isArrivalBroken = false;
+  let failsReports = false;
+  let failsRegistration = false;
   let isFinished = false;
   let isRead = true;
   let taken = (): void => undefined;
@@ -77,7 +77,7 @@ export function openTestSession(): TestSession {
     autoDestroy: false,
     read: () => undefined,
     write(message: WireHubMessage, _, done) {
-      told.push(message);
+      sent.push(message);
       if (isRead) done();
       else taken = done;
     },
@@ -94,9 +94,9 @@ export function openTestSession(): TestSession {
 
   const keep = (entry: Kept): Promise<void> => {
     kept.push(entry);
-    return isKeepingBroken ? Promise.reject(new Error("not kept")) : Promise.resolve();
+    return failsReports ? Promise.reject(new Error("not stored")) : Promise.resolve();
   };
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } }));
   const identity = { hubId: testHubId, namespace: workspace, name: "paris", uid: "uid-paris" };
   const trusted = { pem: "", digest: "sha256:0" };
@@ -112,43 +112,37 @@ export function openTestSession(): TestSession {
       hubVersion: "1",
       rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
-      objects: { get: () => ({ kind: "absent" }), onChange: () => () => undefined },
+      objects: { get: () => ({ kind: "absent" }) },
       reports: {
         report: (_, place, { name, uid }) =>
-          keep({ kind: "report", name, uid, place, deployment: wanted.get(name) }),
+          keep({ kind: "report", name, uid, place, deployment: desired.get(name) }),
         withdrawn: (_, { name, uid }) =>
-          keep({ kind: "withdrawn", name, uid, deployment: wanted.get(name) }),
+          keep({ kind: "withdrawn", name, uid, deployment: desired.get(name) }),
       },
       authority: {
         trusted,
         confirmed: () => Promise.resolve(trusted),
-        onChange: () => () => undefined,
       },
       presence: {
-        coming: () => void presence.push("coming"),
-        clusterChanged: () => undefined,
-        arrived() {
-          if (isArrivalBroken) return Promise.reject(new Error("not written"));
-          presence.push("arrived");
+        opened: () => void presence.push("opened"),
+        connected() {
+          if (failsRegistration) return Promise.reject(new Error("not written"));
+          presence.push("connected");
           epoch += 1;
           return Promise.resolve(epoch);
         },
         orphansChanged: () => undefined,
-        left: () => void presence.push("left"),
-        handOver: () => undefined,
-        reconcile: () => Promise.resolve({ kind: "done" }),
-        onChange: () => () => undefined,
-        recorded: () => [],
+        closed: () => void presence.push("closed"),
       },
-      metrics: createHandoutMetrics(metrics),
-      refusals: createRefusals({ metrics, clock, log: warning }),
+      metrics: createDispatchMetrics(metrics),
+      rejections: createRejections({ metrics, clock, log: warning }),
       clock,
       log,
     },
     {
       // What a session uses of a stream of gRPC is what every stream has.
       stream: stream as unknown as AgentStream,
-      arrivals: createSlots(1),
+      registrations: createSemaphore(1),
       cluster: {
         namespace: "fleet-default",
         name: "paris",
@@ -156,34 +150,35 @@ export function openTestSession(): TestSession {
         deploymentsNamespace: aDeployment("paris").metadata.namespace ?? "",
       },
       agent: { identity, fingerprint: "sha256:0", notAfter },
-      wanted: (name) => wanted.get(name),
-      allWanted: () => [...wanted.values()],
-      clusterNow: () => undefined,
+      desired: {
+        deployment: (name) => desired.get(name),
+        deployments: () => [...desired.values()],
+        cluster: () => undefined,
+      },
       previous: Promise.resolve(),
     },
   );
   return {
     session,
     clock,
-    wanted,
+    desired,
     kept,
-    told,
+    sent,
     ends,
     answers,
     warnings,
     metrics,
     presence,
-    failKeeping: () => {
-      isKeepingBroken = true;
+    failReports: () => {
+      failsReports = true;
     },
-    failArrival: () => {
-      isArrivalBroken = true;
+    failRegistration: () => {
+      failsRegistration = true;
     },
     read(again) {
       isRead = again;
       if (again) taken();
     },
-    // Whoever has said all says nothing more.
     say: (message) => void (isFinished || stream.push(message)),
     lose: () => void stream.emit("cancelled"),
     finish() {

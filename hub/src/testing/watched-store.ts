@@ -1,7 +1,7 @@
 /** A store that a test changes itself, and that tells of it as an informer does. */
-import type { ChangeListener, Informer } from "@flotilla/shared/kube/informer.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/object.ts";
-import { createStore, type StoreOptions } from "@flotilla/shared/kube/store.ts";
+import type { ChangeListener, Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { createStore, type StoreOptions } from "@flotilla/shared/kube/cache/store.ts";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface WatchedStore<T extends KubeObject>
   extends Pick<Informer<T>, "store" | "onChange"> {
@@ -14,7 +14,7 @@ export interface WatchedStore<T extends KubeObject>
 export function createWatchedStore<T extends KubeObject>(
   options: StoreOptions<T> = {},
 ): WatchedStore<T> {
-  const store = createStore<T>(options);
+  const store = createStore<T>({ freeze: true, ...options });
   const listeners = new Set<ChangeListener<T>>();
   return {
     store,

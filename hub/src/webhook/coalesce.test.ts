@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/clock/testing/fake-clock.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
 import { createCoalescer } from "./coalesce.ts";
 
@@ -9,7 +9,7 @@ function fixture() {
   let failure: Error | undefined;
   const request = createCoalescer({
     clock,
-    restMs: 1_000,
+    intervalMs: 1_000,
     run(key) {
       runs.push([key, clock.monotonic()]);
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);
@@ -25,7 +25,7 @@ function fixture() {
   };
 }
 
-test("the first runs at once, and a flood behind it once at the end of the rest", async () => {
+test("the first runs at once, and a following flood runs once after the interval", async () => {
   const { clock, runs, request } = fixture();
   await request("a");
   const flood = Promise.all(Array.from({ length: 100 }, () => request("a")));
@@ -39,7 +39,7 @@ test("the first runs at once, and a flood behind it once at the end of the rest"
   ]);
 });
 
-test("after a rest the next one runs at once again", async () => {
+test("after an idle interval the next one runs at once", async () => {
   const { clock, runs, request } = fixture();
   await request("a");
   await clock.advance(1_000);
@@ -56,7 +56,7 @@ test("keys do not wait for each other", async () => {
   ]);
 });
 
-test("a failure reaches those who asked for that run, and the next one is tried", async () => {
+test("a failure rejects the requests of that run, and the next run happens", async () => {
   const { clock, runs, request, fail } = fixture();
   fail(new Error("no"));
   await assert.rejects(request("a"), /no/);

@@ -1,29 +1,29 @@
 /**
- * Runs something for a key at once, and then at most once in a while: all who ask in between share one run at its end. So
- * a flood costs little, the first is never delayed, and whoever asks gets a run that begins after they asked.
+ * Coalesces requests by key: the first runs at once, requests within the interval share one run at its end. Every request gets a
+ * run that starts after it.
  */
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 
 export interface CoalesceOptions {
   readonly clock: Clock;
-  readonly restMs: number;
+  readonly intervalMs: number;
   readonly run: (key: string) => Promise<void>;
 }
 
 interface Latest {
-  /** Settles once it may be followed by another one. */
+  /** Settles when the next run may start. */
   readonly over: Promise<void>;
-  /** The one that follows, once somebody has asked for it. */
+  /** The next run, once it is requested. */
   next: Promise<void> | undefined;
 }
 
-export function createCoalescer({ clock, restMs, run }: CoalesceOptions) {
+export function createCoalescer({ clock, intervalMs, run }: CoalesceOptions) {
   const latest = new Map<string, Latest>();
 
   function begin(key: string): Promise<void> {
     const result = run(key);
-    const rest = new Promise<void>((resolve) => void clock.setTimeout(resolve, restMs));
-    const over = Promise.all([result.catch(() => undefined), rest]).then(() => undefined);
+    const interval = new Promise<void>((resolve) => void clock.setTimeout(resolve, intervalMs));
+    const over = Promise.all([result.catch(() => undefined), interval]).then(() => undefined);
     const own: Latest = { over, next: undefined };
     latest.set(key, own);
     void over.then(() => {
@@ -32,7 +32,7 @@ export function createCoalescer({ clock, restMs, run }: CoalesceOptions) {
     return result;
   }
 
-  /** Resolves when a run has ended that began after this was called; rejects with what it failed with. */
+  /** Resolves when a run that started after the call has ended; rejects with its error. */
   return function request(key: string): Promise<void> {
     const current = latest.get(key);
     if (current === undefined) return begin(key);

@@ -1,39 +1,38 @@
-/**
- * Has HelmOps polled at once, whichever replica is asked: by an annotation, which the leader handles once, also after a
- * restart.
- */
+/** Requests polls of HelmOps from any replica, by an annotation that the leader handles once, also after a restart. */
+
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import { isNotFound } from "@flotilla/shared/kube/status-error.ts";
-import pLimit from "p-limit";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { createCoalescer } from "./coalesce.ts";
 
 /**
- * Registries tell of each push, and a release is often many; a HelmOp is marked once in this time. Less than the half second
- * after which distribution takes a call for failed.
+ * A release is often many pushes with a call for each; a HelmOp is annotated once in this time. Less than the 500 ms after which
+ * distribution retries a call.
  */
-const restMs = 400;
+const intervalMs = 400;
 const parallelWrites = 16;
 
-/** Resolves once all of them are marked. */
-export type RequestPolls = (wanted: readonly HelmOp[]) => Promise<void>;
+/** Resolves once all of them are annotated. */
+export type RequestPolls = (helmOps: readonly HelmOp[]) => Promise<void>;
 
 export function createPollRequests(deps: {
   readonly rest: KubeRest;
   readonly clock: Clock;
 }): RequestPolls {
   const { rest, clock } = deps;
-  const limit = pLimit(parallelWrites);
-  /** What is to be written: one value for all HelmOps of a call, so that they share what their poll gets. */
+  const semaphore = createSemaphore(parallelWrites);
+  /** Values to write: one for all HelmOps of a call, so that their polls share one answer. */
   const values = new Map<ObjectKey, string>();
-  const mark = createCoalescer({
+  const annotate = createCoalescer({
     clock,
-    restMs,
-    run: (key) => limit(() => write(key)),
+    intervalMs,
+    run: (key) => semaphore.run(() => write(key)),
   });
 
   async function write(key: ObjectKey): Promise<void> {
@@ -50,9 +49,9 @@ export function createPollRequests(deps: {
     }
   }
 
-  return async (wanted) => {
-    const value = new Date(clock.now()).toISOString();
-    for (const helmOp of wanted) values.set(keyOf(helmOp), value);
-    await Promise.all(wanted.map((helmOp) => mark(keyOf(helmOp))));
+  return async (requested) => {
+    const value = formatTimeMs(clock.now());
+    for (const helmOp of requested) values.set(keyOf(helmOp), value);
+    await Promise.all(requested.map((helmOp) => annotate(keyOf(helmOp))));
   };
 }

@@ -6,17 +6,20 @@ import { type IncomingMessage, request } from "node:http";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { createFakeClock } from "@flotilla/shared/clock/testing/fake-clock.ts";
-import { startHealthServer } from "@flotilla/shared/health/health-server.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/core-resources.ts";
-import { createStore } from "@flotilla/shared/kube/store.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
-import { createMemoryKube, serverError } from "../testing/memory-kube.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
+import { webhookRoute } from "./route.ts";
 import { createWebhook } from "./webhook.ts";
-import { webhookRoute } from "./webhook-route.ts";
 
 const key = "the key";
 const authorization = `Bearer ${key}`;
@@ -35,7 +38,7 @@ function hook(type = webhookSecretType, data: Secret["data"] = { token: btoa(key
 }
 
 async function serve(t: TestContext, secret: Secret = hook()) {
-  const rest = createMemoryKube();
+  const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<HelmOp>();
   const ops = [polled("web"), polled("other", workspace, "charts/other"), polled("web", "tenant")];
@@ -87,7 +90,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   return { rest, clock, ready, call, callInParts, marked };
 }
 
-test("a push has the HelmOps of its namespace polled that follow what was pushed", async (t) => {
+test("a push requests polls of the HelmOps of its namespace that use the repository", async (t) => {
   const { call, marked } = await serve(t);
 
   const answer = await call(push("one"));
@@ -96,7 +99,7 @@ test("a push has the HelmOps of its namespace polled that follow what was pushed
   assert.deepEqual(marked(), [`${workspace}/web`]);
 });
 
-test("a sender that names nothing has all of its namespace polled, with one value", async (t) => {
+test("a call without a repository requests polls of all HelmOps of its namespace, with one value", async (t) => {
   const { rest, call, marked } = await serve(t);
   const signature = `sha256=${createHmac("sha256", key).update("{}").digest("hex")}`;
 
@@ -154,10 +157,13 @@ test("the Secret is read once for each call", async (t) => {
   assert.deepEqual(rest.reads, Array(2).fill(`secrets ${workspace}/registry`));
 });
 
-test("a delivery that is repeated does nothing, another one does", async (t) => {
+test("a repeated delivery does nothing, another one does", async (t) => {
   const { rest, clock, call } = await serve(t);
   await call(push("one"));
-  assert.deepEqual(await call(push("one")), { status: 202, text: "this was delivered before\n" });
+  assert.deepEqual(await call(push("one")), {
+    status: 202,
+    text: "this delivery was handled before\n",
+  });
   assert.equal(rest.writes.length, 1);
 
   await clock.advance(1_000);
@@ -165,13 +171,13 @@ test("a delivery that is repeated does nothing, another one does", async (t) => 
   assert.equal(rest.writes.length, 2);
 });
 
-test("a delivery that could not be carried out may be repeated", async (t) => {
+test("a failed delivery may be repeated", async (t) => {
   const { rest, clock, call, marked } = await serve(t);
   rest.failNext(serverError());
 
   assert.deepEqual(await call(push("one")), {
     status: 503,
-    text: "it could not be carried out now, try again\n",
+    text: "cannot request the polls now; retry\n",
   });
   await clock.advance(1_000);
   assert.equal((await call(push("one"))).status, 202);
@@ -179,13 +185,13 @@ test("a delivery that could not be carried out may be repeated", async (t) => {
   assert.deepEqual(marked(), [`${workspace}/web`]);
 });
 
-test("what is no notification is said to be none, to who has the key", async (t) => {
+test("a body that is no notification is rejected, for an authenticated sender", async (t) => {
   const { call } = await serve(t);
   assert.equal((await call("repository=web")).status, 400);
   assert.equal((await call("repository=web", {})).status, 401);
 });
 
-test("256 KiB are taken, and one byte more is not, whether it is announced or not", async (t) => {
+test("256 KiB are accepted, and one byte more is not, whether it is announced or not", async (t) => {
   const { call, callInParts } = await serve(t);
   const body = JSON.stringify({ repository: "charts/web" }).padEnd(256 * 1024, " ");
   assert.equal((await call(body)).status, 202);
@@ -194,7 +200,7 @@ test("256 KiB are taken, and one byte more is not, whether it is announced or no
   assert.equal(await callInParts([body, " "]), 413);
 });
 
-test("a flood is turned away, and taken again a moment later", async (t) => {
+test("a flood is rate limited, and accepted again a moment later", async (t) => {
   const { rest, clock, call } = await serve(t);
   const statuses = new Map<number, number>();
   for (let at = 0; at < 80; at += 1) {
@@ -208,7 +214,7 @@ test("a flood is turned away, and taken again a moment later", async (t) => {
   assert.equal((await call(push("one"))).status, 202);
 });
 
-test("other paths and methods, and a hub that is not ready, say so", async (t) => {
+test("other paths and methods, and a hub that is not ready, are rejected", async (t) => {
   const { ready, call } = await serve(t);
   assert.equal((await call("", {}, `${workspace}`)).status, 404);
   assert.equal((await call("", {}, `${workspace}/registry/more`)).status, 404);

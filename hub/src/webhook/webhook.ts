@@ -1,24 +1,25 @@
 /**
- * The endpoint that registries call when something was pushed: `POST /hooks/<namespace>/<secret>`. It brings forward the
- * polls of that namespace's HelmOps that follow what was pushed, and does nothing else.
+ * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the namespace's HelmOps
+ * that use the pushed repository, and does nothing else.
  *
- * The key is in a Secret, which is read for each call, so a changed key holds at once and no replica keeps any. Whoever has
- * no key learns nothing: a Secret that is missing, is none for webhooks or has another key is one and the same answer.
+ * The key is read from its Secret for each call, so a changed key is valid at once and no replica keeps it. A Secret that is
+ * missing, has another type or another key gives the same answer, so that an unauthenticated caller learns nothing.
  */
+
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { webhookSecretType } from "@flotilla/shared/api/names.ts";
 import { createRecent } from "@flotilla/shared/charts/recent.ts";
-import type { Clock } from "@flotilla/shared/clock/clock.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { secrets } from "@flotilla/shared/kube/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/object.ts";
-import type { KubeRest } from "@flotilla/shared/kube/rest.ts";
-import type { Store } from "@flotilla/shared/kube/store.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRateLimit } from "../serve/rate-limit.ts";
-import { isSender, type Proof } from "./is-sender.ts";
-import { namedHelmOps } from "./named-helm-ops.ts";
-import { readPush } from "./pushed-repositories.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { type Credentials, isAuthentic } from "./authenticate.ts";
+import { matchHelmOps } from "./match-helm-ops.ts";
+import { readPush } from "./payload.ts";
 import { createPollRequests } from "./request-polls.ts";
 
 export interface WebhookDeps {
@@ -28,8 +29,8 @@ export interface WebhookDeps {
   readonly log: Log;
 }
 
-export interface WebhookCall extends Proof {
-  /** Where it came from. */
+export interface WebhookCall extends Credentials {
+  /** The address of the sender. */
   readonly from: string;
   readonly secret: Required<ObjectRef>;
   readonly body: Uint8Array;
@@ -41,7 +42,7 @@ export interface WebhookAnswer {
 }
 
 export interface Webhook {
-  /** Whether there may be another call now; before anything of it is read. */
+  /** Whether the rate limit allows another call; checked before anything is read. */
   mayCall(from: string, secret: Required<ObjectRef>): boolean;
   answer(call: WebhookCall): Promise<WebhookAnswer>;
 }
@@ -49,15 +50,15 @@ export interface Webhook {
 /** The key of the Secret's data. */
 const dataKey = "token";
 
-/** Of one sender, and for one Secret whoever sends: each call costs the API server a read. */
+/** Per sender, and per Secret: each call costs the API server a read. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
 const keptDeliveries = 1_024;
 
-const refused: WebhookAnswer = { status: 401, text: "the key or the signature is not accepted\n" };
+const rejected: WebhookAnswer = { status: 401, text: "the key or the signature is not accepted\n" };
 
 export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webhook {
-  const limit = createRateLimit({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
+  const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
   const deliveries = createRecent<true>(keptDeliveries);
   const requestPolls = createPollRequests({ rest, clock });
 
@@ -71,7 +72,7 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
 
   async function poll({ secret, body }: WebhookCall): Promise<WebhookAnswer> {
     const push = readPush(Buffer.from(body).toString());
-    if (push.kind === "unreadable")
+    if (push.kind === "invalid")
       return {
         status: 400,
         text: 'the body is neither a notification of distribution or Harbor nor {"repository": "..."}\n',
@@ -81,13 +82,13 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
         ? `${secret.namespace}/${secret.name} ${push.delivery}`
         : undefined;
     if (delivery !== undefined && deliveries.get(delivery) === true)
-      return { status: 202, text: "this was delivered before\n" };
+      return { status: 202, text: "this delivery was handled before\n" };
     const here = helmOps.list().filter(({ metadata }) => metadata.namespace === secret.namespace);
-    const named = namedHelmOps(push, here);
+    const named = matchHelmOps(push, here);
     await requestPolls(named);
-    // Only now: what could not be carried out may be delivered again.
+    // Only now: a failed delivery may be repeated.
     if (delivery !== undefined) deliveries.set(delivery, true);
-    log.info({ ...secret, push: push.kind, helmOps: named.length }, "webhook was called");
+    log.info({ ...secret, push: push.kind, helmOps: named.length }, "handled a webhook call");
     return { status: 202, text: `${named.length} HelmOps are polled\n` };
   }
 
@@ -97,10 +98,10 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
     async answer(call) {
       try {
         const key = await keyIn(call.secret);
-        return isSender(key, call, call.body) ? await poll(call) : refused;
+        return isAuthentic(key, call, call.body) ? await poll(call) : rejected;
       } catch (thrown) {
-        log.warn({ ...call.secret, err: AppError.from(thrown) }, "webhook was not carried out");
-        return { status: 503, text: "it could not be carried out now, try again\n" };
+        log.warn({ ...call.secret, err: AppError.from(thrown) }, "cannot handle a webhook call");
+        return { status: 503, text: "cannot request the polls now; retry\n" };
       }
     },
   };

@@ -1,23 +1,23 @@
 /**
- * The cache of programs. Whatever decides the bytes of a program is in the name of its entry, so a changed pin is another
- * entry; an entry appears whole or not at all.
+ * The cache of programs. The name of an entry has everything that determines its bytes, so another version or build is another
+ * entry. Entries are created atomically.
  */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { diskFullError } from "../process/disk-full.ts";
 import { withLock } from "../process/lock.ts";
+import { diskFullError } from "../process/process-errors.ts";
 import type { ToolReport } from "./progress.ts";
 import type { Platform, Tool } from "./tools.ts";
 
-/** What a full disk is told to have free. */
-export const buildingNeeds = "building everything needs about 6 GB, keeping it 0.6 GB";
+/** For the error of a full disk. */
+export const spaceNeeded = "building everything needs about 6 GB, keeping it 0.6 GB";
 
-/** The two folders in which a tool may be. The program inside has the tool's own name, as `ps` shows it. */
+/** The two folders that may hold a tool. The program has the name of the tool, which `ps` shows. */
 export interface CacheEntries {
-  /** The publisher's bytes. */
+  /** Downloaded from the publisher. */
   readonly downloaded: string;
-  /** Our own build: also named by what the build read. */
+  /** Built with Go; the name has a digest of the inputs of the build. */
   readonly built: string;
 }
 
@@ -33,6 +33,7 @@ export async function cacheEntries(
   };
 }
 
+/** The path of the program in the cache, downloaded or built. */
 export async function findInCache(tool: Tool, entries: CacheEntries): Promise<string | undefined> {
   for (const dir of [entries.downloaded, entries.built]) {
     const path = join(dir, tool.name);
@@ -42,59 +43,59 @@ export async function findInCache(tool: Tool, entries: CacheEntries): Promise<st
   return undefined;
 }
 
-export interface MakeEntry {
+export interface CreateEntry {
   readonly cacheDir: string;
   readonly tool: Tool;
   readonly platform: Platform;
   readonly kind: keyof CacheEntries;
-  /** Puts the program at `output`. */
+  /** Writes the program to `output`. */
   readonly work: (output: string, report: ToolReport) => Promise<void>;
   readonly report: ToolReport;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Makes one entry under its lock: in a folder of its own first, renamed when it is whole, so that whatever happens in
- * between leaves no entry. Somebody else's result is taken when it appeared while the lock was waited for.
+ * Creates an entry under its lock: in a staging folder that is renamed when complete, so that an interruption leaves no entry.
+ * Uses the entry of another process that created it while this one waited for the lock.
  */
-export async function makeEntry(entry: MakeEntry): Promise<string> {
+export async function createEntry(entry: CreateEntry): Promise<string> {
   const { cacheDir, tool, report } = entry;
   const entries = await cacheEntries(cacheDir, tool, entry.platform);
   const name = basename(entries.built);
   const work = async (): Promise<string> => {
-    const there = await findInCache(tool, entries);
-    if (there !== undefined) {
-      report("found", there);
-      return there;
+    const existing = await findInCache(tool, entries);
+    if (existing !== undefined) {
+      report("found", existing);
+      return existing;
     }
-    const dir = await emptyHalf(cacheDir, name);
+    const dir = await stagingDir(cacheDir, name);
     try {
       await entry.work(join(dir, tool.name), report);
       await mkdir(dirname(entries[entry.kind]), { recursive: true });
       await rename(dir, entries[entry.kind]);
     } catch (thrown) {
       await rm(dir, { recursive: true, force: true });
-      throw diskFullError(thrown, `make ${tool.name} ${tool.version}`, buildingNeeds) ?? thrown;
+      throw diskFullError(thrown, `prepare ${tool.name} ${tool.version}`, spaceNeeded) ?? thrown;
     }
     const path = join(entries[entry.kind], tool.name);
     report("ready", path);
     return path;
   };
   return withLock(join(cacheDir, "locks", `${name}.lock`), work, {
-    onWait: (holder) => report("waiting", `process ${holder.pid} is making it`),
+    onWait: (holder) => report("waiting", `process ${holder.pid} is preparing it`),
     ...(entry.signal === undefined ? {} : { signal: entry.signal }),
   });
 }
 
-/** A new folder for a half-made entry; those that killed processes left are removed, which the lock makes safe. */
-async function emptyHalf(cacheDir: string, name: string): Promise<string> {
-  const half = join(cacheDir, "half");
-  await mkdir(half, { recursive: true });
-  const leftovers = (await readdir(half)).filter((entry) => entry.startsWith(`${name}.`));
+/** A new staging folder. Deletes those that killed processes left; the lock is held, so none is in use. */
+async function stagingDir(cacheDir: string, name: string): Promise<string> {
+  const staging = join(cacheDir, "staging");
+  await mkdir(staging, { recursive: true });
+  const leftovers = (await readdir(staging)).filter((entry) => entry.startsWith(`${name}.`));
   await Promise.all(
-    leftovers.map((entry) => rm(join(half, entry), { recursive: true, force: true })),
+    leftovers.map((entry) => rm(join(staging, entry), { recursive: true, force: true })),
   );
-  return mkdtemp(join(half, `${name}.`));
+  return mkdtemp(join(staging, `${name}.`));
 }
 
 async function buildDigest(tool: Tool): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * Downloads a program from its publisher and checks it against the checksum that the publisher states beside it. The
- * bytes are checked before anything is unpacked from them.
+ * Downloads a program from its publisher and verifies the checksum that the publisher has beside it, before anything is
+ * unpacked.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -14,23 +14,22 @@ import { extract } from "tar-stream";
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from "undici";
 import type { LocalConfig } from "../config.ts";
 import { localErrors } from "../errors.ts";
-import { parseChecksum } from "./checksum.ts";
 import type { Download } from "./tools.ts";
 
 const connectTimeoutMs = 3_000;
-const answerTimeoutMs = 10_000;
+const headersTimeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
 const largestBytes = 1024 * 1024 * 1024;
 const largestChecksumBytes = 1024 * 1024;
 
-/** A client for publishers; `close` it when all downloads are over. */
+/** An HTTP client for publishers; close it after all downloads. */
 export function downloadClient(proxy: LocalConfig["proxy"]): Dispatcher {
   return new EnvHttpProxyAgent({
     httpProxy: proxy.http ?? "",
     httpsProxy: proxy.https ?? "",
     noProxy: proxy.no ?? "",
     connect: { timeout: connectTimeoutMs },
-    headersTimeout: answerTimeoutMs,
+    headersTimeout: headersTimeoutMs,
     bodyTimeout: idleTimeoutMs,
   }).compose(interceptors.redirect({ maxRedirections: 5 }));
 }
@@ -42,22 +41,22 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Puts the program at `output`, executable. Throws when a byte differs from what the publisher says. */
+/** Writes the program to `output` and makes it executable. Throws BINARY_CHECKSUM or BINARY_UNAVAILABLE. */
 export async function downloadProgram(
   download: Download,
   output: string,
   options: DownloadOptions,
 ): Promise<void> {
   const address = `${options.base}/${download.path}`;
-  const stated = await statedChecksum(download, options);
+  const expected = await publishedChecksum(download, options);
   const raw = download.member === undefined ? output : `${output}.tar.gz`;
   await mkdir(dirname(output), { recursive: true });
   const actual = await fetchToFile(address, raw, options);
-  if (actual !== stated) {
+  if (actual !== expected) {
     await rm(raw, { force: true });
     throw new AppError(
       localErrors.BINARY_CHECKSUM,
-      `download ${address}: its sha256 is ${actual}, but ${options.base}/${download.checksumPath} says ${stated}`,
+      `download ${address}: checksum mismatch: downloaded sha256:${actual}, ${options.base}/${download.checksumPath} has sha256:${expected}`,
     );
   }
   if (download.member !== undefined) {
@@ -67,7 +66,7 @@ export async function downloadProgram(
   await chmod(output, 0o755);
 }
 
-/** Whether the publisher could not be reached at all, as opposed to an answer that is no use. */
+/** Whether an error means that the publisher could not be reached, so that no response was received. */
 export function isUnreachable(thrown: unknown): boolean {
   const codes =
     /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|UND_ERR_(CONNECT|HEADERS)_TIMEOUT/;
@@ -78,7 +77,7 @@ export function isUnreachable(thrown: unknown): boolean {
   return false;
 }
 
-async function statedChecksum(download: Download, options: DownloadOptions): Promise<string> {
+async function publishedChecksum(download: Download, options: DownloadOptions): Promise<string> {
   const address = `${options.base}/${download.checksumPath}`;
   const answer = await get(address, options);
   let text = "";
@@ -86,14 +85,14 @@ async function statedChecksum(download: Download, options: DownloadOptions): Pro
     text += String(chunk);
     if (text.length > largestChecksumBytes) break;
   }
-  const stated = parseChecksum(text, basename(download.path));
-  if (stated === undefined) {
+  const checksum = parseChecksum(text, basename(download.path));
+  if (checksum === undefined) {
     throw new AppError(
       localErrors.BINARY_CHECKSUM,
-      `read ${address}: it states no sha256 of ${basename(download.path)}`,
+      `read ${address}: no sha256 of ${basename(download.path)} found`,
     );
   }
-  return stated;
+  return checksum;
 }
 
 async function fetchToFile(
@@ -125,7 +124,7 @@ async function fetchToFile(
     await rm(file, { force: true });
     throw new AppError(
       localErrors.BINARY_UNAVAILABLE,
-      `download ${address}: ended after ${received} bytes: ${messageOf(thrown)}`,
+      `download ${address}: interrupted after ${received} bytes: ${messageOf(thrown)}`,
       {
         cause: thrown,
       },
@@ -152,7 +151,7 @@ async function get(address: string, options: DownloadOptions): Promise<Dispatche
   await answer.body.dump();
   throw new AppError(
     localErrors.BINARY_UNAVAILABLE,
-    `download ${address}: the server answered ${answer.statusCode}`,
+    `download ${address}: HTTP status ${answer.statusCode}`,
   );
 }
 
@@ -160,7 +159,7 @@ async function extractMember(archive: string, member: string, output: string): P
   const unpack = extract();
   let found = false;
   const reading = pipeline(createReadStream(archive), createGunzip(), unpack);
-  // Awaited below; the loop ends early when it fails, and must not leave the rejection unheard meanwhile.
+  // Awaited below; the handler avoids an unhandled rejection while the loop runs.
   reading.catch(() => undefined);
   for await (const entry of unpack) {
     if (
@@ -178,6 +177,26 @@ async function extractMember(archive: string, member: string, output: string): P
   if (!found)
     throw new AppError(
       localErrors.BINARY_UNAVAILABLE,
-      `unpack ${basename(archive)}: there is no ${member} in it`,
+      `unpack ${basename(archive)}: it has no ${member}`,
     );
+}
+
+/**
+ * The sha256 of `fileName` in a checksum file: either the digest alone (dl.k8s.io, distribution) or lines of
+ * `digest  name` (Helm, etcd). `undefined` when the file has no digest for it.
+ */
+export function parseChecksum(text: string, fileName: string): string | undefined {
+  const lines = text
+    .replaceAll("\0", "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  for (const line of lines) {
+    const [digest, name] = line.split(/\s+\*?/, 2);
+    if (digest === undefined || !/^[0-9a-f]{64}$/i.test(digest)) continue;
+    const hasName = name !== undefined && name !== "" && name !== "-";
+    if (hasName ? name.split("/").at(-1) === fileName : lines.length === 1)
+      return digest.toLowerCase();
+  }
+  return undefined;
 }

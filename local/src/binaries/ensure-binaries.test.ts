@@ -22,29 +22,29 @@ import { type ToolName, tools } from "./tools.ts";
 const platform = { os: "linux", arch: "amd64" } as const;
 const program = "#!/bin/sh\necho fake\n";
 
-/** What a machine is like: what its publishers serve, and what its `go` does. */
+/** A machine with a mirror and a fake `go`. */
 interface Machine {
   readonly dir: string;
   readonly config: LocalConfig;
-  /** Paths asked for at the mirror. */
-  readonly asked: string[];
+  /** Paths requested from the mirror. */
+  readonly requests: string[];
   readonly progress: BinaryProgress[];
   ensure<N extends ToolName>(names: readonly N[]): Promise<Readonly<Record<N, string>>>;
 }
 
 interface MachineSpec {
-  /** Files of the mirror; `undefined` for a machine without the internet. */
+  /** Files on the mirror; `undefined`: no mirror can be reached. */
   readonly files?: Readonly<Record<string, Buffer | string>>;
-  /** Cuts answers off after this many bytes. */
+  /** Truncates responses after this many bytes. */
   readonly cutAfter?: number;
-  /** The shell code of `go build`, which finds the output in $output; without, there is no Go. */
+  /** Shell code of `go build` with the output path in $output; Go is not installed when absent. */
   readonly go?: string;
 }
 
 async function machine(t: TestContext, spec: MachineSpec): Promise<Machine> {
   const dir = await testDir(t);
-  const asked: string[] = [];
-  const base = spec.files === undefined ? "http://127.0.0.1:1" : await serve(t, spec, asked);
+  const requests: string[] = [];
+  const base = spec.files === undefined ? "http://127.0.0.1:1" : await serve(t, spec, requests);
   const bin = join(dir, "bin");
   await mkdir(bin);
   if (spec.go !== undefined) {
@@ -70,17 +70,17 @@ async function machine(t: TestContext, spec: MachineSpec): Promise<Machine> {
   return {
     dir,
     config: own,
-    asked,
+    requests,
     progress,
     ensure: (names) =>
       ensureBinaries(names, { config: own, platform, progress: (one) => progress.push(one) }),
   };
 }
 
-async function serve(t: TestContext, spec: MachineSpec, asked: string[]): Promise<string> {
+async function serve(t: TestContext, spec: MachineSpec, requests: string[]): Promise<string> {
   const server = createServer((request, response) => {
     const path = (request.url ?? "").slice(1);
-    asked.push(path);
+    requests.push(path);
     const file = spec.files?.[path];
     if (file === undefined) return response.writeHead(404).end();
     const bytes = Buffer.from(file);
@@ -106,10 +106,10 @@ const copyingGo = `printf '%s' '${program}' > "$output"; chmod +x "$output"`;
 async function cacheOf({ config }: Machine): Promise<readonly string[]> {
   const read = (dir: string): Promise<string[]> =>
     readdir(join(config.cacheDir, dir)).catch(() => []);
-  return [...(await read("bin")), ...(await read("half")), ...(await read("locks"))];
+  return [...(await read("bin")), ...(await read("staging")), ...(await read("locks"))];
 }
 
-test("a program comes from its publisher when its checksum is right, and from the cache afterwards", async (t) => {
+test("downloads a program with the right checksum, and finds it in the cache afterwards", async (t) => {
   const here = await machine(t, {
     files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: sha256(program) },
   });
@@ -120,7 +120,7 @@ test("a program comes from its publisher when its checksum is right, and from th
   assert.equal(await readFile(first.kubectl, "utf8"), program);
   await access(first.kubectl, 1);
   assert.deepEqual(second, first);
-  assert.equal(here.asked.length, 2);
+  assert.equal(here.requests.length, 2);
   assert.deepEqual(await cacheOf(here), ["kubectl-v1.36.3-linux-amd64"]);
   assert.deepEqual(
     [...new Set(here.progress.map((one) => one.phase))],
@@ -128,7 +128,7 @@ test("a program comes from its publisher when its checksum is right, and from th
   );
 });
 
-test("a program is taken out of its publisher's archive", async (t) => {
+test("unpacks a program from an archive", async (t) => {
   const archive = pack();
   archive.entry({ name: "linux-amd64/README.md" }, "text");
   archive.entry({ name: "linux-amd64/helm", mode: 0o755 }, program);
@@ -151,12 +151,12 @@ const badDownloads: readonly {
   readonly reason: RegExp;
 }[] = [
   {
-    name: "with another checksum",
+    name: "with a wrong checksum",
     spec: { files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: sha256("else") } },
-    reason: /its sha256 is [0-9a-f]{64}, but .*kubectl\.sha256 says/,
+    reason: /checksum mismatch: downloaded sha256:[0-9a-f]{64}, .*kubectl\.sha256 has/,
   },
   {
-    name: "that ends early",
+    name: "that is truncated",
     spec: {
       files: {
         [kubectlPath]: program.repeat(100),
@@ -164,23 +164,23 @@ const badDownloads: readonly {
       },
       cutAfter: 100,
     },
-    reason: /download .*kubectl: ended after \d+ bytes/,
+    reason: /download .*kubectl: interrupted after \d+ bytes/,
   },
   {
-    name: "without a checksum beside it",
+    name: "without a checksum file",
     spec: { files: { [kubectlPath]: program } },
-    reason: /kubectl\.sha256: the server answered 404/,
+    reason: /kubectl\.sha256: HTTP status 404/,
   },
   {
-    name: "whose checksum file is something else",
+    name: "whose checksum file is an HTML page",
     spec: { files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: "<html>log in</html>" } },
-    reason: /states no sha256 of kubectl/,
+    reason: /no sha256 of kubectl found/,
   },
-  { name: "from a publisher that cannot be reached", spec: {}, reason: /ECONNREFUSED/ },
+  { name: "from a publisher that is not reachable", spec: {}, reason: /ECONNREFUSED/ },
 ];
 
 for (const { name, spec, reason } of badDownloads) {
-  test(`a download ${name} is refused, and the program is built`, async (t) => {
+  test(`builds a program when there is a download ${name}`, async (t) => {
     const here = await machine(t, { ...spec, go: copyingGo });
 
     const { kubectl } = await here.ensure(["kubectl"]);
@@ -188,18 +188,18 @@ for (const { name, spec, reason } of badDownloads) {
     assert.match(basename(join(kubectl, "..")), /^kubectl-v1\.36\.3-linux-amd64-[0-9a-f]{12}$/);
     const building = here.progress.find((one) => one.phase === "building");
     assert.match(building?.detail ?? "", reason);
-    assert.equal((await cacheOf(here)).length, 1, "nothing half-made and no lock is left");
+    assert.equal((await cacheOf(here)).length, 1, "no staging folder and no lock remain");
   });
 }
 
-test("one error names everything that is missing and what to do when there is no download and no Go", async (t) => {
+test("one error names all missing programs when there is no download and no Go", async (t) => {
   const here = await machine(t, {});
 
   await assert.rejects(here.ensure(["helm", "kwok"]), (error) => {
     assert.ok(error instanceof AppError);
     assert.equal(error.code, "BINARY_UNAVAILABLE");
     assert.match(error.message, /helm v4\.3\.1: download http.*ECONNREFUSED/);
-    assert.match(error.message, /kwok v0\.8\.0: its publisher has no checked download/);
+    assert.match(error.message, /kwok v0\.8\.0: no download with a checksum/);
     assert.match(error.message, /install Go 1\.26 or newer/);
     return true;
   });
@@ -212,7 +212,7 @@ const badBuilds: readonly {
 }[] = [
   {
     name: "that is killed",
-    go: 'echo half > "$output"; kill -9 $$',
+    go: 'echo partial > "$output"; kill -9 $$',
     message: /^go build of kwok was ended by SIGKILL, [^\n]*$/,
   },
   {
@@ -229,12 +229,12 @@ const badBuilds: readonly {
   {
     name: "that fails",
     go: 'echo "go: module lookup disabled" >&2; exit 1',
-    message: /^go build of kwok ended with code 1:\ngo: module lookup disabled$/,
+    message: /^go build of kwok exited with code 1:\ngo: module lookup disabled$/,
   },
 ];
 
 for (const { name, go, message } of badBuilds) {
-  test(`a build ${name} is one clear error and leaves nothing`, async (t) => {
+  test(`a build ${name} is one error and leaves no files`, async (t) => {
     const here = await machine(t, { go });
 
     await assert.rejects(here.ensure(["kwok"]), { message });
@@ -242,23 +242,26 @@ for (const { name, go, message } of badBuilds) {
   });
 }
 
-test("what a killed program left half-made is removed by the next build", async (t) => {
+test("deletes the staging folder that a killed process left", async (t) => {
   const here = await machine(t, { go: copyingGo });
   const { kwok } = await here.ensure(["kwok"]);
   const entry = basename(join(kwok, ".."));
   const again = await machine(t, { go: copyingGo });
-  await mkdir(join(again.config.cacheDir, "half", `${entry}.dead`), { recursive: true });
+  await mkdir(join(again.config.cacheDir, "staging", `${entry}.dead`), { recursive: true });
 
   await again.ensure(["kwok"]);
 
   assert.deepEqual(await cacheOf(again), [entry]);
 });
 
-test("two processes that need the same program build it once", async (t) => {
+test("two processes build a program once", async (t) => {
   const here = await machine(t, {
-    go: `echo build >> "$(dirname "$output")/../../builds"; sleep 0.3; ${copyingGo}`,
+    go: `echo build >> "$(dirname "$output")/../../builds"; read go_on < "$(dirname "$output")/../../go-on"; ${copyingGo}`,
   });
   await mkdir(here.config.cacheDir, { recursive: true });
+  // The build of the first process continues when the second one waits for it.
+  const goOn = join(here.config.cacheDir, "go-on");
+  await promisify(execFile)("mkfifo", [goOn]);
   const code = `
     const { ensureBinaries } = await import(${JSON.stringify(new URL("./ensure-binaries.ts", import.meta.url).href)});
     const config = ${JSON.stringify({ ...here.config, downloads: false })};
@@ -269,25 +272,25 @@ test("two processes that need the same program build it once", async (t) => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     t.onTestFinished(() => void child.kill("SIGKILL"));
-    let said = "";
+    let printed = "";
     child.stdout.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
+      printed += chunk.toString();
+      if (printed.endsWith("waiting\n")) void writeFile(goOn, "on\n");
     });
     const [exitCode] = await once(child, "close");
     assert.equal(exitCode, 0);
-    return said;
+    return printed;
   };
 
-  const said = await Promise.all([run(), run()]);
+  const outputs = await Promise.all([run(), run()]);
 
   assert.equal(await readFile(join(here.config.cacheDir, "builds"), "utf8"), "build\n");
-  assert.deepEqual(said.map((one) => one.trim().split("\n").at(-1)).sort(), ["found", "ready"]);
+  assert.deepEqual(outputs.map((one) => one.trim().split("\n").at(-1)).sort(), ["found", "ready"]);
 });
 
 test("Go builds a real program from a pinned module", async (t) => {
   const config = readLocalConfig();
-  if (!(await hasGo({ environment: config.environment })))
-    return t.skip("there is no Go on this machine");
+  if (!(await hasGo({ environment: config.environment }))) return t.skip("Go is not installed");
   const dir = await testDir(t);
   await writeFile(join(dir, "go.mod"), "module example.test/hello\n\ngo 1.21\n");
   await writeFile(join(dir, "go.sum"), "");
@@ -317,7 +320,7 @@ test("Go builds a real program from a pinned module", async (t) => {
   assert.equal(stderr, "v9\n");
 });
 
-test("another pin is another entry of the cache", async (t) => {
+test("another build configuration is another entry of the cache", async (t) => {
   const here = await machine(t, { go: copyingGo });
   const options = { config: here.config, platform };
   const other = { ...tools.kwok, build: { ...tools.kwok.build, ldflags: ["-X main.changed=1"] } };

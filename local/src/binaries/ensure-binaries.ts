@@ -1,18 +1,18 @@
 /**
- * Makes the programs of the local fleet available: from the PATH, else from the cache, else from their publishers, else
- * built with Go. What was made once stays in the cache for all later runs and for every checkout of the repository.
+ * Provides the programs of the local fleet: from the PATH, else from the cache, else downloaded from their publishers, else built
+ * with Go. The cache is shared by all checkouts of the repository.
  */
 import { mkdir } from "node:fs/promises";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { type LocalConfig, readLocalConfig } from "../config.ts";
 import { localErrors } from "../errors.ts";
-import { cacheEntries, findInCache, makeEntry } from "./cache.ts";
+import { cacheEntries, createEntry, findInCache } from "./cache.ts";
 import { downloadClient, downloadProgram, isUnreachable } from "./download.ts";
 import { findOnPath } from "./find-on-path.ts";
 import { goBuild, hasGo } from "./go-build.ts";
-import { currentPlatform } from "./platform.ts";
 import { percentReporter, type ReportProgress, type ToolReport, toolReporter } from "./progress.ts";
 import {
+  currentPlatform,
   type Platform,
   publisherBases,
   type Tool,
@@ -25,33 +25,33 @@ export { toolNames } from "./tools.ts";
 
 export interface EnsureOptions {
   readonly progress?: ReportProgress;
-  /** Instead of the configured one. */
+  /** Replaces the configured folder. */
   readonly cacheDir?: string;
   readonly config?: LocalConfig;
   readonly platform?: Platform;
-  /** The table of tools; only tests bring their own. */
+  /** Replaces the table of tools, for tests. */
   readonly tools?: Readonly<Record<ToolName, Tool>>;
   readonly signal?: AbortSignal;
 }
 
-/** The paths of the named programs, each made available first. Throws one error for all that cannot be had. */
+/** The paths of the named programs. Throws one BINARY_UNAVAILABLE for all that are missing. */
 export async function ensureBinaries<N extends ToolName>(
   names: readonly N[],
   options: EnsureOptions = {},
 ): Promise<Readonly<Record<N, string>>> {
-  const run = newRun(options);
+  const run = startRun(options);
   const paths = new Map<ToolName, string>();
-  const wanted = toolNames
+  const requested = toolNames
     .filter((name) => (names as readonly ToolName[]).includes(name))
     .map((name) => run.tools[name]);
-  await Promise.all(wanted.map(async (tool) => setIfFound(paths, tool, await find(tool, run))));
-  const missing = (): readonly Tool[] => wanted.filter((tool) => !paths.has(tool.name));
+  await Promise.all(requested.map(async (tool) => setIfFound(paths, tool, await find(tool, run))));
+  const missing = (): readonly Tool[] => requested.filter((tool) => !paths.has(tool.name));
   if (missing().length > 0) {
     await mkdir(run.config.cacheDir, { recursive: true });
-    const refusals = await downloadAll(missing(), run, paths);
-    if (missing().length > 0 && !(await hasGo(run.go))) throw unavailable(missing(), refusals);
+    const failures = await downloadAll(missing(), run, paths);
+    if (missing().length > 0 && !(await hasGo(run.go))) throw unavailable(missing(), failures);
     for (const tool of missing())
-      paths.set(tool.name, await build(tool, run, refusals.get(tool.name)));
+      paths.set(tool.name, await build(tool, run, failures.get(tool.name)));
   }
   return pathsOf(names, paths);
 }
@@ -68,7 +68,7 @@ interface Run {
   readonly progress: ReportProgress;
 }
 
-function newRun(options: EnsureOptions): Run {
+function startRun(options: EnsureOptions): Run {
   const config = options.config ?? readLocalConfig();
   const signal = options.signal === undefined ? {} : { signal: options.signal };
   return {
@@ -94,34 +94,33 @@ function setIfFound(paths: Map<ToolName, string>, tool: Tool, path: string | und
   if (path !== undefined) paths.set(tool.name, path);
 }
 
-/** Tries the publishers in turn; says why for each tool that did not come. */
+/** Downloads one tool after the other; returns why each of the others could not be downloaded. */
 async function downloadAll(
   missing: readonly Tool[],
   run: Run,
   paths: Map<ToolName, string>,
 ): Promise<ReadonlyMap<ToolName, string>> {
-  const refusals = new Map<ToolName, string>();
+  const failures = new Map<ToolName, string>();
   const client = downloadClient(run.config.proxy);
-  // Without the internet every publisher is as far away as the first: only one of them is waited for.
+  // Without the internet no publisher can be reached, so wait for the timeout of the first one only.
   let isOffline = false;
   try {
     for (const tool of missing) {
       const download = tool.download(run.platform);
       if (download === undefined) {
-        refusals.set(
+        failures.set(
           tool.name,
-          `its publisher has no checked download for ${run.platform.os}/${run.platform.arch}`,
+          `no download with a checksum for ${run.platform.os}/${run.platform.arch}`,
         );
         continue;
       }
       const mirror = run.config.mirrors[download.publisher];
-      if (!run.config.downloads) refusals.set(tool.name, "FLOTILLA_DOWNLOADS is off");
-      else if (mirror === undefined && isOffline)
-        refusals.set(tool.name, "the internet cannot be reached");
+      if (!run.config.downloads) failures.set(tool.name, "FLOTILLA_DOWNLOADS is off");
+      else if (mirror === undefined && isOffline) failures.set(tool.name, "internet not reachable");
       else {
         try {
           const base = mirror ?? publisherBases[download.publisher];
-          const output = await make(tool, run, "downloaded", (path, report) =>
+          const output = await create(tool, run, "downloaded", (path, report) =>
             downloadProgram(download, path, {
               client,
               base,
@@ -134,7 +133,7 @@ async function downloadAll(
           run.signal?.throwIfAborted();
           if (thrown instanceof AppError && thrown.code === localErrors.DISK_FULL.code)
             throw thrown;
-          refusals.set(tool.name, messageOf(thrown));
+          failures.set(tool.name, messageOf(thrown));
           if (mirror === undefined && isUnreachable(thrown)) isOffline = true;
         }
       }
@@ -142,23 +141,23 @@ async function downloadAll(
   } finally {
     await client.destroy();
   }
-  return refusals;
+  return failures;
 }
 
-function build(tool: Tool, run: Run, refusal: string | undefined): Promise<string> {
-  return make(tool, run, "built", (path, report) => {
-    report("building", refusal ?? "", tool.build.expectedSeconds * 1000);
+function build(tool: Tool, run: Run, failure: string | undefined): Promise<string> {
+  return create(tool, run, "built", (path, report) => {
+    report("building", failure ?? "", tool.build.expectedSeconds * 1000);
     return goBuild(tool.name, tool.build, path, run.go);
   });
 }
 
-function make(
+function create(
   tool: Tool,
   run: Run,
   kind: "downloaded" | "built",
   work: (output: string, report: ToolReport) => Promise<void>,
 ): Promise<string> {
-  return makeEntry({
+  return createEntry({
     cacheDir: run.config.cacheDir,
     tool,
     platform: run.platform,
@@ -169,17 +168,17 @@ function make(
   });
 }
 
-/** One error for everything that is missing: a person installs Go once, not eight times. */
-function unavailable(missing: readonly Tool[], refusals: ReadonlyMap<ToolName, string>): AppError {
+/** One error for all missing programs. */
+function unavailable(missing: readonly Tool[], failures: ReadonlyMap<ToolName, string>): AppError {
   const lines = missing.map(
-    (tool) => `  ${tool.name} ${tool.version}: ${refusals.get(tool.name) ?? "not downloaded"}`,
+    (tool) => `  ${tool.name} ${tool.version}: ${failures.get(tool.name) ?? "not downloaded"}`,
   );
   return new AppError(
     localErrors.BINARY_UNAVAILABLE,
     [
-      "cannot get the programs of the local fleet: they are not on the PATH, could not be downloaded, and there is no Go to build them with.",
+      "prepare the programs of the local fleet: not on the PATH, download failed, and Go is not installed to build them:",
       ...lines,
-      "install Go 1.26 or newer (https://go.dev/dl), or put fitting versions on the PATH, or set FLOTILLA_MIRROR_KUBERNETES, _HELM, _ETCD and _REGISTRY to a mirror.",
+      "install Go 1.26 or newer (https://go.dev/dl), or put these versions on the PATH, or set FLOTILLA_MIRROR_KUBERNETES, _HELM, _ETCD and _REGISTRY to a mirror.",
     ].join("\n"),
   );
 }
@@ -192,7 +191,7 @@ function pathsOf<N extends ToolName>(
   for (const name of names) {
     const path = paths.get(name);
     if (path === undefined)
-      throw new AppError(localErrors.BINARY_UNAVAILABLE, `find ${name}: it is in no table`);
+      throw new AppError(localErrors.BINARY_UNAVAILABLE, `find ${name}: unknown program`);
     result[name] = path;
   }
   return result as Record<N, string>; // Every name was set in the loop above.

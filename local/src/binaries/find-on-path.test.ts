@@ -8,46 +8,46 @@ import { type ToolName, tools } from "./tools.ts";
 
 const cases: readonly {
   readonly tool: ToolName;
-  readonly says: string;
-  readonly taken: boolean;
+  readonly output: string;
+  readonly accepted: boolean;
 }[] = [
-  { tool: "kubectl", says: "Client Version: v1.36.9\nKustomize Version: v5.8.1", taken: true },
+  { tool: "kubectl", output: "Client Version: v1.36.9\nKustomize Version: v5.8.1", accepted: true },
   {
     tool: "kubectl",
-    says: "Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0",
-    taken: false,
+    output: "Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0",
+    accepted: false,
   },
-  { tool: "kubectl", says: "Client Version: v1.36.3-dispatcher", taken: false },
-  { tool: "kubectl", says: "Client Version: v1.35.3", taken: false },
-  { tool: "kube-apiserver", says: "Kubernetes v1.36.0", taken: true },
-  { tool: "kube-apiserver", says: "Kubernetes v1.37.0", taken: false },
-  { tool: "kube-apiserver", says: "Kubernetes v1.36.0-rc.1", taken: false },
-  { tool: "helm", says: "v4.9.0", taken: true },
-  { tool: "helm", says: "v4.3", taken: true },
-  { tool: "helm", says: "v4.3.1+gabc1234", taken: true },
-  { tool: "helm", says: "v3.19.0", taken: false },
-  { tool: "etcd", says: "etcd Version: 3.7.0\nGit SHA: abc", taken: true },
-  { tool: "etcd", says: "etcd Version: 3.6.0", taken: false },
-  { tool: "kwok", says: "kwok version v0.8.1 go1.26 (linux/amd64)", taken: true },
+  { tool: "kubectl", output: "Client Version: v1.36.3-dispatcher", accepted: false },
+  { tool: "kubectl", output: "Client Version: v1.35.3", accepted: false },
+  { tool: "kube-apiserver", output: "Kubernetes v1.36.0", accepted: true },
+  { tool: "kube-apiserver", output: "Kubernetes v1.37.0", accepted: false },
+  { tool: "kube-apiserver", output: "Kubernetes v1.36.0-rc.1", accepted: false },
+  { tool: "helm", output: "v4.9.0", accepted: true },
+  { tool: "helm", output: "v4.3", accepted: true },
+  { tool: "helm", output: "v4.3.1+gabc1234", accepted: true },
+  { tool: "helm", output: "v3.19.0", accepted: false },
+  { tool: "etcd", output: "etcd Version: 3.7.0\nGit SHA: abc", accepted: true },
+  { tool: "etcd", output: "etcd Version: 3.6.0", accepted: false },
+  { tool: "kwok", output: "kwok version v0.8.1 go1.26 (linux/amd64)", accepted: true },
   {
     tool: "registry",
-    says: "registry github.com/distribution/distribution/v3 v3.1.2",
-    taken: true,
+    output: "registry github.com/distribution/distribution/v3 v3.1.2",
+    accepted: true,
   },
-  { tool: "registry", says: "registry github.com/docker/distribution v2.8.3", taken: false },
-  { tool: "registry", says: "", taken: false },
+  { tool: "registry", output: "registry github.com/docker/distribution v2.8.3", accepted: false },
+  { tool: "registry", output: "", accepted: false },
 ];
 
-for (const { tool, says, taken } of cases) {
-  test(`a ${tool} on the PATH that says "${says.split("\n")[0]}" is ${taken ? "taken" : "passed over"}`, async (t) => {
+for (const { tool, output, accepted } of cases) {
+  test(`${accepted ? "accepts" : "skips"} a ${tool} on the PATH that prints "${output.split("\n")[0]}"`, async (t) => {
     const dir = await testDir(t);
-    await writeProgram(dir, tool, `cat <<'SAYS'\n${says}\nSAYS`);
+    await writeProgram(dir, tool, `cat <<'END'\n${output}\nEND`);
 
-    assert.equal(await findOnPath(tools[tool], [dir]), taken ? join(dir, tool) : undefined);
+    assert.equal(await findOnPath(tools[tool], [dir]), accepted ? join(dir, tool) : undefined);
   });
 }
 
-test("a later program on the PATH is taken when the first does not fit", async (t) => {
+test("accepts a later program on the PATH when the first one is too old", async (t) => {
   const dir = await testDir(t);
   await mkdir(join(dir, "old"));
   await mkdir(join(dir, "new"));
@@ -60,7 +60,7 @@ test("a later program on the PATH is taken when the first does not fit", async (
   );
 });
 
-test("a program that fails when it is asked is passed over", async (t) => {
+test("skips a program that fails to print its version", async (t) => {
   const dir = await testDir(t);
   await writeProgram(dir, "kwok", "echo kwok version v0.8.0; exit 1");
 

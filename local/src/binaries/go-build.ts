@@ -3,12 +3,12 @@ import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "../process/disk-full.ts";
-import { buildingNeeds } from "./cache.ts";
+import { diskFullError } from "../process/process-errors.ts";
+import { spaceNeeded } from "./cache.ts";
 import type { GoBuild } from "./tools.ts";
 
 const run = promisify(execFile);
-/** Found on the PATH of the environment that is given. */
+/** Found on the PATH of the given environment. */
 const goProgram = "go";
 const keptOutput = 64 * 1024;
 
@@ -17,7 +17,7 @@ export interface GoOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Whether there is a Go to build with; any from 1.21 on fetches the version that a module asks for by itself. */
+/** Whether Go is installed. From 1.21 on it downloads the version that a module requires. */
 export async function hasGo(options: GoOptions): Promise<boolean> {
   try {
     await run(goProgram, ["env", "GOVERSION"], {
@@ -30,7 +30,7 @@ export async function hasGo(options: GoOptions): Promise<boolean> {
   }
 }
 
-/** Builds one program to `output`. The message of a failure is one line that says why, then Go's last lines. */
+/** Builds a program to `output`. The message of an error is one line with the cause, then the last lines of Go's output. */
 export async function goBuild(
   name: string,
   build: GoBuild,
@@ -41,58 +41,58 @@ export async function goBuild(
   const args = ["build", "-trimpath", "-ldflags", ldflags, "-o", output, build.package];
   const child = spawn(goProgram, args, {
     cwd: build.dir,
-    // A workspace file of a folder above would replace the pins.
+    // A go.work in a parent folder would override the pinned versions.
     env: { ...options.environment, CGO_ENABLED: "0", GOWORK: "off" },
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-  let said = "";
+  let printed = "";
   const keep = (chunk: Buffer): void => {
-    said = (said + chunk.toString("utf8")).slice(-keptOutput);
+    printed = (printed + chunk.toString("utf8")).slice(-keptOutput);
   };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
-  const outcome = await new Promise<Outcome>((resolve) => {
+  const result = await new Promise<BuildResult>((resolve) => {
     child.once("error", (thrown) => resolve({ error: thrown }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   if (options.signal?.aborted === true) {
-    throw new AppError(commonErrors.CANCELLED, `go build of ${name} was given up`);
+    throw new AppError(commonErrors.CANCELLED, `go build of ${name} was cancelled`);
   }
-  const failure = buildFailure(name, outcome, said);
-  if (failure !== undefined) throw failure;
+  const error = buildError(name, result, printed);
+  if (error !== undefined) throw error;
 }
 
-interface Outcome {
+interface BuildResult {
   readonly error?: Error;
   readonly code?: number | null;
   readonly signal?: NodeJS.Signals | null;
 }
 
-/** The error for an outcome of `go build`, if it is a failure. */
-function buildFailure(name: string, outcome: Outcome, said: string): AppError | undefined {
-  if (outcome.code === 0) return undefined;
+/** The error of a failed `go build`; undefined when it succeeded. */
+function buildError(name: string, result: BuildResult, printed: string): AppError | undefined {
+  if (result.code === 0) return undefined;
   const doing = `go build of ${name}`;
-  const full = diskFullError(outcome.error ?? said, doing, buildingNeeds);
+  const full = diskFullError(result.error ?? printed, doing, spaceNeeded);
   if (full !== undefined) return full;
-  if (outcome.error !== undefined) {
+  if (result.error !== undefined) {
     return new AppError(
       localErrors.BINARY_BUILD_FAILED,
-      `${doing} could not start: ${messageOf(outcome.error)}`,
+      `${doing} could not start: ${messageOf(result.error)}`,
       {
-        cause: outcome.error,
+        cause: result.error,
       },
     );
   }
-  const killed = outcome.signal ?? /signal: (\w+)/.exec(said)?.[1];
+  const killed = result.signal ?? /signal: (\w+)/.exec(printed)?.[1];
   if (killed !== undefined) {
     return new AppError(
       localErrors.BINARY_BUILD_FAILED,
-      `${doing} was ended by ${killed}, often for want of memory: the linker needs about 3 GB; the next start builds on`,
+      `${doing} was ended by ${killed}, often because of low memory (the linker needs about 3 GB); the next start continues the build`,
     );
   }
   return new AppError(
     localErrors.BINARY_BUILD_FAILED,
-    `${doing} ended with code ${outcome.code ?? "unknown"}:\n${said.trimEnd().split("\n").slice(-12).join("\n")}`,
+    `${doing} exited with code ${result.code ?? "unknown"}:\n${printed.trimEnd().split("\n").slice(-12).join("\n")}`,
   );
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { plainProgress } from "./plain-progress.ts";
 
-test("progress is a line where something new is to be said", () => {
+test("prints a line for each phase and each quarter of a download", () => {
   let written = "";
   const report = plainProgress({ write: (text) => (written += text) });
   const base = { tool: "helm", elapsedMs: 1234 } as const;
@@ -15,8 +15,8 @@ test("progress is a line where something new is to be said", () => {
       detail: `https://get.helm.sh/helm.tar.gz ${percent}%`,
     });
   }
-  report({ ...base, phase: "waiting", detail: "process 42 is making it" });
-  report({ ...base, phase: "building", detail: "there is no mirror", expectedMs: 85_000 });
+  report({ ...base, phase: "waiting", detail: "process 42 is preparing it" });
+  report({ ...base, phase: "building", detail: "internet not reachable", expectedMs: 85_000 });
   report({ ...base, phase: "ready", detail: "/cache/helm" });
 
   assert.deepEqual(written.split("\n"), [
@@ -24,8 +24,8 @@ test("progress is a line where something new is to be said", () => {
     "helm: downloading https://get.helm.sh/helm.tar.gz 25%",
     "helm: downloading https://get.helm.sh/helm.tar.gz 99%",
     "helm: downloading https://get.helm.sh/helm.tar.gz 100%",
-    "helm: waiting, process 42 is making it",
-    "helm: building with Go, about 85 s on two cores (there is no mirror)",
+    "helm: waiting, process 42 is preparing it",
+    "helm: building with Go, about 85 s on two cores (internet not reachable)",
     "helm: ready after 1.2 s",
     "",
   ]);

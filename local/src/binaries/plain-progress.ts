@@ -1,7 +1,7 @@
-/** Shows progress as plain lines: for logs, pipes and people alike. Programs that are there already are not mentioned. */
+/** Prints progress as plain lines. Programs that were found are not mentioned. */
 import type { BinaryProgress, ReportProgress } from "./progress.ts";
 
-/** A reporter that writes lines, each when there is something new to say. */
+/** A reporter that writes a line for each phase, and for each quarter of a download. */
 export function plainProgress(out: { write(text: string): unknown }): ReportProgress {
   const quarters = new Map<string, number>();
   return (progress) => {

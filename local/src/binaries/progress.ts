@@ -1,14 +1,14 @@
-/** What is told while programs are made available. */
+/** Progress of the preparation of programs. */
 import type { ToolName } from "./tools.ts";
 
 export interface BinaryProgress {
   readonly tool: ToolName;
   readonly phase: "found" | "downloading" | "building" | "waiting" | "ready";
-  /** A path, an address, a percentage, or the reason for what comes next. */
+  /** A path, a URL with a percentage, or why the program is built. */
   readonly detail: string;
-  /** Since this tool's turn began. */
+  /** Since the work on this tool started. */
   readonly elapsedMs: number;
-  /** While building: how long that takes on two cores with nothing built before. */
+  /** Of a build: its duration on two cores with an empty build cache. */
   readonly expectedMs?: number;
 }
 
@@ -19,20 +19,20 @@ export type ToolReport = (
   expectedMs?: number,
 ) => void;
 
-/** Reports for one tool, with the time since now. */
+/** A reporter for one tool that adds the elapsed time. */
 export function toolReporter(tool: ToolName, progress: ReportProgress): ToolReport {
-  const began = performance.now();
+  const startedMs = performance.now();
   return (phase, detail, expectedMs) =>
     progress({
       tool,
       phase,
       detail,
-      elapsedMs: Math.round(performance.now() - began),
+      elapsedMs: Math.round(performance.now() - startedMs),
       ...(expectedMs === undefined ? {} : { expectedMs }),
     });
 }
 
-/** Reports a download at each full percent. */
+/** Reports a download once for each percent. */
 export function percentReporter(
   report: ToolReport,
   address: string,

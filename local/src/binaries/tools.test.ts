@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { toolNames, tools } from "./tools.ts";
 
 for (const name of toolNames) {
-  test(`${name} has one version in the table and in its module`, async () => {
+  test(`${name} has the same version in the table and in its go.mod`, async () => {
     const { build, version } = tools[name];
     const lines = (await readFile(join(build.dir, "go.mod"), "utf8"))
       .split("\n")
@@ -22,7 +22,7 @@ for (const name of toolNames) {
   });
 }
 
-test("downloads are where the publishers have them", () => {
+test("downloads have the paths of the publishers", () => {
   const platform = { os: "linux", arch: "arm64" } as const;
   const paths = toolNames
     .map((name) => tools[name].download(platform))
@@ -64,7 +64,7 @@ test("downloads are where the publishers have them", () => {
   ]);
 });
 
-test("macOS gets downloads only of what is published for it", () => {
+test("macOS has downloads only of programs that are published for it", () => {
   const published = toolNames.filter(
     (name) => tools[name].download({ os: "darwin", arch: "arm64" }) !== undefined,
   );

@@ -1,9 +1,11 @@
 /**
- * The programs of a local fleet: which version, where its publisher has it, and how to build it. A version is pinned in
- * two places that a test compares: here, and in local/tools/<module>/go.mod.
+ * The programs of a local fleet: version, download and build. Versions are pinned here and in local/tools/<module>/go.mod; a test
+ * compares the two.
  */
 import { fileURLToPath } from "node:url";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Publisher } from "../config.ts";
+import { localErrors } from "../errors.ts";
 
 export const toolNames = [
   "etcd",
@@ -17,16 +19,16 @@ export const toolNames = [
 ] as const;
 export type ToolName = (typeof toolNames)[number];
 
-/** The operating system and processor in Go's words. */
+/** GOOS and GOARCH. */
 export interface Platform {
   readonly os: "linux" | "darwin";
   readonly arch: "amd64" | "arm64";
 }
 
-/** What a publisher offers for one platform: a file, the file with its checksum, and where the program is inside. */
+/** A download for one platform: the file, the file with its checksum, and the path of the program in it. */
 export interface Download {
   readonly publisher: Publisher;
-  /** Below the publisher's base address. */
+  /** Relative to the base URL of the publisher. */
   readonly path: string;
   readonly checksumPath: string;
   /** The path of the program inside a tar.gz; absent when the file is the program itself. */
@@ -34,25 +36,25 @@ export interface Download {
 }
 
 export interface GoBuild {
-  /** The folder with go.mod, and the module whose version is the tool's. */
+  /** The folder with go.mod, and the module that has the version of the tool. */
   readonly dir: string;
   readonly module: string;
   readonly package: string;
   /** Besides `-s -w`. */
   readonly ldflags: readonly string[];
-  /** On two cores with nothing built before; only shown. */
+  /** On two cores with an empty build cache; only printed. */
   readonly expectedSeconds: number;
 }
 
 export interface Tool {
   readonly name: ToolName;
   readonly version: string;
-  /** How to ask a program for its version, and which part of its answer is the version. */
+  /** Arguments that print the version, and a pattern whose group is the version. */
   readonly versionArguments: readonly string[];
   readonly versionPattern: RegExp;
-  /** Which versions on the PATH will do: `minor` the same major.minor, `major` the same major. */
+  /** Versions on the PATH that are accepted: the same major, or the same major and minor. */
   readonly accept: "major" | "minor";
-  /** `undefined` where the publisher has nothing for the platform, or no checksum beside it. */
+  /** `undefined` when the publisher has no file, or no checksum, for the platform. */
   download(platform: Platform): Download | undefined;
   readonly build: GoBuild;
 }
@@ -71,7 +73,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     versionPattern: /^etcd Version: (\d+\.\d+\.\d+)$/m,
     accept: "minor",
     download: ({ os, arch }) => {
-      // For macOS there are only zip files.
+      // Releases for macOS are zip files.
       if (os !== "linux") return undefined;
       const name = `etcd-${etcdVersion}-${os}-${arch}`;
       const release = `etcd-io/etcd/releases/download/${etcdVersion}`;
@@ -124,7 +126,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     versionArguments: ["--version"],
     versionPattern: /^kwok version v(\d+\.\d+\.\d+)/m,
     accept: "minor",
-    // kwok's releases have no checksums beside them.
+    // Releases of kwok have no checksums.
     download: () => undefined,
     build: {
       dir: moduleDir("kwok"),
@@ -160,7 +162,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
 };
 
-/** The base addresses of the publishers; `FLOTILLA_MIRROR_…` replaces them. */
+/** Base URLs of the publishers; `FLOTILLA_MIRROR_…` replaces them. */
 export const publisherBases: Readonly<Record<Publisher, string>> = {
   kubernetes: "https://dl.k8s.io",
   helm: "https://get.helm.sh",
@@ -176,7 +178,7 @@ function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
     versionPattern: /^Kubernetes v(\d+\.\d+\.\d+)$/m,
     accept: "minor",
     download: ({ os, arch }) => {
-      // Servers are published for Linux alone, the client for all.
+      // Servers are published for Linux only, the client for all platforms.
       if (os !== "linux" && name !== "kubectl") return undefined;
       const path = `${kubernetesVersion}/bin/${os}/${arch}/${name}`;
       return { publisher: "kubernetes", path, checksumPath: `${path}.sha256` };
@@ -187,7 +189,7 @@ function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
       package: `k8s.io/kubernetes/cmd/${name}`,
       ldflags: [
         `-X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`,
-        // kubectl warns about a client without these two.
+        // kubectl prints a warning without these two.
         "-X k8s.io/component-base/version.gitMajor=1",
         "-X k8s.io/component-base/version.gitMinor=36",
       ],
@@ -198,4 +200,18 @@ function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
 
 function moduleDir(name: string): string {
   return fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
+}
+
+/** The platform of this machine. Throws BINARY_UNAVAILABLE when it is not supported. */
+export function currentPlatform(): Platform {
+  const os =
+    process.platform === "linux" || process.platform === "darwin" ? process.platform : undefined;
+  const arch = process.arch === "x64" ? "amd64" : process.arch === "arm64" ? "arm64" : undefined;
+  if (os === undefined || arch === undefined) {
+    throw new AppError(
+      localErrors.BINARY_UNAVAILABLE,
+      `unsupported platform ${process.platform}/${process.arch}: the local fleet needs Linux or macOS on amd64 or arm64`,
+    );
+  }
+  return { os, arch };
 }

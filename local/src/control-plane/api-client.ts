@@ -1,4 +1,4 @@
-/** Questions to an API server while it comes up, before there is anything that a real client could use. */
+/** A minimal client of an API server, for its start. */
 import { Agent, request } from "undici";
 import type { KeyPair } from "./certificates.ts";
 
@@ -9,14 +9,14 @@ export interface ApiAnswer {
   readonly body: string;
 }
 
-/** A small client of one API server, with its certificate checked. */
+/** Sends requests to one API server and verifies its certificate. */
 export interface ApiClient {
   call(
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
   ): Promise<ApiAnswer>;
-  /** Ends all connections; a call that waits for its answer fails. */
+  /** Closes all connections; pending calls fail. */
   close(): Promise<void>;
 }
 

@@ -1,25 +1,25 @@
 /**
- * The command lines of the parts of a control plane. Pure: a cluster's folder and ports in, arguments out. What is not
- * useful on one machine (leader election, own HTTPS ports, profiling) is off, so that a cluster is small and up fast.
+ * The arguments of the control plane components. Pure. Features without use on one machine (leader election, secure ports,
+ * profiling) are off, so that a cluster is small and starts fast.
  */
 import { join } from "node:path";
 
-/** Where one cluster is: its folders and its two ports. */
-export interface ClusterPlace {
+/** Folders and ports of one control plane. */
+export interface ControlPlaneLayout {
   readonly pkiDir: string;
   readonly etcdDir: string;
   readonly apiPort: number;
   readonly etcdPort: number;
 }
 
-export function etcdArguments(place: ClusterPlace): readonly string[] {
-  const pki = (name: string): string => join(place.pkiDir, name);
-  const client = `https://127.0.0.1:${place.etcdPort}`;
-  // One member never calls its own peer address; port 0 listens anywhere and port 1 says so.
+export function etcdArguments(layout: ControlPlaneLayout): readonly string[] {
+  const pki = (name: string): string => join(layout.pkiDir, name);
+  const client = `https://127.0.0.1:${layout.etcdPort}`;
+  // A single member never connects to its peer address: listen on any port, advertise an unused one.
   const peer = "https://127.0.0.1:1";
   return [
     "--name=etcd",
-    `--data-dir=${place.etcdDir}`,
+    `--data-dir=${layout.etcdDir}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     "--listen-peer-urls=https://127.0.0.1:0",
@@ -33,7 +33,7 @@ export function etcdArguments(place: ClusterPlace): readonly string[] {
     `--peer-key-file=${pki("etcd.key")}`,
     `--peer-trusted-ca-file=${pki("etcd-ca.crt")}`,
     "--peer-client-cert-auth",
-    // A crash of the machine may lose this data; a crash of etcd does not.
+    // Only a crash of the machine loses data, not a crash of etcd.
     "--unsafe-no-fsync",
     "--log-level=warn",
     "--snapshot-count=5000",
@@ -41,15 +41,15 @@ export function etcdArguments(place: ClusterPlace): readonly string[] {
   ];
 }
 
-export function apiServerArguments(place: ClusterPlace): readonly string[] {
-  const pki = (name: string): string => join(place.pkiDir, name);
+export function apiServerArguments(layout: ControlPlaneLayout): readonly string[] {
+  const pki = (name: string): string => join(layout.pkiDir, name);
   return [
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
-    `--secure-port=${place.apiPort}`,
-    // A restart on the same port must not wait for connections of the one before to time out.
+    `--secure-port=${layout.apiPort}`,
+    // A restart on the same port must not wait until old connections time out.
     "--permit-address-sharing",
-    `--etcd-servers=https://127.0.0.1:${place.etcdPort}`,
+    `--etcd-servers=https://127.0.0.1:${layout.etcdPort}`,
     `--etcd-cafile=${pki("etcd-ca.crt")}`,
     `--etcd-certfile=${pki("etcd-client.crt")}`,
     `--etcd-keyfile=${pki("etcd-client.key")}`,
@@ -64,43 +64,43 @@ export function apiServerArguments(place: ClusterPlace): readonly string[] {
     "--endpoint-reconciler-type=none",
     "--allow-privileged=true",
     "--profiling=false",
-    // Fair queueing costs 0.8 s at every start and shares one machine among nobody: no limit instead.
+    // Priority and fairness costs 0.8 s at every start and has no use for one user; disable all limits.
     "--enable-priority-and-fairness=false",
     "--max-requests-inflight=0",
     "--max-mutating-requests-inflight=0",
-    // A metric nobody reads here, for which a connection to etcd is made every half minute.
+    // This metric is not used, but opens a connection to etcd every 30 s.
     "--etcd-db-metric-poll-interval=0",
-    // One API server needs no Lease of its own, renewed every ten seconds, to find the others.
+    // A single API server needs no identity Lease, which it would renew every 10 s.
     "--feature-gates=APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false",
   ];
 }
 
 export function controllerManagerArguments(
-  place: ClusterPlace,
+  layout: ControlPlaneLayout,
   kubeconfig: string,
 ): readonly string[] {
-  const pki = (name: string): string => join(place.pkiDir, name);
+  const pki = (name: string): string => join(layout.pkiDir, name);
   return [
     `--kubeconfig=${kubeconfig}`,
     "--leader-elect=false",
     "--secure-port=0",
     "--profiling=false",
-    `--controllers=${["*", ...uselessControllers.map((name) => `-${name}`)].join(",")}`,
+    `--controllers=${["*", ...disabledControllers.map((name) => `-${name}`)].join(",")}`,
     `--root-ca-file=${pki("ca.crt")}`,
     `--service-account-private-key-file=${pki("service-accounts.key")}`,
     `--cluster-signing-cert-file=${pki("ca.crt")}`,
     `--cluster-signing-key-file=${pki("ca.key")}`,
     "--enable-hostpath-provisioner",
-    // A namespace is looked at again only after half of the longest grace period of its pods, unless it is told again.
+    // Otherwise a terminating namespace is requeued only after half of the longest grace period of its pods.
     "--namespace-sync-period=2s",
-    // The defaults are for a shared API server; here nobody else is slowed down.
+    // The default client-side rate limits protect a shared API server.
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
   ];
 }
 
-/** Controllers that have nothing to do without clouds, kubelets or several API servers. */
-const uselessControllers = [
+/** Controllers that are for clouds, kubelets or several API servers. */
+const disabledControllers = [
   "cloud-node-lifecycle-controller",
   "device-taint-eviction-controller",
   "kube-apiserver-serving-clustertrustbundle-publisher-controller",

@@ -1,4 +1,4 @@
-/** Makes keys and certificates for servers and clients on this machine. */
+/** Issues keys and certificates for servers and clients on this machine. */
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
@@ -12,7 +12,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Two keys as PEM, for signing tokens. */
+/** A key pair as PEM, for signing tokens. */
 export async function generateSigningKeys(): Promise<{
   readonly privateKey: string;
   readonly publicKey: string;
@@ -24,13 +24,13 @@ export async function generateSigningKeys(): Promise<{
   };
 }
 
-/** An authority that signs certificates: as PEM, and as what signs. */
+/** A certificate authority: as PEM, and its keys for signing. */
 export interface Authority extends KeyPair {
   readonly subject: string;
   readonly keys: webcrypto.CryptoKeyPair;
 }
 
-/** Makes an authority. */
+/** Issues a self-signed authority. */
 export async function issueAuthority(name: string): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const cert = await x509.X509CertificateGenerator.createSelfSigned(
@@ -58,25 +58,27 @@ export async function issueAuthority(name: string): Promise<Authority> {
   };
 }
 
-/** Makes a key and a certificate for it, signed by the authority. */
+/** Issues a key and a certificate signed by the authority. */
 export async function issueCertificate(
   ca: Authority,
-  what: { readonly subject: string; readonly use: "server" | "client" },
+  options: { readonly subject: string; readonly use: "server" | "client" },
 ): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const extensions: x509.Extension[] = [
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
     new x509.ExtendedKeyUsageExtension([
-      what.use === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth,
+      options.use === "server"
+        ? x509.ExtendedKeyUsage.serverAuth
+        : x509.ExtendedKeyUsage.clientAuth,
     ]),
     await x509.AuthorityKeyIdentifierExtension.create(ca.keys.publicKey, false, webcrypto),
   ];
-  if (what.use === "server")
+  if (options.use === "server")
     extensions.push(new x509.SubjectAlternativeNameExtension([...serverNames]));
   const cert = await x509.X509CertificateGenerator.create(
     {
-      subject: what.subject,
+      subject: options.subject,
       issuer: ca.subject,
       publicKey: keys.publicKey,
       signingKey: ca.keys.privateKey,
@@ -89,7 +91,7 @@ export async function issueCertificate(
   return { cert: cert.toString("pem"), key: await pemOf("PRIVATE KEY", keys.privateKey) };
 }
 
-/** The names under which a server on this machine is called; 10.96.0.1 is the Service `kubernetes`. */
+/** Subject alternative names of servers on this machine; 10.96.0.1 is the Service `kubernetes`. */
 const serverNames: readonly x509.JsonGeneralName[] = [
   { type: "ip", value: "127.0.0.1" },
   { type: "ip", value: "::1" },
@@ -102,7 +104,7 @@ const serverNames: readonly x509.JsonGeneralName[] = [
 
 function validity(): { readonly notBefore: Date; readonly notAfter: Date } {
   const now = Date.now();
-  // An hour back: the clock of a machine that just woke up may still be corrected.
+  // One hour back: the clock of a machine after a resume may still be corrected.
   return { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + lifetimeMs) };
 }
 

@@ -1,24 +1,24 @@
-/** The folder of one local cluster: its ports, its data, its PKI. What is in it makes a stopped cluster come back the same. */
+/** The folder of one local cluster. It stores ports, data and PKI, so that a restarted cluster is the same. */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
+import { readJson, writeJson } from "../files/atomic-file.ts";
 import { freePort } from "../process/free-port.ts";
 import { isAlive } from "../process/identity.ts";
 import { type ProcessRecord, processRecord } from "../process/process-record.ts";
-import { readJson, writeJson } from "../state/json-file.ts";
 
-/** The ports of a cluster; they stay the same over restarts, so that kubeconfigs stay valid. */
+/** Ports of a cluster. They stay the same over restarts, so that kubeconfigs stay valid. */
 const clusterPorts = z.object({ api: z.int(), etcd: z.int() });
 export type ClusterPorts = Readonly<z.infer<typeof clusterPorts>>;
 
-/** The ports written in the folder; `undefined` before the first start. */
+/** The stored ports; `undefined` before the first start. */
 export function readPorts(dir: string): Promise<ClusterPorts | undefined> {
   return readJson(join(dir, "ports.json"), clusterPorts);
 }
 
-/** Ports that are free now, written into the folder. */
+/** Chooses free ports and stores them. */
 export async function choosePorts(dir: string): Promise<ClusterPorts> {
   const ports = { api: await freePort(), etcd: await freePort() };
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -26,16 +26,17 @@ export async function choosePorts(dir: string): Promise<ClusterPorts> {
   return ports;
 }
 
-/** The processes that were started for the folder last, alive or not. */
+/** The processes of the last start, running or not. */
 export async function readParts(dir: string): Promise<readonly ProcessRecord[]> {
   return (await readJson(join(dir, "processes.json"), z.array(processRecord))) ?? [];
 }
 
+/** Stores the processes of a start. */
 export async function writeParts(dir: string, parts: readonly ProcessRecord[]): Promise<void> {
   await writeJson(join(dir, "processes.json"), parts);
 }
 
-/** Throws when a process of the folder is running: two etcds on the same data would wait for each other. */
+/** Throws CLUSTER_ALREADY_RUNS when a process of the folder is running: a second etcd would wait for the lock on the data. */
 export async function assertStopped(dir: string): Promise<void> {
   for (const part of await readParts(dir)) {
     if (!(await isAlive(part))) continue;
@@ -46,7 +47,7 @@ export async function assertStopped(dir: string): Promise<void> {
   }
 }
 
-/** Copies etcd's data of a stopped cluster, to start from it later (`etcdDir`): a backup that can be restored. */
+/** Copies the etcd data of a stopped cluster: a backup that a control plane can start from (`etcdDir`). */
 export async function copyEtcdData(dir: string, to: string): Promise<void> {
   await assertStopped(dir);
   await cp(join(dir, "etcd"), to, { recursive: true, errorOnExist: true, force: false });

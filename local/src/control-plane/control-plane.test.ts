@@ -11,7 +11,7 @@ import type { ControlPlane } from "./control-plane.ts";
 import { controlPlaneTools } from "./control-plane.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-// The cluster of most of the tests below; it ends with the file.
+// Shared by most tests; stopped after the last one.
 const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: true });
 const api = apiFor(plane);
 afterAll(() => api.close());
@@ -25,7 +25,7 @@ async function create(path: string, object: unknown): Promise<void> {
   assert.equal(answer.status, 201, answer.body);
 }
 
-/** Waits until the answer at `path` satisfies `condition`. */
+/** Waits until the object at `path` satisfies `condition`. */
 async function eventually(path: string, condition: (object: Answer) => boolean): Promise<void> {
   await waitUntil(
     async () => {
@@ -36,7 +36,7 @@ async function eventually(path: string, condition: (object: Answer) => boolean):
   );
 }
 
-/** The fields that these tests read. */
+/** The fields that the tests read. */
 interface Answer {
   readonly status?: {
     readonly phase?: string;
@@ -105,7 +105,7 @@ test("a PersistentVolumeClaim without a class is bound", async () => {
   );
 });
 
-test("a deleted namespace goes with what is in it", async () => {
+test("a deleted namespace is removed with its objects", async () => {
   await create("/api/v1/namespaces", { metadata: { name: "short-lived" } });
   await create("/api/v1/namespaces/short-lived/configmaps", { metadata: { name: "in-it" } });
   await api.call("DELETE", "/api/v1/namespaces/short-lived");
@@ -119,20 +119,17 @@ test("a deleted namespace goes with what is in it", async () => {
   );
 });
 
-test("strangers are turned away, and the kubeconfig is for its owner alone", async () => {
-  const stranger = apiClient(plane.server, { ca: plane.pki.ca, client: { cert: "", key: "" } });
-  const answer = await stranger.call("GET", "/api/v1/secrets");
-  await stranger.close();
+test("rejects requests without a certificate, and only the owner can read kubeconfig and keys", async () => {
+  const anonymous = apiClient(plane.server, { ca: plane.pki.ca, client: { cert: "", key: "" } });
+  const answer = await anonymous.call("GET", "/api/v1/secrets");
+  await anonymous.close();
 
-  assert.ok(
-    answer.status === 401 || answer.status === 403,
-    `the API server answered ${answer.status}`,
-  );
+  assert.ok(answer.status === 401 || answer.status === 403, `HTTP status ${answer.status}`);
   assert.equal((await stat(plane.kubeconfig)).mode & 0o777, 0o600);
   assert.equal((await stat(join(plane.pki.dir, "ca.key"))).mode & 0o777, 0o600);
 });
 
-test("a second start on the folder of a running cluster is refused", async () => {
+test("rejects a second start on the folder of a running cluster", async () => {
   const binaries = await ensureBinaries(controlPlaneTools);
   await assert.rejects(
     startControlPlane({ name: "test", dir: plane.dir, binaries, workloads: false }),
@@ -142,7 +139,7 @@ test("a second start on the folder of a running cluster is refused", async () =>
   );
 });
 
-test("a stopped cluster comes back with its data and its addresses, and an older copy of its data can be restored", async (t) => {
+test("a restarted cluster has its data and addresses, and a backup of its data can be restored", async (t) => {
   const dir = await testDir(t);
   const first = await startTestControlPlane(t, { workloads: false, dir });
   const before = apiFor(first);
@@ -153,29 +150,29 @@ test("a stopped cluster comes back with its data and its addresses, and an older
   await copyEtcdData(dir, join(dir, "backup"));
 
   const second = await startTestControlPlane(t, { workloads: false, dir });
-  const between = apiFor(second);
-  const kept = await between.call("GET", "/api/v1/namespaces/default/configmaps/old");
-  await between.call("POST", "/api/v1/namespaces/default/configmaps", {
+  const restarted = apiFor(second);
+  const found = await restarted.call("GET", "/api/v1/namespaces/default/configmaps/old");
+  await restarted.call("POST", "/api/v1/namespaces/default/configmaps", {
     metadata: { name: "new" },
   });
-  await between.close();
+  await restarted.close();
   await second.stop();
   const restored = await startTestControlPlane(t, {
     workloads: false,
     dir,
     etcdDir: join(dir, "backup"),
   });
-  const later = apiFor(restored);
-  const old = await later.call("GET", "/api/v1/namespaces/default/configmaps/old");
-  const lost = await later.call("GET", "/api/v1/namespaces/default/configmaps/new");
-  await later.close();
+  const afterRestore = apiFor(restored);
+  const old = await afterRestore.call("GET", "/api/v1/namespaces/default/configmaps/old");
+  const lost = await afterRestore.call("GET", "/api/v1/namespaces/default/configmaps/new");
+  await afterRestore.close();
 
-  assert.deepEqual([kept.status, old.status, lost.status], [200, 200, 404]);
+  assert.deepEqual([found.status, old.status, lost.status], [200, 200, 404]);
   assert.equal(restored.server, first.server);
   assert.equal(await readFile(restored.kubeconfig, "utf8"), kubeconfig);
 });
 
-test("a part that cannot start is named, with the end of its log", async (t) => {
+test("the error of a component that cannot start has its name and the end of its log", async (t) => {
   const dir = await testDir(t);
   const binaries = { ...(await ensureBinaries(controlPlaneTools)), "kube-apiserver": "/bin/false" };
 
@@ -183,7 +180,7 @@ test("a part that cannot start is named, with the end of its log", async (t) => 
     startTestControlPlane(t, { name: "broken", workloads: false, dir, binaries }),
     {
       message:
-        /^kube-apiserver of broken ended with code 1; its log .*kube-apiserver\.log ends with:/,
+        /^kube-apiserver of broken exited with code 1; its log .*kube-apiserver\.log ends with:/,
     },
   );
 });

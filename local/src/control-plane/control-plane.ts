@@ -1,10 +1,10 @@
-/** A local control plane as its users see it: what it is made from, and what they get. */
+/** The specification and the handle of a local control plane. */
 import type { ToolName } from "../binaries/tools.ts";
 import type { Watchers } from "../process/process-record.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 import type { ClusterPki } from "./pki.ts";
 
-/** What `ensureBinaries` is to be asked for before a control plane is started. */
+/** The programs of a control plane, for `ensureBinaries`. */
 export const controlPlaneTools = [
   "etcd",
   "kube-apiserver",
@@ -15,20 +15,20 @@ export const controlPlaneTools = [
 
 export type ControlPlaneTool = (typeof controlPlaneTools)[number];
 
-/** The programs that a control plane is made of, as paths. */
+/** Paths of the programs. */
 export type ControlPlaneBinaries = Readonly<Record<ControlPlaneTool, string>>;
 
 export interface ControlPlaneSpec extends Watchers {
-  /** The name of the cluster: of its context in the kubeconfig, and in messages. */
+  /** Name of the cluster and of its context in the kubeconfig. */
   readonly name: string;
-  /** The folder of this cluster alone; made when it is not there. */
+  /** Folder of this cluster only; created when missing. */
   readonly dir: string;
   readonly binaries: ControlPlaneBinaries;
-  /** With a scheduler and a fake node, so that Deployments become Ready; without, the cluster is smaller. */
+  /** Run a scheduler and a fake node, so that Deployments become Ready. */
   readonly workloads: boolean;
-  /** Where the logs go; `logs` in `dir` when absent. */
+  /** Folder of the logs; `logs` in `dir` when absent. */
   readonly logDir?: string;
-  /** Another folder with etcd's data, such as one that `copyEtcdData` made; `etcd` in `dir` when absent. */
+  /** Folder of the etcd data, such as a copy by `copyEtcdData`; `etcd` in `dir` when absent. */
   readonly etcdDir?: string;
   readonly startTimeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -39,17 +39,17 @@ export interface ControlPlane {
   readonly dir: string;
   /** `https://127.0.0.1:PORT`, the same after a restart. */
   readonly server: string;
-  /** The path of the admin's kubeconfig, whose one context has the cluster's name. */
+  /** Path of the admin kubeconfig; its only context has the name of the cluster. */
   readonly kubeconfig: string;
   readonly pki: ClusterPki;
-  /** The folder with etcd's data. */
+  /** Folder of the etcd data. */
   readonly etcdDir: string;
   readonly processes: readonly RunningProcess[];
   readonly pids: readonly number[];
-  /** The process of one part; the latest, where it was restarted. */
+  /** The current process of a component. */
   part(tool: ControlPlaneTool): RunningProcess | undefined;
-  /** Starts one part that has ended anew; that it answers is for the caller to find out. */
+  /** Starts a component again that has ended; the caller checks that it is ready. */
   restart(tool: ControlPlaneTool): Promise<void>;
-  /** Ends all processes, the API server before etcd; the folder stays. */
+  /** Ends all processes, the API server before etcd. Keeps the folder. */
   stop(): Promise<void>;
 }

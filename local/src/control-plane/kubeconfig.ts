@@ -1,21 +1,21 @@
-/** Kubeconfig files: of one cluster for its parts, and of all clusters for people. */
-import { chmod, rename, writeFile } from "node:fs/promises";
+/** Kubeconfig files: one for each component, one for users with all clusters. */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
+import { privateMode, replaceFile } from "../files/atomic-file.ts";
 import type { KeyPair } from "./certificates.ts";
 
-/** One cluster as a kubeconfig needs it. */
+/** The cluster, user and context of one kubeconfig entry. */
 export interface KubeconfigEntry {
-  /** The name of the context, the cluster and the user. */
+  /** Name of the context, the cluster and the user. */
   readonly name: string;
   readonly server: string;
   readonly ca: string;
   readonly client: KeyPair;
 }
 
-/** A kubeconfig with one context for each entry; the first one is current. */
+/** A kubeconfig with a context for each entry; the first one is current. */
 export function formatKubeconfig(entries: readonly KubeconfigEntry[]): string {
   return stringify({
     apiVersion: "v1",
@@ -39,17 +39,14 @@ export function formatKubeconfig(entries: readonly KubeconfigEntry[]): string {
   });
 }
 
-/** Writes a kubeconfig for its owner's eyes only; readers never see half of one. */
+/** Replaces a kubeconfig; only its owner may read it. */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
-  const half = `${path}.new`;
-  await writeFile(half, text, { mode: 0o600 });
-  await chmod(half, 0o600);
-  await rename(half, path);
+  await replaceFile(path, text, { mode: privateMode });
 }
 
-/** The entry of a kubeconfig's current context, where it has certificates inside, as kind writes it. */
+/** The entry of the current context, of a kubeconfig with embedded certificates as kind writes it. Throws STATE_UNREADABLE. */
 export function parseKubeconfig(text: string): KubeconfigEntry {
-  const parsed = foreignKubeconfig.safeParse(parse(text));
+  const parsed = kubeconfigSchema.safeParse(parse(text));
   if (!parsed.success)
     throw new AppError(
       localErrors.STATE_UNREADABLE,
@@ -63,7 +60,7 @@ export function parseKubeconfig(text: string): KubeconfigEntry {
   if (cluster === undefined || user === undefined) {
     throw new AppError(
       localErrors.STATE_UNREADABLE,
-      `read a kubeconfig: its current context ${name} has no cluster or no user`,
+      `read a kubeconfig: current context "${name}" has no cluster or no user`,
     );
   }
   return {
@@ -77,7 +74,7 @@ export function parseKubeconfig(text: string): KubeconfigEntry {
   };
 }
 
-const foreignKubeconfig = z.object({
+const kubeconfigSchema = z.object({
   "current-context": z.string(),
   clusters: z.array(
     z.object({

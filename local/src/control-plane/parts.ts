@@ -1,21 +1,21 @@
-/** The running parts of one control plane: started one by one, watched while others come up, ended in order. */
+/** The running components of one control plane. */
 import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { logTail } from "../process/log-tail.ts";
+import { exitError, logTail } from "../process/process-errors.ts";
 import { endInOrder, endRecorded, layers, watchersOf } from "../process/process-record.ts";
-import { exitError, type RunningProcess, startProcess } from "../process/start-process.ts";
+import { type RunningProcess, startProcess } from "../process/start-process.ts";
 import { readParts, writeParts } from "./cluster-dir.ts";
 import type { ControlPlaneSpec, ControlPlaneTool } from "./control-plane.ts";
 
 export interface Parts {
   readonly list: readonly RunningProcess[];
   start(tool: ControlPlaneTool, args: readonly string[]): Promise<void>;
-  /** Starts one that has ended anew, as it was started first. */
+  /** Starts a component again with the arguments of its first start. */
   restart(tool: ControlPlaneTool): Promise<void>;
-  /** Ends all, callers first; what has not ended after the grace is killed. */
+  /** Ends all components, clients first, and kills those that have not ended after the grace period. */
   stop(graceMs?: number): Promise<void>;
-  /** Runs `work`; ends it with the log of the part when one of the parts dies meanwhile. */
+  /** Runs `work`. Rejects with the end of the log when a component exits meanwhile. */
   whileAlive(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createParts(spec: ControlPlaneSpec): Parts {
       name: `${tool} of ${spec.name}`,
       command: spec.binaries[tool],
       args,
-      // Nothing of the user's environment reaches a part: a proxy or a KUBECONFIG of theirs would change what it does.
+      // Not the environment of the user: a proxy or a KUBECONFIG would change the behaviour.
       env: { HOME: spec.dir, PATH: "/usr/bin:/bin" },
       cwd: spec.dir,
       logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${tool}.log`),
@@ -49,7 +49,7 @@ export function createParts(spec: ControlPlaneSpec): Parts {
     });
   }
 
-  async function note(at: number, running: RunningProcess): Promise<void> {
+  async function store(at: number, running: RunningProcess): Promise<void> {
     list[at] = running;
     await writeParts(
       spec.dir,
@@ -62,19 +62,19 @@ export function createParts(spec: ControlPlaneSpec): Parts {
     async start(tool, args) {
       const running = await run(tool, args);
       started.set(tool, { at: list.length, args });
-      await note(list.length, running);
+      await store(list.length, running);
     },
     async restart(tool) {
       const before = started.get(tool);
       if (before === undefined) return;
-      await note(before.at, await run(tool, before.args));
+      await store(before.at, await run(tool, before.args));
     },
     stop: (graceMs = stopGraceMs) => endInOrder(list, (part) => part.stop({ graceMs })),
     whileAlive: (work) => whileAlive(spec, list, work),
   };
 }
 
-/** Ends what runs of a control plane that another program started in this folder. Harmless when nothing does. */
+/** Ends the control plane in this folder that another program started. Does nothing when none is running. */
 export async function stopControlPlaneIn(dir: string): Promise<void> {
   await endRecorded(await readParts(dir), { graceMs: stopGraceMs });
 }
@@ -84,12 +84,12 @@ async function whileAlive(
   list: readonly RunningProcess[],
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const giveUp = new AbortController();
+  const cancel = new AbortController();
   const signal = AbortSignal.any([
-    giveUp.signal,
+    cancel.signal,
     ...(spec.signal === undefined ? [] : [spec.signal]),
   ]);
-  const death = Promise.race(
+  const exited = Promise.race(
     list.map(async (part): Promise<never> => {
       await part.exited;
       throw await exitError(part);
@@ -97,16 +97,16 @@ async function whileAlive(
   );
   const working = work(signal);
   try {
-    await Promise.race([working, death]);
+    await Promise.race([working, exited]);
   } catch (thrown) {
     spec.signal?.throwIfAborted();
     if (list.some((part) => part.exit() !== undefined)) throw thrown;
     throw await startError(spec, list, thrown);
   } finally {
-    giveUp.abort();
-    // Whichever lost the race is of no interest any more.
+    cancel.abort();
+    // Avoid an unhandled rejection of the promise that lost the race.
     working.catch(() => undefined);
-    death.catch(() => undefined);
+    exited.catch(() => undefined);
   }
 }
 

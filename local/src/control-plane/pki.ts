@@ -1,7 +1,7 @@
 /**
- * The keys and certificates of one local cluster: an authority of its own, the API server's certificate, one client
- * certificate for each part, and the key that signs service account tokens. Made once, kept beside the data, so that a
- * cluster that is stopped and started again is the same to its clients.
+ * The keys and certificates of one local cluster: its authority, the certificate of the API server, a client certificate for each
+ * component, and the key that signs service account tokens. Created once and stored beside the data, so that clients of a
+ * restarted cluster keep working.
  */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,18 +12,18 @@ import {
   type KeyPair,
 } from "./certificates.ts";
 
-/** The parts of a control plane that call the API server, each with its own certificate. */
+/** The clients of the API server, each with its own certificate. */
 export const clientNames = ["admin", "controller-manager", "scheduler", "kwok"] as const;
 export type ClientName = (typeof clientNames)[number];
 
 export interface ClusterPki {
-  /** The folder with the files that the servers read. */
+  /** Folder with the files that the servers read. */
   readonly dir: string;
   readonly ca: string;
   readonly clients: Readonly<Record<ClientName, KeyPair>>;
 }
 
-// RBAC never refuses system:masters: an admin is what each of these is in a cluster that exists for trying things out.
+// system:masters bypasses RBAC: components of a local cluster are admins.
 const subjects: Readonly<Record<ClientName, string>> = {
   admin: "CN=flotilla-admin,O=system:masters",
   "controller-manager": "CN=system:kube-controller-manager,O=system:masters",
@@ -31,16 +31,16 @@ const subjects: Readonly<Record<ClientName, string>> = {
   kwok: "CN=kwok,O=system:masters",
 };
 
-/** The PKI in `dir`, made when it is not there. */
+/** The PKI in `dir`, created when missing. */
 export async function ensurePki(dir: string, clusterName: string): Promise<ClusterPki> {
   const stored = await readPki(dir);
   if (stored !== undefined) return stored;
   const files = await issueAll(clusterName);
-  await writeWhole(dir, files);
+  await writeAll(dir, files);
   return pkiFrom(dir, (name) => Promise.resolve(files[name] ?? ""));
 }
 
-/** A certificate for a TLS server on this machine, with an authority of its own; the files in `dir`, made when not there. */
+/** The certificate of a TLS server on this machine and of its own authority, in `dir`; created when missing. */
 export async function ensureServerCertificate(
   dir: string,
   name: string,
@@ -60,7 +60,7 @@ export async function ensureServerCertificate(
   const authority = await issueAuthority(`${name}-ca`);
   const server = await issueCertificate(authority, { subject: `CN=${name}`, use: "server" });
   const ca = authority.cert;
-  await writeWhole(dir, { "ca.crt": ca, "server.crt": server.cert, "server.key": server.key });
+  await writeAll(dir, { "ca.crt": ca, "server.crt": server.cert, "server.key": server.key });
   return { ca, ...paths };
 }
 
@@ -90,21 +90,23 @@ async function pkiFrom(dir: string, read: (name: string) => Promise<string>): Pr
   };
 }
 
-/** All files or none: a start that was interrupted here leaves no half of a PKI. */
-async function writeWhole(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
-  const half = `${dir}.new`;
-  await mkdir(half, { recursive: true, mode: 0o700 });
+/** Writes all files or none, so that an interruption leaves no incomplete PKI. */
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const temporary = `${dir}.new`;
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
   await Promise.all(
-    Object.entries(files).map(([name, text]) => writeFile(join(half, name), text, { mode: 0o600 })),
+    Object.entries(files).map(([name, text]) =>
+      writeFile(join(temporary, name), text, { mode: 0o600 }),
+    ),
   );
-  await rename(half, dir);
+  await rename(temporary, dir);
 }
 
 async function issueAll(clusterName: string): Promise<Record<string, string>> {
   const ca = await issueAuthority(`${clusterName}-ca`);
   const server = await issueCertificate(ca, { subject: "CN=kube-apiserver", use: "server" });
   const serviceAccounts = await generateSigningKeys();
-  // etcd has an authority of its own: whoever holds a certificate for the API must not reach around it.
+  // etcd has its own authority, so that a client certificate for the API does not give access to etcd.
   const etcdCa = await issueAuthority(`${clusterName}-etcd-ca`);
   const etcd = await issueCertificate(etcdCa, { subject: "CN=etcd", use: "server" });
   const etcdClient = await issueCertificate(etcdCa, {

@@ -1,7 +1,6 @@
 /**
- * Starts one real control plane: etcd, kube-apiserver and kube-controller-manager, and for clusters that run workloads
- * kube-scheduler and kwok with a fake node. Started again on the same folder it is the same cluster: data, addresses and
- * certificates.
+ * Starts one real control plane: etcd, kube-apiserver, kube-controller-manager, and for workloads kube-scheduler and kwok with a
+ * fake node. A start on the same folder gives the same cluster: data, addresses and certificates.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { waitUntil } from "../process/wait-until.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import {
   apiServerArguments,
-  type ClusterPlace,
+  type ControlPlaneLayout,
   controllerManagerArguments,
   etcdArguments,
   kwokArguments,
@@ -27,18 +26,18 @@ import { createWorkloadObjects, schedulerConfiguration, waitForNode } from "./wo
 const defaultStartTimeoutMs = 60_000;
 const portAttempts = 5;
 
-/** Starts a control plane and resolves when it answers, its controllers work and (with workloads) its node is Ready. */
+/** Resolves when the API server and the controllers are ready and, with workloads, the node is Ready. */
 export async function startControlPlane(spec: ControlPlaneSpec): Promise<ControlPlane> {
   await assertStopped(spec.dir);
   await mkdir(spec.dir, { recursive: true, mode: 0o700 });
   const pki = await ensurePki(join(spec.dir, "pki"), spec.name);
-  const known = await readPorts(spec.dir);
-  if (known !== undefined) return startOn(spec, pki, known);
+  const stored = await readPorts(spec.dir);
+  if (stored !== undefined) return startOn(spec, pki, stored);
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOn(spec, pki, await choosePorts(spec.dir));
     } catch (thrown) {
-      // Somebody took the port between our look and the server's bind. Nothing knows this cluster yet: choose again.
+      // Another process has bound the port since it was chosen. No client knows this cluster yet: choose again.
       if (attempt === portAttempts || !/address already in use/.test(messageOf(thrown)))
         throw thrown;
     }
@@ -50,7 +49,7 @@ async function startOn(
   pki: ClusterPki,
   ports: ClusterPorts,
 ): Promise<ControlPlane> {
-  const place: ClusterPlace = {
+  const layout: ControlPlaneLayout = {
     pkiDir: pki.dir,
     etcdDir: spec.etcdDir ?? join(spec.dir, "etcd"),
     apiPort: ports.api,
@@ -61,9 +60,9 @@ async function startOn(
   const parts = createParts(spec);
   const api = apiClient(server, { ca: pki.ca, client: pki.clients.admin });
   try {
-    await startParts(spec, place, { parts, api, kubeconfigs });
+    await startParts(spec, layout, { parts, api, kubeconfigs });
   } catch (thrown) {
-    // An API server that waits for etcd does not listen to SIGTERM, and there is nothing to lose.
+    // An API server that waits for etcd ignores SIGTERM, and there is no data to lose.
     await parts.stop(300);
     throw thrown;
   } finally {
@@ -75,7 +74,7 @@ async function startOn(
     server,
     kubeconfig: kubeconfigs.admin,
     pki,
-    etcdDir: place.etcdDir,
+    etcdDir: layout.etcdDir,
     processes: parts.list,
     get pids() {
       return parts.list.map((part) => part.identity.pid);
@@ -94,14 +93,14 @@ interface Starting {
 
 async function startParts(
   spec: ControlPlaneSpec,
-  place: ClusterPlace,
+  layout: ControlPlaneLayout,
   starting: Starting,
 ): Promise<void> {
   const { parts, api, kubeconfigs } = starting;
   const timeoutMs = spec.startTimeoutMs ?? defaultStartTimeoutMs;
-  // The API server waits for etcd by itself, so both come up at once.
-  await parts.start("etcd", etcdArguments(place));
-  await parts.start("kube-apiserver", apiServerArguments(place));
+  // The API server waits for etcd, so start both in parallel.
+  await parts.start("etcd", etcdArguments(layout));
+  await parts.start("kube-apiserver", apiServerArguments(layout));
   await parts.whileAlive((signal) =>
     waitUntil(async () => (await api.call("GET", "/readyz")).status === 200, {
       what: `kube-apiserver of ${spec.name}`,
@@ -111,7 +110,7 @@ async function startParts(
   );
   await parts.start(
     "kube-controller-manager",
-    controllerManagerArguments(place, kubeconfigs["controller-manager"]),
+    controllerManagerArguments(layout, kubeconfigs["controller-manager"]),
   );
   if (spec.workloads) {
     const schedulerConfig = join(spec.dir, "scheduler.yaml");
@@ -123,7 +122,7 @@ async function startParts(
   }
   await parts.whileAlive(async (signal) => {
     if (spec.workloads) await createWorkloadObjects(api);
-    // Pods are refused before their namespace has its service account, which the controller manager makes.
+    // Pods are rejected until the controller manager has created the service account of their namespace.
     await waitUntil(async () => (await api.call("GET", defaultServiceAccount)).status === 200, {
       what: `kube-controller-manager of ${spec.name}`,
       timeoutMs,

@@ -1,5 +1,4 @@
-/** What a cluster needs besides its control plane to run workloads that nobody runs: a fake node and a storage class. */
-
+/** The objects for fake workloads: a node that kwok manages, and a storage class. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { stringify } from "yaml";
 import { localErrors } from "../errors.ts";
@@ -52,13 +51,13 @@ const storageClass = {
   volumeBindingMode: "Immediate",
 };
 
-/** The node and the default storage class; harmless when they are there. */
+/** Creates the node and the default storage class unless they exist. */
 export async function createWorkloadObjects(api: ApiClient): Promise<void> {
   await create(api, "/api/v1/nodes", fakeNode);
   await create(api, "/apis/storage.k8s.io/v1/storageclasses", storageClass);
 }
 
-/** Waits until pods can be placed: the node is Ready and has no taint any more. */
+/** Waits until pods can be scheduled: the node is Ready and has no taints. */
 export async function waitForNode(
   api: ApiClient,
   options: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -72,7 +71,7 @@ export async function waitForNode(
   );
 }
 
-/** The scheduler's configuration: its flag for the client's rate is ignored, only the file counts. */
+/** The configuration file of the scheduler; it ignores the flags for client rate limits. */
 export function schedulerConfiguration(kubeconfig: string): string {
   return stringify({
     apiVersion: "kubescheduler.config.k8s.io/v1",
@@ -102,7 +101,7 @@ async function create(api: ApiClient, path: string, object: unknown): Promise<vo
   if (answer.status >= 300 && answer.status !== 409) {
     throw new AppError(
       localErrors.CLUSTER_START_FAILED,
-      `create ${path}: the API server answered ${answer.status}: ${answer.body}`,
+      `create ${path}: HTTP status ${answer.status}: ${answer.body}`,
     );
   }
 }

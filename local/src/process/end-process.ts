@@ -1,20 +1,20 @@
-/** Ends one process, and only the one that is meant. */
+/** Ends one process, identified by its pid and start time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, type ProcessIdentity } from "./identity.ts";
 
 const pollMs = 20;
 
 export interface EndOptions {
-  /** How long the process may take after SIGTERM before it is killed. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
 }
 
-/** What became of the process: `gone` was not running (or its pid is somebody else's by now). */
+/** `gone`: it was not running, or its pid belongs to another process now. */
 export type EndOutcome = "gone" | "ended" | "killed";
 
 /**
- * SIGTERM, then SIGKILL for the process group after the grace. Works for any process of this user, child or not; the
- * identity is checked before each signal, so a pid that was handed out again is left alone.
+ * Sends SIGTERM, and after the grace period SIGKILL to the process group. Works for any process of this user, child or not.
+ * The identity is checked before each signal, so a process that reuses the pid gets none.
  */
 export async function endProcess(
   identity: ProcessIdentity,
@@ -23,14 +23,14 @@ export async function endProcess(
   if (!(await isAlive(identity))) return "gone";
   signal(identity.pid, "SIGTERM");
   if (await waitUntilGone(identity, options.graceMs ?? 10_000)) return "ended";
-  // While the leader is alive its group id cannot belong to anybody else.
+  // While the group leader is alive, its group id cannot be reused.
   signal(-identity.pid, "SIGKILL");
   signal(identity.pid, "SIGKILL");
   await waitUntilGone(identity, 5_000);
   return "killed";
 }
 
-/** Resolves to true when the process is gone, to false when it still runs after `timeoutMs`. */
+/** Whether the process ended within `timeoutMs`. */
 export async function waitUntilGone(
   identity: ProcessIdentity,
   timeoutMs: number,
@@ -47,7 +47,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (thrown) {
-    // ESRCH: it ended in between, which is what was wanted; EPERM cannot be helped and shows as still alive.
+    // ESRCH: it has ended since. EPERM: it stays alive, which the caller sees.
     if (
       !(
         thrown instanceof Error &&

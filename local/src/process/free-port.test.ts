@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 import { test } from "vitest";
 import { freePort, isPortFree } from "./free-port.ts";
 
-/** Of 400 out of 10,000 chosen at random, some eight are the same. */
+/** Of 400 random numbers out of 10,000 about eight are equal. */
 const many = 400;
 
-test("no port is given out twice, though nobody listens on it yet, not even to another process", async () => {
+test("no port is reserved twice, not even by another process", async () => {
   const own = await Promise.all(Array.from({ length: many / 2 }, () => freePort()));
   const module = JSON.stringify(import.meta.resolve("./free-port.ts"));
   const { stdout } = await promisify(execFile)(process.execPath, [
@@ -23,7 +23,7 @@ test("no port is given out twice, though nobody listens on it yet, not even to a
   assert.equal(new Set([...own, ...others]).size, many);
 });
 
-test("a port on which somebody listens is not free", async () => {
+test("a port with a listener is not free", async () => {
   const port = await freePort();
   assert.equal(await isPortFree(port), true);
   const server = createServer();

@@ -1,11 +1,9 @@
 /**
- * Ports for servers that must be told theirs. They come from below the range that kernels hand out for outgoing
- * connections and for port 0 (from 32768 on Linux, 49152 on macOS), so nothing takes one by accident between this check
- * and the server's own bind, nor while a control plane is stopped to be started again on the same port.
+ * Chooses ports for servers that need a fixed one. They lie below the ephemeral range (from 32768 on Linux, 49152 on macOS), so
+ * the kernel assigns none of them to another socket before the server binds it, or while a control plane is restarted.
  *
- * Neither does another fleet that chooses its ports at the same time: a port is given out once, over all processes of the
- * machine, for as long as the process lives that asked for it. What says so is the UDP port of the same number, which is of
- * no use to anybody here: the kernel gives it to one process only, and takes it back from whoever ends, however it ends.
+ * Each port is reserved machine-wide for the lifetime of this process by binding the UDP port with the same number: the
+ * kernel gives it to one process only and releases it when that process ends. So two fleets never choose the same port.
  */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
@@ -18,20 +16,20 @@ const lowest = 20_000;
 const highest = 29_999;
 const attempts = 100;
 
-/** A port on which nothing listens on 127.0.0.1, and that nobody else is given while this process lives. */
+/** A free TCP port on 127.0.0.1, reserved until this process ends. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = randomInt(lowest, highest + 1);
-    if ((await reserve(port)) && (await isPortFree(port))) return port;
+    if ((await reservePort(port)) && (await isPortFree(port))) return port;
   }
   throw new AppError(
     localErrors.PROCESS_FAILED,
-    `find a free port between ${lowest} and ${highest}: ${attempts} tries were all taken`,
+    `find a free port between ${lowest} and ${highest}: ${attempts} attempts found ports in use`,
   );
 }
 
-/** False where somebody has reserved it already. */
-function reserve(port: number): Promise<boolean> {
+/** False when another call has reserved it. */
+function reservePort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket("udp4").unref();
     socket.once("error", () => socket.close(() => resolve(false)));
@@ -39,7 +37,7 @@ function reserve(port: number): Promise<boolean> {
   });
 }
 
-/** Whether a server could bind this port on 127.0.0.1 now. */
+/** Whether a server can bind this port on 127.0.0.1 now. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

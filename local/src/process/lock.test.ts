@@ -9,7 +9,7 @@ import { withLock } from "./lock.ts";
 
 const lockModule = new URL("./lock.ts", import.meta.url).href;
 
-/** A real second process that takes the lock, says so, and runs `then`. */
+/** A second process that acquires the lock, prints "held" and runs `then`. */
 async function holder(
   t: TestContext,
   lock: string,
@@ -28,7 +28,7 @@ async function holder(
   return { exited, goOn: () => void child.stdin.write("on\n") };
 }
 
-test("a lock that another process holds is waited for", async (t) => {
+test("waits for a lock that another process holds", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
   const mark = join(dir, "mark");
@@ -55,7 +55,7 @@ test("a lock that another process holds is waited for", async (t) => {
   assert.notEqual(waits[0], process.pid);
 });
 
-test("a lock whose holder was killed is taken at once", async (t) => {
+test("takes over the lock of a killed process at once", async (t) => {
   const lock = join(await testDir(t), "lock");
   const { exited } = await holder(t, lock, 'process.kill(process.pid, "SIGKILL");');
   await exited;
@@ -69,7 +69,7 @@ test("a lock whose holder was killed is taken at once", async (t) => {
   assert.deepEqual(waits, []);
 });
 
-test("a lock of a process whose pid another one has by now is taken", async (t) => {
+test("takes over the lock of a process whose pid was reused", async (t) => {
   const lock = join(await testDir(t), "lock");
   await writeFile(
     lock,
@@ -79,7 +79,7 @@ test("a lock of a process whose pid another one has by now is taken", async (t) 
   assert.equal(await withLock(lock, () => Promise.resolve("mine")), "mine");
 });
 
-test("of many who see the same dead holder one at a time gets the lock", async (t) => {
+test("many waiters that see the same dead holder get the lock one at a time", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
   await writeFile(
@@ -99,10 +99,10 @@ test("of many who see the same dead holder one at a time gets the lock", async (
   await Promise.all(Array.from({ length: 6 }, enter));
 
   assert.equal(most, 1);
-  assert.deepEqual(await readdir(dir), [], "nothing of the lock is left");
+  assert.deepEqual(await readdir(dir), [], "no file of the lock remains");
 });
 
-test("the lock is released when the work fails, and waiting for it can be given up", async (t) => {
+test("releases the lock when the work fails, and a waiter can be cancelled", async (t) => {
   const lock = join(await testDir(t), "lock");
   await assert.rejects(
     withLock(lock, () => Promise.reject(new Error("no"))),
@@ -110,10 +110,10 @@ test("the lock is released when the work fails, and waiting for it can be given 
   );
 
   await withLock(lock, async () => {
-    const giveUp = new AbortController();
+    const cancel = new AbortController();
     const waiting = withLock(lock, () => Promise.resolve(), {
-      signal: giveUp.signal,
-      onWait: () => giveUp.abort(),
+      signal: cancel.signal,
+      onWait: () => cancel.abort(),
     });
     await assert.rejects(waiting, { name: "AbortError" });
   });

@@ -1,6 +1,6 @@
 /**
- * A lock between processes: a file that names its holder. A holder that died is recognised at once, because the file
- * has its pid and start time, and is replaced by exactly one of those who notice.
+ * A lock between processes: a file with the identity of its holder. When the holder has died, exactly one of the waiting
+ * processes takes the lock over.
  */
 import { randomUUID } from "node:crypto";
 import { link, mkdir, rename, unlink, writeFile } from "node:fs/promises";
@@ -9,13 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
-import { readJson } from "../state/json-file.ts";
+import { readJson } from "../files/atomic-file.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./identity.ts";
 
 const pollMs = 100;
 
 export interface LockOptions {
-  /** Called once for each holder that has to be waited for. */
+  /** Called once for each holder that this call waits for. */
   readonly onWait?: (holder: ProcessIdentity) => void;
   readonly signal?: AbortSignal;
 }
@@ -23,12 +23,12 @@ export interface LockOptions {
 const lockContent = z.object({
   pid: z.int(),
   startedAt: z.string(),
-  /** Tells one taking of the lock from the next one by the same process. */
+  /** Unique to each acquisition. */
   nonce: z.string(),
 });
 type LockContent = Readonly<z.infer<typeof lockContent>>;
 
-/** Runs `work` while holding the lock; waits for as long as a living process holds it. */
+/** Runs `work` while holding the lock. Waits as long as a running process holds it. */
 export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
@@ -45,10 +45,13 @@ export async function withLock<T>(
 async function acquire(path: string, options: LockOptions): Promise<LockContent> {
   const identity = await identityOf(process.pid);
   if (identity === undefined)
-    throw new AppError(localErrors.PROCESS_FAILED, `lock ${path}: this process has no start time`);
+    throw new AppError(
+      localErrors.PROCESS_FAILED,
+      `lock ${path}: cannot read the start time of this process`,
+    );
   const own: LockContent = { ...identity, nonce: randomUUID() };
   await mkdir(dirname(path), { recursive: true });
-  // Written beside it and linked: the lock never exists without its holder's name in it.
+  // Written to a temporary file and linked: the lock never exists without the identity of its holder.
   const claim = `${path}.${own.nonce}`;
   await writeFile(claim, JSON.stringify(own));
   try {
@@ -75,8 +78,8 @@ async function acquire(path: string, options: LockOptions): Promise<LockContent>
 }
 
 /**
- * Replaces a dead holder. Under a lock named after that holder, so that nobody who saw the same dead holder can remove
- * the lock of the one who replaced it.
+ * Takes the lock over from a dead holder. Does so under a lock named after that holder, so that a process that saw the same
+ * dead holder cannot remove the lock of its successor.
  */
 function takeOver(
   path: string,

@@ -1,8 +1,8 @@
-/** What is remembered of a process that was started, so that another program can end it later: by its identity. */
+/** The record of a started process, by which another command can end it later. */
 import { z } from "zod";
 import { type EndOptions, endProcess } from "./end-process.ts";
 
-/** The order of ending: what calls others ends before what is called. */
+/** Shutdown order, highest first: clients end before the servers that they call. */
 export const layers = { store: 0, server: 1, client: 2, fleet: 3 } as const;
 
 export const processRecord = z.object({
@@ -17,20 +17,20 @@ export const processRecord = z.object({
 
 export type ProcessRecord = Readonly<z.infer<typeof processRecord>>;
 
-/** Hears of each process as soon as it was started. */
+/** Is notified of each process as soon as it has started. */
 export interface ProcessWatcher {
   watch(record: ProcessRecord): void;
 }
 
-/** Who hears of a process: every function here that starts one takes these two. */
+/** The watchers that every function that starts processes takes. */
 export interface Watchers {
-  /** Ends it when this program is killed: see reaper.ts. */
+  /** Ends the process when this program is killed: see reaper.ts. */
   readonly reaper?: ProcessWatcher;
-  /** Remembers it for the next program: see journal.ts. */
+  /** Records the process for later commands: see journal.ts. */
   readonly journal?: ProcessWatcher;
 }
 
-/** Just the watchers of a larger specification, to hand them on. */
+/** The watchers of a larger specification, to pass them on. */
 export function watchersOf({ journal, reaper }: Watchers): Watchers {
   return {
     ...(reaper === undefined ? {} : { reaper }),
@@ -38,7 +38,7 @@ export function watchersOf({ journal, reaper }: Watchers): Watchers {
   };
 }
 
-/** Calls `end` for all, the highest layer first, those of one layer at once. */
+/** Calls `end` for all processes, the highest layer first, those of one layer in parallel. */
 export async function endInOrder<P extends { readonly layer: number }>(
   processes: readonly P[],
   end: (process: P) => Promise<unknown>,
@@ -49,7 +49,7 @@ export async function endInOrder<P extends { readonly layer: number }>(
   }
 }
 
-/** Ends all processes that are still the ones that were recorded. */
+/** Ends the recorded processes that are still running. */
 export function endRecorded(
   records: readonly ProcessRecord[],
   options?: EndOptions,

@@ -7,8 +7,9 @@ import { test } from "vitest";
 import { testDir } from "../testing/test-parts.ts";
 import { endProcess, waitUntilGone } from "./end-process.ts";
 import { identityOf, isAlive } from "./identity.ts";
+import { exitError } from "./process-errors.ts";
 import { startReaper } from "./reaper.ts";
-import { exitError, type ProcessSpec, startProcess } from "./start-process.ts";
+import { type ProcessSpec, startProcess } from "./start-process.ts";
 
 const sleeper = { name: "sleeper", command: "/bin/sleep", args: ["60"], layer: 0 };
 
@@ -16,7 +17,7 @@ function script(code: string): Pick<ProcessSpec, "name" | "command" | "args" | "
   return { name: "script", command: process.execPath, args: ["-e", code], layer: 0 };
 }
 
-test("a process is ended by SIGTERM, and stopping it twice is harmless", async (t) => {
+test("stop ends a process with SIGTERM, and a second stop does nothing", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
   assert.equal(await isAlive(running.identity), true);
 
@@ -27,13 +28,13 @@ test("a process is ended by SIGTERM, and stopping it twice is harmless", async (
   assert.equal(await isAlive(running.identity), false);
 });
 
-test("a process that ignores SIGTERM is killed after the grace, with its children", async (t) => {
-  const deaf = `
+test("kills a process that ignores SIGTERM after the grace period, with its children", async (t) => {
+  const ignoring = `
     process.on("SIGTERM", () => {});
     const child = require("child_process").spawn("/bin/sleep", ["60"], { stdio: "ignore" });
     child.once("spawn", () => console.log(child.pid));
   `;
-  const leader = spawn(process.execPath, ["-e", deaf], {
+  const leader = spawn(process.execPath, ["-e", ignoring], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -47,13 +48,13 @@ test("a process that ignores SIGTERM is killed after the grace, with its childre
   assert.equal(await waitUntilGone(child, 5_000), true);
 });
 
-test("a pid that belongs to another process by now is left alone", async (t) => {
-  const stranger = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
-  t.onTestFinished(() => stranger.stop());
-  const remembered = { pid: stranger.identity.pid, startedAt: "another-boot:1" };
+test("does not end a process that reuses a recorded pid", async (t) => {
+  const other = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  t.onTestFinished(() => other.stop());
+  const recorded = { pid: other.identity.pid, startedAt: "another-boot:1" };
 
-  assert.equal(await endProcess(remembered), "gone");
-  assert.equal(await isAlive(stranger.identity), true);
+  assert.equal(await endProcess(recorded), "gone");
+  assert.equal(await isAlive(other.identity), true);
 });
 
 test("the identity of a process stays the same while it runs and ends with it", async (t) => {
@@ -64,7 +65,7 @@ test("the identity of a process stays the same while it runs and ends with it", 
   assert.equal(await identityOf(running.identity.pid), undefined);
 });
 
-test("an end at the start is reported with the last lines of the log", async (t) => {
+test("the error of an early exit has the last lines of the log", async (t) => {
   const running = await startProcess({
     ...script('console.error("listen: address already in use"); process.exit(3)'),
     logFile: join(await testDir(t), "log"),
@@ -75,11 +76,11 @@ test("an end at the start is reported with the last lines of the log", async (t)
 
   assert.match(
     error.message,
-    /^script ended with code 3; its log .* ends with:\nlisten: address already in use$/,
+    /^script exited with code 3; its log .* ends with:\nlisten: address already in use$/,
   );
 });
 
-test("a program that is not there is an error that names it", async (t) => {
+test("the error of a missing program names it", async (t) => {
   const logFile = join(await testDir(t), "log");
   await assert.rejects(
     startProcess({ name: "etcd of hub", command: "/nowhere/etcd", args: [], layer: 0, logFile }),
@@ -91,7 +92,7 @@ test("a program that is not there is an error that names it", async (t) => {
   );
 });
 
-test("a process inherits nothing from our environment", async (t) => {
+test("a process inherits no environment variables", async (t) => {
   const logFile = join(await testDir(t), "log");
   const running = await startProcess({
     ...script("process.exit(Object.keys(process.env).length)"),
@@ -102,13 +103,13 @@ test("a process inherits nothing from our environment", async (t) => {
   assert.deepEqual(await running.exited, { code: 1, signal: null });
 });
 
-test("the reaper ends what it watches when its program is killed", async (t) => {
+test("the reaper ends watched processes when its parent is killed", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
   t.onTestFinished(() => running.stop());
   const program = `
     const { startReaper } = await import(${JSON.stringify(new URL("./reaper.ts", import.meta.url).href)});
     startReaper().watch(${JSON.stringify(running.record)});
-    setTimeout(() => process.kill(process.pid, "SIGKILL"), 50);
+    process.kill(process.pid, "SIGKILL");
   `;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: "ignore",
@@ -118,7 +119,7 @@ test("the reaper ends what it watches when its program is killed", async (t) => 
   assert.equal(await waitUntilGone(running.identity, 10_000), true);
 });
 
-test("a released reaper ends nothing", async (t) => {
+test("a released reaper ends no process", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
   t.onTestFinished(() => running.stop());
   const reaper = startReaper();

@@ -1,17 +1,17 @@
-/** The reaper's own program: see reaper.ts. */
+/** The program of the reaper: see reaper.ts. */
 import { createInterface } from "node:readline";
 import { endRecorded, type ProcessRecord } from "./process-record.ts";
 
 const watched: ProcessRecord[] = [];
 let released = false;
 
-// Ctrl-C in the terminal and the like are for the program that is watched over, not for us.
+// Signals from the terminal are for the parent; the reaper ends after it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const order: { readonly watch?: ProcessRecord; readonly release?: boolean } = JSON.parse(line);
-  if (order.watch !== undefined) watched.push(order.watch);
-  if (order.release === true) released = true;
+  const message: { readonly watch?: ProcessRecord; readonly release?: boolean } = JSON.parse(line);
+  if (message.watch !== undefined) watched.push(message.watch);
+  if (message.release === true) released = true;
 }
 
 if (!released) await endRecorded(watched, { graceMs: 3_000 });

@@ -1,19 +1,18 @@
 /**
- * Ends processes when this program is gone, however it went: a program that is killed runs no code of its own any more.
- * The reaper is a process that reads a pipe from us; the kernel closes it when we end, and then the reaper ends what it
- * was told about, each by its own identity.
+ * Ends processes when this program ends, even when it is killed and can run no code. The reaper is a child process that reads a
+ * pipe; the kernel closes the pipe when this program ends, and then the reaper ends all watched processes by identity.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ProcessWatcher } from "./process-record.ts";
 
-/** From `watch` on, a process ends when this program does. */
+/** A watched process ends when this program does. */
 export interface Reaper extends ProcessWatcher {
-  /** The reaper goes without ending anything. */
+  /** Stops the reaper without ending any process. */
   release(): Promise<void>;
 }
 
-/** Starts a reaper. It does not keep this program alive. */
+/** Starts a reaper, which does not keep this program alive. */
 export function startReaper(): Reaper {
   const program = fileURLToPath(new URL("./reaper-main.ts", import.meta.url));
   const child = spawn(process.execPath, [program], {
@@ -24,7 +23,7 @@ export function startReaper(): Reaper {
   child.unref();
   const pipe = child.stdin;
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
-  // A reaper that could not start or was killed protects nobody; what it would have done is a second line of defence.
+  // The reaper is a second line of defence: the program goes on without it.
   child.once("error", () => undefined);
   pipe.on("error", () => undefined);
   return {
@@ -33,10 +32,10 @@ export function startReaper(): Reaper {
     },
     async release() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+      const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
       child.ref();
       pipe.end(`${JSON.stringify({ release: true })}\n`);
-      await gone;
+      await exited;
     },
   };
 }

@@ -1,16 +1,14 @@
 /**
- * Starts one supervised process: in a group of its own, so that Ctrl-C in a terminal reaches only us and we end the
- * parts in order, and with its output in a log file, so that it can outlive us (`--detach`).
+ * Starts one process: in a process group of its own, so that Ctrl-C in a terminal reaches only this program, which ends its
+ * processes in order; and with its output in a log file, so that it can outlive this program (`--detach`).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "./disk-full.ts";
 import { type EndOptions, endProcess } from "./end-process.ts";
 import { identityOf, type ProcessIdentity } from "./identity.ts";
-import { logTail } from "./log-tail.ts";
 import { layers, type ProcessRecord, type Watchers } from "./process-record.ts";
 
 export interface ProcessSpec extends Watchers {
@@ -18,11 +16,11 @@ export interface ProcessSpec extends Watchers {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** All of the environment: nothing is inherited. */
+  /** The whole environment: nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly logFile: string;
-  /** When it ends among others: one of `layers`; `fleet`, the first to end, when absent. */
+  /** Shutdown order: one of `layers`; `fleet`, the first to end, when absent. */
   readonly layer?: number;
 }
 
@@ -36,19 +34,19 @@ export interface RunningProcess {
   readonly identity: ProcessIdentity;
   readonly logFile: string;
   readonly layer: number;
-  /** What to remember of it. */
+  /** The record by which another command can end it. */
   readonly record: ProcessRecord;
-  /** Resolves when the process has ended, whatever the reason; never rejects. */
+  /** Resolves when the process has exited; never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Set once it has ended. */
+  /** Its exit; undefined while it runs. */
   exit(): ProcessExit | undefined;
-  /** Ends it; harmless when it has ended. */
+  /** Ends it. Does nothing when it has exited. */
   stop(options?: EndOptions): Promise<void>;
-  /** Lets this program end while the process goes on. */
+  /** Lets this program exit while the process runs on. */
   detach(): void;
 }
 
-/** Starts a process and resolves once the kernel has it; that it works is for the caller to find out. */
+/** Resolves once the process exists; the caller checks that it is ready. Throws PROCESS_FAILED. */
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   await mkdir(dirname(spec.logFile), { recursive: true });
   const log = await open(spec.logFile, "a", 0o600);
@@ -67,7 +65,7 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
     void exited.then((value) => {
       exit = value;
     });
-    // A process that is gone already has no identity; nothing will ever match this one.
+    // A process that has already exited has no identity; this one matches no process.
     const identity = (await identityOf(pid)) ?? { pid, startedAt: "ended" };
     const layer = spec.layer ?? layers.fleet;
     const record: ProcessRecord = {
@@ -76,7 +74,7 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
       logFile: spec.logFile,
       layer,
     };
-    // The journal first: it is what survives both of us.
+    // The journal first: it outlives both this program and the reaper.
     spec.journal?.watch(record);
     spec.reaper?.watch(record);
     return {
@@ -97,25 +95,6 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   } finally {
     await log.close();
   }
-}
-
-/** The error for a process that ended when it should not have, with the last lines of its log. */
-export async function exitError(child: RunningProcess): Promise<AppError> {
-  const exit = child.exit();
-  const how = exit?.signal
-    ? `was ended by ${exit.signal}`
-    : `ended with code ${exit?.code ?? "unknown"}`;
-  const full = diskFullError(
-    await logTail(child.logFile, 200),
-    `run ${child.name}`,
-    "a fleet needs about 1 GB",
-  );
-  if (full !== undefined) return full;
-  const tail = await logTail(child.logFile);
-  return new AppError(
-    localErrors.PROCESS_FAILED,
-    `${child.name} ${how}; its log ${child.logFile} ends with:\n${tail === "" ? "(nothing)" : tail}`,
-  );
 }
 
 function spawned(child: ChildProcess, spec: ProcessSpec): Promise<number> {

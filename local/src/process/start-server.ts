@@ -1,12 +1,13 @@
-/** Starts a server that keeps its port in its folder, so that its address stays the same over restarts. */
+/** Starts a server whose port is stored in its folder, so that its address stays the same over restarts. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { z } from "zod";
-import { readJson, writeJson } from "../state/json-file.ts";
+import { readJson, writeJson } from "../files/atomic-file.ts";
 import { freePort } from "./free-port.ts";
+import { exitError } from "./process-errors.ts";
 import { layers, type Watchers, watchersOf } from "./process-record.ts";
-import { exitError, type RunningProcess, startProcess } from "./start-process.ts";
+import { type RunningProcess, startProcess } from "./start-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 const portAttempts = 5;
@@ -14,16 +15,16 @@ const startTimeoutMs = 20_000;
 
 export interface ServerSpec extends Watchers {
   readonly name: string;
-  /** The folder with the port. */
+  /** Folder of the server; stores the port. */
   readonly dir: string;
   readonly logFile: string;
-  /** The command for a port. */
+  /** The command that starts the server on a port. */
   command(port: number): Promise<{
     readonly command: string;
     readonly args: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   }>;
-  /** Whether the server on this port is up; throwing means "not yet". */
+  /** Whether the server on this port is ready. An error counts as not ready. */
   ready(port: number): Promise<boolean>;
 }
 
@@ -32,20 +33,21 @@ export interface RunningServer {
   readonly process: RunningProcess;
 }
 
+/** Resolves once the server is ready. Throws PROCESS_FAILED. */
 export async function startServer(spec: ServerSpec): Promise<RunningServer> {
   await mkdir(spec.dir, { recursive: true, mode: 0o700 });
   const file = join(spec.dir, "port.json");
-  const kept = await readJson(file, z.int());
+  const stored = await readJson(file, z.int());
   for (let attempt = 1; ; attempt++) {
-    const port = kept ?? (await freePort());
+    const port = stored ?? (await freePort());
     try {
       const process = await startOn(spec, port);
       await writeJson(file, port);
       return { port, process };
     } catch (thrown) {
-      // A port that others know already is not given up; a new one may have been taken between our look and the bind.
-      const taken = /address already in use|EADDRINUSE/.test(messageOf(thrown));
-      if (kept !== undefined || attempt === portAttempts || !taken) throw thrown;
+      // Clients may know a stored port, so keep it. Another process may have bound a new one since it was chosen.
+      const isInUse = /address already in use|EADDRINUSE/.test(messageOf(thrown));
+      if (stored !== undefined || attempt === portAttempts || !isInUse) throw thrown;
     }
   }
 }
@@ -61,7 +63,7 @@ async function startOn(spec: ServerSpec, port: number): Promise<RunningProcess> 
   try {
     await waitUntil(
       async () => {
-        // Looked at first: the answer could come from somebody else who has the port.
+        // Check this first: another process on the port could answer.
         if (process.exit() !== undefined) return true;
         return spec.ready(port);
       },

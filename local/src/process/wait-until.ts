@@ -1,4 +1,4 @@
-/** Waits for a part that comes up. Looks again after a few milliseconds: this is a start, not a path of the product. */
+/** Polls until something has started. For local starts and tests only; the product does not poll. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
@@ -12,16 +12,16 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Asks until the answer is `true`. A thrown error counts as "not yet" and is part of the message in the end. */
+/** Polls until `check` resolves to true. An error counts as not ready; the last one is in the message of the timeout. */
 export async function waitUntil(
-  question: () => Promise<boolean>,
+  check: () => Promise<boolean>,
   options: WaitOptions,
 ): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;
   for (;;) {
-    let last = "it answers, but is not ready";
+    let last = "not ready";
     try {
-      if (await question()) return;
+      if (await check()) return;
     } catch (thrown) {
       last = messageOf(thrown);
     }
@@ -29,7 +29,7 @@ export async function waitUntil(
     if (performance.now() > deadline) {
       throw new AppError(
         localErrors.PROCESS_FAILED,
-        `${options.what} is not ready after ${Math.round(options.timeoutMs / 1000)} s: ${last}`,
+        `wait for ${options.what}: not ready after ${Math.round(options.timeoutMs / 1000)} s: ${last}`,
       );
     }
     await sleep(pollMs, undefined, {

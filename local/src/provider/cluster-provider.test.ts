@@ -21,9 +21,9 @@ const providers: readonly ClusterProvider[] = [
 ];
 
 for (const provider of providers) {
-  test(`${provider.name} starts a cluster that works, and stops it by its folder, twice without harm`, async (t) => {
+  test(`${provider.name} starts a working cluster, stops it by its folder, and ignores a second stop`, async (t) => {
     const available = await provider.available();
-    if (!available.ok) return t.skip(available.why);
+    if (!available.ok) return t.skip(available.reason);
     const spec = { name: "cluster-1", dir: join(await testDir(t), "cluster-1"), workloads: false };
     t.onTestFinished(() => provider.stop(spec));
 
@@ -45,19 +45,19 @@ for (const provider of providers) {
   });
 }
 
-test("a provider that cannot work says why, and refuses to start", async (t) => {
+test("an unavailable provider has a reason and rejects a start", async (t) => {
   const kind = kindProvider({ environment: { PATH: "/nowhere" } });
 
   const available = await kind.available();
   assert.ok(!available.ok);
-  assert.match(available.why, /^no Docker engine answers \(.*docker.*\)$/);
+  assert.match(available.reason, /^no running Docker engine \(.*docker.*\)$/);
   await assert.rejects(kind.start({ name: "hub", dir: await testDir(t), workloads: false }), {
     code: "PROVIDER_UNAVAILABLE",
   });
   await reaper.release();
 });
 
-test("a kubeconfig is read as it was written, and one without its context is refused", () => {
+test("reads the kubeconfig that it wrote, and rejects one without its current context", () => {
   const entry = {
     name: "hub",
     server: "https://127.0.0.1:1",
@@ -69,6 +69,6 @@ test("a kubeconfig is read as it was written, and one without its context is ref
     parseKubeconfig(formatKubeconfig([entry, { ...entry, name: "cluster-1" }])),
     entry,
   );
-  assert.throws(() => parseKubeconfig(formatKubeconfig([])), /current context {2}has no cluster/);
+  assert.throws(() => parseKubeconfig(formatKubeconfig([])), /current context "" has no cluster/);
   assert.throws(() => parseKubeconfig("[]"), { code: "STATE_UNREADABLE" });
 });

@@ -1,13 +1,13 @@
-/** Where the clusters of a local fleet come from. */
+/** The interface of a provider of local clusters. */
 import type { KubeconfigEntry } from "../control-plane/kubeconfig.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 
 export interface ClusterSpec {
-  /** The name of the cluster and of its context. */
+  /** Name of the cluster and of its context. */
   readonly name: string;
-  /** The folder of this cluster alone. */
+  /** Folder of this cluster only. */
   readonly dir: string;
-  /** Whether Deployments are to become Ready in it. */
+  /** Whether Deployments must become Ready. */
   readonly workloads: boolean;
   readonly signal?: AbortSignal;
 }
@@ -16,22 +16,22 @@ export interface LocalCluster {
   readonly name: string;
   /** `https://127.0.0.1:PORT`. */
   readonly server: string;
-  /** The path of a kubeconfig whose one context has the cluster's name. */
+  /** Path of a kubeconfig whose only context has the name of the cluster. */
   readonly kubeconfig: string;
-  /** The same, to merge into a file with others. */
+  /** The entry of that kubeconfig. */
   readonly entry: KubeconfigEntry;
-  /** The processes that are ours; none where somebody else runs the cluster. */
+  /** The processes of the cluster; none when it runs in containers. */
   readonly processes: readonly RunningProcess[];
 }
 
-export type Availability = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type Availability = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 export interface ClusterProvider {
   readonly name: "embedded" | "kind";
-  /** Whether clusters can be started here; asked before anything is. */
+  /** Whether the provider works on this machine; checked before a start. */
   available(): Promise<Availability>;
-  /** Resolves when the cluster answers and its controllers work. */
+  /** Resolves when the API server and the controllers are ready. */
   start(spec: ClusterSpec): Promise<LocalCluster>;
-  /** Ends a cluster by its name and folder, also one that another program started. Harmless when there is none. */
+  /** Ends a cluster by name and folder, also one that another program started. Does nothing when there is none. */
   stop(cluster: Pick<ClusterSpec, "name" | "dir">): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Clusters that are processes of this machine: real control planes without containers. */
+/** Clusters as processes on this machine: real control planes without containers. */
 import type { ControlPlaneBinaries } from "../control-plane/control-plane.ts";
 import { stopControlPlaneIn } from "../control-plane/parts.ts";
 import { startControlPlane } from "../control-plane/start-control-plane.ts";
@@ -7,7 +7,7 @@ import type { ClusterProvider } from "./cluster-provider.ts";
 
 export interface EmbeddedOptions extends Watchers {
   readonly binaries: ControlPlaneBinaries;
-  /** The folder for the logs of a cluster; `logs` in the cluster's own when absent. */
+  /** Folder of the logs of a cluster; `logs` in its folder when absent. */
   readonly logDirOf?: (cluster: string) => string;
 }
 

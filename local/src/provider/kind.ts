@@ -1,4 +1,4 @@
-/** Clusters that are containers, made by the `kind` program where a Docker engine answers. */
+/** Clusters in containers, created by the `kind` program; needs a running Docker engine. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
@@ -10,11 +10,11 @@ import { localErrors } from "../errors.ts";
 import type { Availability, ClusterProvider, ClusterSpec } from "./cluster-provider.ts";
 
 const run = promisify(execFile);
-const askTimeoutMs = 10_000;
+const checkTimeoutMs = 10_000;
 const createTimeoutMs = 600_000;
 
 export interface KindOptions {
-  /** What `kind` and `docker` get. */
+  /** Environment variables of `kind` and `docker`. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -30,14 +30,14 @@ export function kindProvider(options: KindOptions): ClusterProvider {
       if (!available.ok)
         throw new AppError(
           localErrors.PROVIDER_UNAVAILABLE,
-          `start ${spec.name} with kind: ${available.why}`,
+          `start ${spec.name} with kind: ${available.reason}`,
         );
       const name = containerName(spec);
       await mkdir(spec.dir, { recursive: true, mode: 0o700 });
       const kubeconfig = join(spec.dir, "kubeconfig");
       const existing = (await kind(["get", "clusters"], spec.signal)).split("\n");
       if (!existing.includes(name)) {
-        // Into a file of its own: kind's default is to change the user's kubeconfig.
+        // By default kind changes the kubeconfig of the user.
         const file = join(spec.dir, "kind.kubeconfig");
         await kind(
           ["create", "cluster", "--name", name, "--kubeconfig", file, "--wait", "180s"],
@@ -64,22 +64,25 @@ export function kindProvider(options: KindOptions): ClusterProvider {
   };
 }
 
-/** Two fleets on one machine must not share clusters, so the folder is part of the name. */
+/** Has a digest of the folder, so that two fleets on one machine do not share clusters. */
 function containerName(cluster: Pick<ClusterSpec, "name" | "dir">): string {
   return `flotilla-${createHash("sha256").update(cluster.dir).digest("hex").slice(0, 8)}-${cluster.name}`;
 }
 
 async function availability(env: Readonly<Record<string, string>>): Promise<Availability> {
   try {
-    await run("docker", ["info", "--format", "{{.ServerVersion}}"], { env, timeout: askTimeoutMs });
+    await run("docker", ["info", "--format", "{{.ServerVersion}}"], {
+      env,
+      timeout: checkTimeoutMs,
+    });
   } catch (thrown) {
-    return { ok: false, why: `no Docker engine answers (${firstLine(thrown)})` };
+    return { ok: false, reason: `no running Docker engine (${firstLine(thrown)})` };
   }
   try {
-    await run("kind", ["version"], { env, timeout: askTimeoutMs });
+    await run("kind", ["version"], { env, timeout: checkTimeoutMs });
     return { ok: true };
   } catch (thrown) {
-    return { ok: false, why: `the program kind cannot be run (${firstLine(thrown)})` };
+    return { ok: false, reason: `cannot run the program kind (${firstLine(thrown)})` };
   }
 }
 
@@ -98,17 +101,17 @@ async function runKind(
   } catch (thrown) {
     throw new AppError(
       localErrors.CLUSTER_START_FAILED,
-      `kind ${args.join(" ")}: ${saidBy(thrown)}`,
+      `kind ${args.join(" ")}: ${stderrOf(thrown)}`,
       { cause: thrown },
     );
   }
 }
 
-function saidBy(thrown: unknown): string {
-  const said = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim() : "";
-  return said === "" ? messageOf(thrown) : said;
+function stderrOf(thrown: unknown): string {
+  const stderr = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim() : "";
+  return stderr === "" ? messageOf(thrown) : stderr;
 }
 
 function firstLine(thrown: unknown): string {
-  return saidBy(thrown).split("\n")[0] ?? "";
+  return stderrOf(thrown).split("\n")[0] ?? "";
 }

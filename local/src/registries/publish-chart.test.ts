@@ -8,8 +8,7 @@ import { test } from "vitest";
 import { parse } from "yaml";
 import { ensureBinaries } from "../binaries/ensure-binaries.ts";
 import { startTestChartRepository, startTestRegistry, testDir } from "../testing/test-parts.ts";
-import { publishChart } from "./publish-chart.ts";
-import { sampleChartDir } from "./sample-charts.ts";
+import { publishChart, sampleChartDir } from "./publish-chart.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
 
@@ -32,7 +31,7 @@ async function fetchText(url: string): Promise<string> {
   return answer.body.text();
 }
 
-test("a published chart is in the index with its digest, beside the versions before it", async (t) => {
+test("a published chart is in the index with its digest, beside earlier versions", async (t) => {
   const repository = await startTestChartRepository(t);
   const to = { chartsDir: repository.chartsDir };
 
@@ -63,11 +62,11 @@ test("a published chart is in the index with its digest, beside the versions bef
   assert.deepEqual(
     await readdir(dirname(repository.chartsDir)),
     ["charts", "logs", "port.json"],
-    "nothing else is left",
+    "no temporary files remain",
   );
 });
 
-test("charts that are published at once are all in the index", async (t) => {
+test("charts that are published concurrently are all in the index", async (t) => {
   const dir = await testDir(t);
   const to = { chartsDir: join(dir, "charts") };
   await mkdir(to.chartsDir);
@@ -85,7 +84,7 @@ test("charts that are published at once are all in the index", async (t) => {
   );
 });
 
-test("a chart is pushed to a registry, which keeps it and its address over a restart", async (t) => {
+test("a registry keeps a pushed chart and its address over a restart", async (t) => {
   const dir = await testDir(t);
   const registry = await startTestRegistry(t, { dir });
   const to = { registry: { repository: `${registry.oci}/charts`, plainHttp: true } };
@@ -102,7 +101,7 @@ test("a chart is pushed to a registry, which keeps it and its address over a res
   assert.deepEqual([...tags.tags].sort(), ["0.1.5", "0.1.6"]);
 });
 
-test("a registry with TLS and a password takes charts only from who knows it", async (t) => {
+test("a registry with TLS and users rejects a push with a wrong password", async (t) => {
   const user = { username: "ship", password: "top-secret" };
   const registry = await startTestRegistry(t, { tls: true, users: [user] });
   assert.ok(registry.ca);
@@ -133,7 +132,7 @@ test("a registry with TLS and a password takes charts only from who knows it", a
   assert.match(String(answer.headers["www-authenticate"]), /^Basic realm=/);
 });
 
-test("a folder that is no chart is refused in Helm's words, and nothing is published", async (t) => {
+test("rejects a folder that is no chart with the message of Helm, and publishes nothing", async (t) => {
   const dir = await testDir(t);
   await writeFile(
     join(dir, "Chart.yaml"),

@@ -1,22 +1,22 @@
-/** Publishes a chart folder: packages it with Helm, puts it into an HTTP repository's folder, pushes it to a registry. */
-
+/** Publishes a chart: packages it with Helm, adds it to an HTTP repository and pushes it to a registry. */
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { localErrors } from "../errors.ts";
 import { withLock } from "../process/lock.ts";
-import { ensureIndex, indexFileOf } from "./chart-index.ts";
 import { type HelmRun, runHelm } from "./run-helm.ts";
+import { ensureIndex, indexFileOf } from "./start-chart-repository.ts";
 import type { RegistryUser } from "./start-registry.ts";
 
-/** Where a chart goes: any or both. */
+/** Where to publish a chart: either or both. */
 export interface PublishTargets {
-  /** The folder that a chart repository serves. */
+  /** The served folder of a chart repository. */
   readonly chartsDir?: string;
   readonly registry?: {
-    /** The chart's address without its name: `oci://127.0.0.1:5000/charts`. */
+    /** The repository without the name of the chart: `oci://127.0.0.1:5000/charts`. */
     readonly repository: string;
     readonly plainHttp: boolean;
     readonly caFile?: string;
@@ -25,9 +25,9 @@ export interface PublishTargets {
 }
 
 export interface PublishOptions {
-  /** The path of the `helm` program. */
+  /** Path of the helm program. */
   readonly helm: string;
-  /** Instead of the version in Chart.yaml. */
+  /** Overrides the version in Chart.yaml. */
   readonly version?: string;
   readonly appVersion?: string;
   readonly to: PublishTargets;
@@ -37,17 +37,17 @@ export interface PublishOptions {
 export interface PublishedChart {
   readonly name: string;
   readonly version: string;
-  /** The sha256 of the archive, in hexadecimal. */
+  /** The sha256 of the archive in hexadecimal. */
   readonly digest: string;
 }
 
-/** Publishes the chart in a folder. A version that is there already is replaced. */
+/** Publishes the chart in a folder; replaces a version that exists. Throws CHART_PUBLISH_FAILED. */
 export async function publishChart(
   chartDir: string,
   options: PublishOptions,
 ): Promise<PublishedChart> {
   const { chartsDir, registry } = options.to;
-  // Beside the served folder where there is one, so that the archive can be moved there in one step.
+  // Beside the served folder, if any, so that the archive can be renamed into it.
   const parent = chartsDir === undefined ? tmpdir() : dirname(resolve(chartsDir));
   const home = await mkdtemp(join(parent, ".publish-"));
   try {
@@ -96,7 +96,7 @@ async function packageChart(
   if (fileName === undefined)
     throw new AppError(
       localErrors.CHART_PUBLISH_FAILED,
-      `package ${chartDir}: Helm wrote no archive`,
+      `package ${chartDir}: helm package has created no archive`,
     );
   const file = join(out, fileName);
   const shown = await runHelm(["show", "chart", file], run);
@@ -121,12 +121,12 @@ async function push(
   );
 }
 
-/** The archive first, then the index that speaks of it, each in one step. */
+/** Moves the archive first, then the index that refers to it. */
 function addToIndex(archive: Archive, chartsDir: string, run: HelmRun): Promise<void> {
   return withLock(join(dirname(resolve(chartsDir)), "index.lock"), async () => {
     await ensureIndex(chartsDir);
     const out = dirname(archive.file);
-    // Without an address the index has relative ones, which stay right wherever the folder is served.
+    // Without --url the index has relative URLs, which are independent of the port.
     await runHelm(["repo", "index", out, "--merge", indexFileOf(chartsDir)], run);
     await rename(archive.file, join(chartsDir, archive.fileName));
     await rename(join(out, "index.yaml"), indexFileOf(chartsDir));
@@ -137,6 +137,15 @@ function addToIndex(archive: Archive, chartsDir: string, run: HelmRun): Promise<
 function fieldOf(chartYaml: string, field: "name" | "version"): string {
   const value = new RegExp(`^${field}: *["']?([^"'\\s]+)`, "m").exec(chartYaml)?.[1];
   if (value === undefined)
-    throw new AppError(localErrors.CHART_PUBLISH_FAILED, `read the chart: it has no ${field}`);
+    throw new AppError(localErrors.CHART_PUBLISH_FAILED, `read Chart.yaml: it has no ${field}`);
   return value;
+}
+
+/** The sample charts of the local fleet. */
+export const sampleCharts = ["config", "web"] as const;
+export type SampleChart = (typeof sampleCharts)[number];
+
+/** The folder with the source of a sample chart. */
+export function sampleChartDir(name: SampleChart): string {
+  return fileURLToPath(new URL(`../../charts/${name}`, import.meta.url));
 }

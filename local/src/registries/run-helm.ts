@@ -1,4 +1,4 @@
-/** Runs the Helm program for publishing. Passwords reach it by a file of its own, never by an argument. */
+/** Runs helm for publishing. Passwords are passed in a file, never in an argument. */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ const run = promisify(execFile);
 const timeoutMs = 120_000;
 
 export interface HelmRun {
-  /** The path of the `helm` program. */
+  /** Path of the helm program. */
   readonly helm: string;
-  /** A folder for what Helm would keep in the user's home. */
+  /** Replaces the home folder of the user for helm. */
   readonly home: string;
   readonly credentials?: {
     readonly host: string;
@@ -22,7 +22,7 @@ export interface HelmRun {
   readonly signal?: AbortSignal;
 }
 
-/** Runs Helm and gives what it said on both streams; its own words are the message of a failure. */
+/** Returns stdout and stderr of helm. Throws CHART_PUBLISH_FAILED with its stderr. */
 export async function runHelm(args: readonly string[], options: HelmRun): Promise<string> {
   const registryConfig = join(options.home, "registry.json");
   await writeFile(registryConfig, dockerConfig(options.credentials), { mode: 0o600 });
@@ -42,9 +42,9 @@ export async function runHelm(args: readonly string[], options: HelmRun): Promis
     });
     return stdout + stderr;
   } catch (thrown) {
-    const said =
+    const reason =
       thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim() : String(thrown);
-    throw new AppError(localErrors.CHART_PUBLISH_FAILED, `helm ${args.join(" ")}: ${said}`, {
+    throw new AppError(localErrors.CHART_PUBLISH_FAILED, `helm ${args.join(" ")}: ${reason}`, {
       cause: thrown,
     });
   }

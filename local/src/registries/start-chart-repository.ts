@@ -1,35 +1,36 @@
-/** Starts an HTTP chart repository: a process of its own that serves a folder with charts and their index.yaml. */
-import { mkdir } from "node:fs/promises";
+/** Starts an HTTP chart repository: a process that serves a folder with charts and an index.yaml. */
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
+import { replaceFile } from "../files/atomic-file.ts";
 import { type Watchers, watchersOf } from "../process/process-record.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 import { startServer } from "../process/start-server.ts";
-import { ensureIndex } from "./chart-index.ts";
 
 export interface ChartRepositorySpec extends Watchers {
   readonly name?: string;
-  /** The folder of this repository alone; the charts are in `charts` below. */
+  /** Folder of this repository only; the charts are in its subfolder `charts`. */
   readonly dir: string;
   readonly logDir?: string;
 }
 
 export interface ChartRepository {
-  /** What a HelmOp's `repo` is: `http://127.0.0.1:PORT`, the same after a restart. */
+  /** URL for `repo` of a HelmOp: `http://127.0.0.1:PORT`, the same after a restart. */
   readonly url: string;
-  /** The folder that is served; `publishChart` puts charts there. */
+  /** The served folder; `publishChart` writes to it. */
   readonly chartsDir: string;
   readonly process: RunningProcess;
   stop(): Promise<void>;
 }
 
+/** Resolves once the repository serves its index. Throws PROCESS_FAILED. */
 export async function startChartRepository(spec: ChartRepositorySpec): Promise<ChartRepository> {
   const name = spec.name ?? "chart-repository";
   const chartsDir = join(spec.dir, "charts");
   await mkdir(chartsDir, { recursive: true });
   await ensureIndex(chartsDir);
-  const program = fileURLToPath(new URL("../chart-repository/main.ts", import.meta.url));
+  const program = fileURLToPath(new URL("./chart-server-main.ts", import.meta.url));
   const { port, process: running } = await startServer({
     name,
     dir: spec.dir,
@@ -53,4 +54,23 @@ export async function startChartRepository(spec: ChartRepositorySpec): Promise<C
     process: running,
     stop: () => running.stop(),
   };
+}
+
+/** Path of the index.yaml of a served folder. */
+export function indexFileOf(chartsDir: string): string {
+  return join(chartsDir, "index.yaml");
+}
+
+/** Writes an empty index when there is none. */
+export async function ensureIndex(chartsDir: string): Promise<void> {
+  const exists = await access(indexFileOf(chartsDir)).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return;
+  const generated = new Date().toISOString();
+  await replaceFile(
+    indexFileOf(chartsDir),
+    `apiVersion: v1\nentries: {}\ngenerated: "${generated}"\n`,
+  );
 }

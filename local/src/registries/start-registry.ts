@@ -1,4 +1,4 @@
-/** Starts a real OCI registry (distribution) that keeps its content in a folder. */
+/** Starts a real OCI registry (distribution) that stores its content in a folder. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
@@ -9,7 +9,7 @@ import { type Watchers, watchersOf } from "../process/process-record.ts";
 import type { RunningProcess } from "../process/start-process.ts";
 import { startServer } from "../process/start-server.ts";
 
-// The lowest that bcrypt allows: these passwords protect samples, and each request is checked against one.
+// The minimum of bcrypt: these passwords protect samples, and every request is verified.
 const bcryptRounds = 4;
 
 export interface RegistryUser {
@@ -19,15 +19,15 @@ export interface RegistryUser {
 
 export interface RegistrySpec extends Watchers {
   readonly name?: string;
-  /** The folder of this registry alone: content, configuration, port. */
+  /** Folder of this registry only: content, configuration, port. */
   readonly dir: string;
-  /** The path of the `registry` program. */
+  /** Path of the registry program. */
   readonly binary: string;
-  /** With users, everything needs a password; without, nothing does. */
+  /** With users every request needs a password, without users none does. */
   readonly users?: readonly RegistryUser[];
-  /** HTTPS with a certificate of an authority of its own. */
+  /** Serve HTTPS with a certificate of its own authority. */
   readonly tls?: boolean;
-  /** Whom it tells of what is pushed and pulled. */
+  /** Endpoint for notifications of pushes and pulls. */
   readonly notify?: { readonly url: string; readonly authorization: string };
   readonly logDir?: string;
 }
@@ -37,15 +37,16 @@ export interface Registry {
   readonly host: string;
   /** `http://…` or `https://…`. */
   readonly url: string;
-  /** What a HelmOp's `repo` begins with: `oci://127.0.0.1:PORT`. */
+  /** Prefix for `repo` of a HelmOp: `oci://127.0.0.1:PORT`. */
   readonly oci: string;
-  /** With TLS: the authority's certificate as PEM, and the file that holds it. */
+  /** With TLS: the certificate of the authority as PEM, and its file. */
   readonly ca?: { readonly pem: string; readonly file: string };
   readonly users: readonly RegistryUser[];
   readonly process: RunningProcess;
   stop(): Promise<void>;
 }
 
+/** Resolves once the registry is ready. Throws PROCESS_FAILED. */
 export async function startRegistry(spec: RegistrySpec): Promise<Registry> {
   const name = spec.name ?? "registry";
   const tls =
@@ -61,7 +62,7 @@ export async function startRegistry(spec: RegistrySpec): Promise<Registry> {
       command: async (port) => ({
         command: spec.binary,
         args: ["serve", await writeConfiguration(spec, port, tls)],
-        // Without these the registry looks for a collector of traces on this machine.
+        // Otherwise the registry tries to export traces to a local collector.
         env: {
           OTEL_TRACES_EXPORTER: "none",
           OTEL_METRICS_EXPORTER: "none",

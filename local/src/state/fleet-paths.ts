@@ -1,20 +1,20 @@
-/** Where everything of a local fleet is inside its folder (`.flotilla`). */
+/** The paths in the folder of a local fleet (`.flotilla`). */
 import { join } from "node:path";
 
 export interface FleetPaths {
   readonly root: string;
-  /** What is running and where: see fleet-state.ts. */
+  /** The state file: see fleet-state.ts. */
   readonly state: string;
-  /** One file with a context for each cluster. */
+  /** A kubeconfig with a context for each cluster. */
   readonly kubeconfig: string;
   readonly journal: string;
-  /** Held while a fleet is brought up or down. */
+  /** The lock that is held while a fleet starts. */
   readonly lock: string;
   readonly logs: string;
   readonly clusters: string;
   readonly registry: string;
   readonly chartRepository: string;
-  /** For what the hub and the agents keep on disk. */
+  /** Data of the agents. */
   readonly work: string;
   cluster(name: string): string;
 }

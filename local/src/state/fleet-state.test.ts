@@ -41,7 +41,7 @@ function stateWith(processes: readonly ProcessRecord[]): FleetState {
   };
 }
 
-/** What a fleet leaves behind when the machine is restarted. */
+/** A process from before a restart of the machine. */
 const beforeRestart: ProcessRecord = {
   name: "etcd of hub",
   pid: 2,
@@ -50,7 +50,7 @@ const beforeRestart: ProcessRecord = {
   layer: 0,
 };
 
-test("a fleet is running, broken, stale or absent by what its processes are now", async (t) => {
+test("a fleet is running, broken, stale or absent depending on its processes", async (t) => {
   const paths = fleetPaths(join(await testDir(t), ".flotilla"));
   assert.deepEqual(await observeFleet(paths), { kind: "absent" });
   const etcd = await sleeper(t, paths, "etcd", layers.store);
@@ -61,23 +61,18 @@ test("a fleet is running, broken, stale or absent by what its processes are now"
   assert.deepEqual(await observeFleet(paths), { kind: "running", state });
 
   await hub.stop();
-  assert.deepEqual(await observeFleet(paths), { kind: "broken", state, gone: [hub.record] });
+  assert.deepEqual(await observeFleet(paths), { kind: "broken", state, ended: [hub.record] });
 
   await etcd.stop();
   assert.deepEqual(await observeFleet(paths), { kind: "stale", state });
   assert.equal((await stat(paths.state)).mode & 0o777, 0o600);
 });
 
-test("what a killed program left running is found in the journal and ended, and strangers with their pids are not", async (t) => {
+test("ends the processes in the journal, but no process that reuses a recorded pid", async (t) => {
   const paths = fleetPaths(join(await testDir(t), ".flotilla"));
   const etcd = await sleeper(t, paths, "etcd", layers.store);
-  const stranger = await sleeper(
-    t,
-    fleetPaths(join(paths.root, "other")),
-    "stranger",
-    layers.store,
-  );
-  const reused: ProcessRecord = { ...stranger.record, startedAt: "another-boot:1" };
+  const other = await sleeper(t, fleetPaths(join(paths.root, "other")), "other", layers.store);
+  const reused: ProcessRecord = { ...other.record, startedAt: "another-boot:1" };
   await writeFile(
     paths.journal,
     `${JSON.stringify(reused)}\n${JSON.stringify(etcd.record)}\n{"name":"cut o`,
@@ -88,10 +83,10 @@ test("what a killed program left running is found in the journal and ended, and 
 
   assert.deepEqual(await runningProcesses(paths), []);
   assert.equal(await isAlive(etcd.identity), false);
-  assert.equal(await isAlive(stranger.identity), true);
+  assert.equal(await isAlive(other.identity), true);
 });
 
-test("a stale fleet is removed, but nothing that somebody else put into its folder", async (t) => {
+test("deletes the files of a stale fleet, but no other files in its folder", async (t) => {
   const paths = fleetPaths(join(await testDir(t), ".flotilla"));
   await writeFleetState(paths, stateWith([beforeRestart]));
   await mkdir(join(paths.cluster("hub"), "etcd"), { recursive: true });
@@ -104,7 +99,7 @@ test("a stale fleet is removed, but nothing that somebody else put into its fold
   assert.equal(await readFile(join(paths.root, "notes.txt"), "utf8"), "mine");
 });
 
-test("a state file that is no such thing is an error that names it", async (t) => {
+test("the error of an invalid state file names it", async (t) => {
   const paths = fleetPaths(await testDir(t));
   await writeFile(paths.state, '{"version": 1}');
 

@@ -1,6 +1,6 @@
 /**
- * Real parts for tests: a control plane, a registry, a chart repository, each in a folder of its own that is removed with
- * the test, and ended even when the test's process is killed.
+ * Real components for tests: a control plane, a registry, a chart repository. Each has a temporary folder that is deleted after
+ * the test, and ends even when the test process is killed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,12 +20,12 @@ import {
 } from "../registries/start-chart-repository.ts";
 import { type Registry, type RegistrySpec, startRegistry } from "../registries/start-registry.ts";
 
-/** What something lasts for: a test's context, or `{ onTestFinished: afterAll }` for a whole file (at its top level). */
+/** The lifetime of a component: the context of a test, or `{ onTestFinished: afterAll }` for a whole file. */
 export interface TestScope {
   onTestFinished(hook: () => Promise<void> | void): void;
 }
 
-/** A folder that is removed when the test is over, after `stop`, which stops what uses it. */
+/** A temporary folder that is deleted after the test. `stop` is called before, to stop what uses it. */
 export async function testDir(
   scope: TestScope,
   stop: () => Promise<unknown> = () => Promise.resolve(),

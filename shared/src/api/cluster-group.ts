@@ -1,6 +1,6 @@
 /** A ClusterGroup: the clusters of its namespace that a selector matches, under one name. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, integer, plainText, type Typed } from "./field.ts";
 import { selector } from "./label-selector.ts";

@@ -1,6 +1,6 @@
 /** A ClusterRegistrationToken: lets agents enrol clusters in its namespace, for as long as it lives. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { clusterLabelsRules } from "./crd/rules.ts";
 import { duration } from "./duration.ts";
 import { described, fields, integer, plainText, type Typed, text, time } from "./field.ts";

@@ -1,6 +1,6 @@
 /** A Cluster: one member of the fleet. `status.agent` is written by the replica of the hub that holds its agent. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { conditionsSchema } from "./condition.ts";
 import {
   described,

@@ -1,7 +1,7 @@
 /** A HelmOp: a chart, a version or a constraint, and the clusters that it goes to. What people write. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/object.ts";
-import { bundleSpecFields } from "./bundle.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
+import { bundleSpecFields, chartPinSchema } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
 import { chartSourceRules, releaseNameRule } from "./crd/rules.ts";
 import { duration } from "./duration.ts";
@@ -24,6 +24,7 @@ import {
   maxReleaseNameLength,
   releaseNameDescription,
 } from "./helm-options.ts";
+import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
 import {
   bundleSummarySchema,
   maxListed,
@@ -104,7 +105,16 @@ const helmOpStatusSchema = fields({
   version: plainText(
     "The version that everybody gets; of a bare archive's address, the one that clusters report once they have it.",
   ),
-  lastPollingTriggered: time("When the last poll began, whatever came of it."),
+  lastPollingTriggered: time("When the last poll began, whatever its result."),
+  polling: described(
+    resolutionSchema.optional(),
+    "The schedule of polls and retries, and the result of the last attempt.",
+  ),
+  pins: described(
+    z.array(chartPinSchema).optional(),
+    "The archive that each chart reference of the HelmOp was resolved to.",
+  ),
+  pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
   lastHandledReconcileAt: plainText(
     "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
   ),

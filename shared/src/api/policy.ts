@@ -2,7 +2,7 @@
  * A Policy: what the HelmOps and Bundles of its namespace may do. Its fields are at the top level, as in Fleet, and it has
  * no status. Several Policies of a namespace add up.
  */
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/objects/object.ts";
 import { described, fields, flag, list, type Typed, text } from "./field.ts";
 
 const patterns =

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../clock/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/fake-clock.ts";
 import { accessTo } from "./access.ts";
 import { type ChartCacheOptions, createChartCache } from "./chart-cache.ts";
 import type { Pin } from "./pin.ts";

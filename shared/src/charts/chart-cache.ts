@@ -6,15 +6,15 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../clock/clock.ts";
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { messageOf } from "../errors/app-error.ts";
 import { type Log, silentLog } from "../log/log.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { accessKey, type RepositoryAccess } from "./access.ts";
 import type { OpenChart } from "./chart-download.ts";
 import { type ChartFile, digestOfFile, diskFailure, writeChartFile } from "./chart-file.ts";
 import { archiveDigest, type Pin } from "./pin.ts";
 import { createRecent } from "./recent.ts";
-import { createSharedTasks } from "./shared-task.ts";
 
 export interface ChartCache {
   /** The archive of a pin. The file stays for at least some minutes. */
@@ -54,7 +54,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   } = options;
   const { now } = deps.clock ?? systemClock;
   const log = deps.log ?? silentLog();
-  const fetches = createSharedTasks<ChartFile>();
+  const fetches = createSingleFlight<ChartFile>();
   /** Files whose bytes this process has seen, with their size. */
   const verified = new Map<string, number>();
   /** What addresses without a digest led to. */

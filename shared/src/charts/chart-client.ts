@@ -1,6 +1,7 @@
 /** The client of chart repositories, put together. It owns its connections, its memory and its thread. */
-import { type Clock, systemClock } from "../clock/clock.ts";
+
 import { type Log, silentLog } from "../log/log.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { createOpenChart, type OpenChart } from "./chart-download.ts";
 import { createConnectionPools, type ProxySettings } from "./connection-pools.ts";
 import { createExchanger } from "./exchange.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../clock/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/fake-clock.ts";
 import { type AccessSettings, accessTo } from "./access.ts";
 import type { ChartClient } from "./chart-client.ts";
 import { issueTestCertificate } from "./testing/certificate.ts";

@@ -2,9 +2,11 @@
  * HTTP repositories: the entries of one chart from `<repository>/index.yaml`. An index is kept in memory and asked
  * for again with a conditional request; who asks at the same time shares the request, and everybody shares the parse.
  */
-import type { Clock } from "../clock/clock.ts";
+
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { AppError, messageOf } from "../errors/app-error.ts";
 import type { Log } from "../log/log.ts";
+import type { Clock } from "../time/clock.ts";
 import { accessKey, homeAuthorization, type RepositoryAccess } from "./access.ts";
 import { describeUrl, joinAddress } from "./address.ts";
 import { passBody } from "./body.ts";
@@ -16,7 +18,6 @@ import type { IndexReader } from "./index-reader.ts";
 import { createRecent, type Recent } from "./recent.ts";
 import { createRecentFailures } from "./recent-failures.ts";
 import { refusal } from "./refusal.ts";
-import { createSharedTasks } from "./shared-task.ts";
 
 export interface IndexQuery {
   readonly repository: string;
@@ -74,7 +75,7 @@ export function createHttpRepositories(
   options: HttpRepositoriesOptions,
 ): HttpRepositories {
   const kept = createRecent<KeptIndex>(options.maxRepositories);
-  const loads = createSharedTasks<KeptIndex>();
+  const loads = createSingleFlight<KeptIndex>();
   const failures = createRecentFailures(deps.clock, keptFailures);
 
   async function load(

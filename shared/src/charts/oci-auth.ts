@@ -3,8 +3,10 @@
  * Tokens are kept until they expire, and what a repository wanted is remembered, so that it is not refused first
  * each time. Credentials go to the registry and its token service, and to nobody else.
  */
-import type { Clock } from "../clock/clock.ts";
+
+import { createSingleFlight } from "../concurrency/single-flight.ts";
 import { AppError } from "../errors/app-error.ts";
+import type { Clock } from "../time/clock.ts";
 import { accessKey, basicAuthorization, isHome, type RepositoryAccess } from "./access.ts";
 import { describeUrl, isLoopback } from "./address.ts";
 import { readBody } from "./body.ts";
@@ -12,7 +14,6 @@ import { chartErrors } from "./errors.ts";
 import type { Exchange, Exchanger } from "./exchange.ts";
 import { createRecent } from "./recent.ts";
 import { refusal } from "./refusal.ts";
-import { createSharedTasks } from "./shared-task.ts";
 import { type Challenge, parseChallenges } from "./www-authenticate.ts";
 
 export interface OciAuth {
@@ -48,7 +49,7 @@ export function createOciAuth(deps: {
   readonly clock: Clock;
 }): OciAuth {
   const granted = createRecent<Granted>(1000);
-  const requests = createSharedTasks<Granted>();
+  const requests = createSingleFlight<Granted>();
 
   async function requestToken(
     challenge: Challenge,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../clock/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/fake-clock.ts";
 import { accessTo } from "./access.ts";
 import { createTestClient } from "./testing/test-client.ts";
 import { asked, digestOf, registryOf, testChart } from "./testing/test-registry.ts";

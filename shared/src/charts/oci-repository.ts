@@ -2,14 +2,15 @@
  * Repositories of OCI registries: their tags and the charts behind them. Who asks at the same time shares the
  * requests; a tag that still points to the same manifest costs one HEAD request, which registries do not count.
  */
-import type { Clock } from "../clock/clock.ts";
+
+import { createSingleFlight } from "../concurrency/single-flight.ts";
+import type { Clock } from "../time/clock.ts";
 import { accessKey, type RepositoryAccess } from "./access.ts";
 import { type ChartManifest, type ManifestQuery, readManifest, tagDigest } from "./oci-manifest.ts";
 import type { OciRegistry } from "./oci-registry.ts";
 import { listTags } from "./oci-tags.ts";
 import { createRecent } from "./recent.ts";
 import { createRecentFailures } from "./recent-failures.ts";
-import { createSharedTasks } from "./shared-task.ts";
 
 export interface TagsQuery {
   readonly repository: string;
@@ -50,8 +51,8 @@ export function createOciRepositories(deps: {
 }): OciRepositories {
   const lists = createRecent<ListedTags>(keptLists);
   const manifests = createRecent<KeptManifest>(keptManifests);
-  const listing = createSharedTasks<ListedTags>();
-  const reading = createSharedTasks<ChartManifest | undefined>();
+  const listing = createSingleFlight<ListedTags>();
+  const reading = createSingleFlight<ChartManifest | undefined>();
   const failures = createRecentFailures(deps.clock, keptFailures);
 
   async function unchanged(key: string, query: ManifestQuery): Promise<ChartManifest | undefined> {

@@ -1,5 +1,5 @@
 /** Attempts that failed a moment ago: who shares an answer with others shares a failure too, and nobody asks again at once. */
-import type { Clock } from "../clock/clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { createRecent } from "./recent.ts";
 
 export interface RecentFailures {

@@ -1,20 +1,20 @@
 /**
- * The one error class of the product, and how its kinds are declared.
+ * The error class of the product, and the catalogues of its codes.
  *
- * Every failure that a person may see carries a code from a catalogue (`defineErrors`), so that it can be looked up
- * in docs/errors.md, and says whether trying again without a change can help.
+ * Every failure that a person may see has a code from a catalogue (`defineErrors`), which docs/errors.md explains, and says
+ * whether a retry without a change can succeed.
  */
 
-/** One row of a catalogue of errors: what a code stands for. */
+/** One row of a catalogue. */
 export interface ErrorKind {
   readonly code: string;
-  /** Whether the same attempt may succeed later without anybody changing anything. */
+  /** Whether the same attempt may succeed later without a change. */
   readonly retryable: boolean;
-  /** What a person can do about it: one or two sentences, shown in docs/errors.md. */
+  /** What to do about it: one or two sentences, for docs/errors.md. */
   readonly help: string;
 }
 
-/** An error with a code. The message says what was tried, against what, and what came back; never a secret. */
+/** An error with a code. The message says what failed, on what, and why; never a secret. */
 export class AppError extends Error {
   override readonly name: string = "AppError";
   readonly code: string;
@@ -30,14 +30,14 @@ export class AppError extends Error {
     this.retryable = options?.retryable ?? kind.retryable;
   }
 
-  /** Any thrown value as an AppError; one that already is comes back unchanged, an unknown one is retryable. */
+  /** Any thrown value as an AppError: an AppError unchanged, anything else as INTERNAL, which is retryable. */
   static from(thrown: unknown): AppError {
     if (thrown instanceof AppError) return thrown;
     return new AppError(commonErrors.INTERNAL, messageOf(thrown), { cause: thrown });
   }
 }
 
-/** The text of any thrown value, followed by the texts of its causes where they add something. */
+/** The message of any thrown value, followed by those of its causes where they add something. */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const own =
@@ -58,19 +58,19 @@ export function defineErrors<K extends string>(
   return catalogue;
 }
 
-/** Errors that any part of the product may meet. */
+/** Errors of no particular part. */
 export const commonErrors = defineErrors({
   INTERNAL: {
     retryable: true,
-    help: "Something failed in a way that this version does not know. The message is the original one; please report it.",
+    help: "An unexpected error. The message is the original one; please report it.",
   },
   CANCELLED: {
     retryable: true,
-    help: "The work was given up because the process is ending or newer work replaced it.",
+    help: "The work was cancelled because the process is stopping or newer work replaced it.",
   },
   CONFIG_INVALID: {
     retryable: false,
-    help: "A flag, an environment variable or a file has a value that cannot be used. The message names it and says what is expected.",
+    help: "A flag, an environment variable or a file has an invalid value. The message names it and says what is expected.",
   },
 });
 

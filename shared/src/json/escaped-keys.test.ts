@@ -12,9 +12,9 @@ const mixedUp: readonly (readonly [earlier: string, text: string, key: string])[
   [String.raw`{"r":1,"^\\\\":1}`, String.raw`{"r":1,"^\\d":2}`, String.raw`^\d`],
 ];
 
-describe("a key with an escape in it", () => {
+describe("a key with an escape", () => {
   for (const [earlier, text, key] of mixedUp) {
-    it(`is not taken for one that was seen before: ${text} after ${earlier}`, () => {
+    it(`is not confused with an earlier one: ${text} after ${earlier}`, () => {
       parseExact(earlier);
       JSON.parse(earlier);
 
@@ -24,7 +24,7 @@ describe("a key with an escape in it", () => {
     });
   }
 
-  it("is still taken for another one by JSON.parse itself, or this module can go", () => {
+  it("is still confused by JSON.parse itself; once it is not, remove this module", () => {
     const wrong = mixedUp.filter(([earlier, text, key]) => {
       JSON.parse(earlier);
       return Object.keys(Object(JSON.parse(text))).at(-1) !== key;
@@ -33,7 +33,7 @@ describe("a key with an escape in it", () => {
     assert.ok(wrong.length > 0);
   });
 
-  it("is found wherever it stands, and nothing else is taken for one", () => {
+  it("is found at any place, and nothing else is taken for one", () => {
     for (const text of [
       String.raw`{"a\n":1}`,
       String.raw`{"a\"" : 1}`,
@@ -62,12 +62,12 @@ describe("a key with an escape in it", () => {
     assert.deepEqual(Object.getOwnPropertyDescriptor(parsed, "__proto__")?.value, 2);
   });
 
-  it("that is no JSON is refused", () => {
+  it("that is not JSON is rejected", () => {
     for (const text of [String.raw`{"a\q":1}`, '{"a\\n\n":1}', String.raw`{"\u12":1}`, '{"\\":1}'])
       assert.throws(() => parseExact(text), SyntaxError, text);
   });
 
-  it("comes back whatever it is, and whatever was parsed before", () => {
+  it("is parsed exactly, whatever was parsed before", () => {
     const key = fc.string({ unit: fc.constantFrom("\\", '"', "\n", "\uE000", "a", "\u00e9") });
     fc.assert(
       fc.property(fc.array(fc.dictionary(key, fc.dictionary(key, fc.integer()))), (values) => {

@@ -33,7 +33,7 @@ describe("parseExact", () => {
     assert.deepEqual(parseExact(text), JSON.parse(text));
   });
 
-  it("refuses what is not JSON", () => {
+  it("rejects what is not JSON", () => {
     assert.throws(() => parseExact('{"a":12345678901234567890,}'), SyntaxError);
     assert.throws(() => parseExact(""), SyntaxError);
   });
@@ -46,7 +46,7 @@ describe("parseExact", () => {
     );
   });
 
-  it("keeps every integer, wherever it stands", () => {
+  it("keeps every integer, at any place", () => {
     const document = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: "small" }, fc.bigInt().map(String), tie("array"), tie("object")),
       array: fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(" ,")}]`),
@@ -63,7 +63,7 @@ describe("parseExact", () => {
         const digits = (json: string): readonly string[] => json.match(/-?\d+/g) ?? [];
 
         const again = JSON.stringify(parseExact(String(text)));
-        // Keys that are integers are moved to the front by JavaScript, so the order says nothing.
+        // JavaScript moves integer keys to the front, so their order is not compared.
         assert.deepEqual([...digits(again)].sort(), [...digits(String(text))].sort());
       }),
     );
@@ -87,7 +87,7 @@ describe("canonicalJson", () => {
     assert.equal(isRawNumber({ rawJSON: "1" }), false);
   });
 
-  it("refuses what JSON cannot say", () => {
+  it("rejects what JSON cannot express", () => {
     assert.throws(() => canonicalJson(Number.NaN), /write NaN as JSON/);
     assert.throws(() => canonicalJson(undefined), /write a undefined as JSON/);
   });

@@ -1,19 +1,18 @@
 /**
  * JSON whose numbers keep all their digits.
  *
- * A number beyond 2^53 (an id, a byte count in chart values) would lose digits as a JavaScript number. Where a text
- * holds such a number it becomes a raw JSON value, which `JSON.stringify` and `canonicalJson` write as it was read;
- * everything else is parsed as always.
+ * An integer beyond 2^53 (an id, a byte count in chart values) would lose digits as a JavaScript number. It becomes a raw JSON
+ * value instead, which `JSON.stringify` and `canonicalJson` write as it was read.
  */
 import { AppError, commonErrors } from "../errors/app-error.ts";
-import { hasEscapedKey, nameKeys, shieldKeys } from "./escaped-keys.ts";
+import { decodeKeys, encodeKeys, hasEscapedKey } from "./escaped-keys.ts";
 
-/** A number as it stood in the text: `JSON.rawJSON`. */
+/** A number as its text: `JSON.rawJSON`. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** Parts of JSON that Node has and the compiler's library does not know yet. */
+/** Parts of JSON that Node has and TypeScript's library does not declare yet. */
 interface NewerJson {
   parse(
     text: string,
@@ -26,17 +25,17 @@ interface NewerJson {
 const json = JSON as unknown as NewerJson;
 
 /**
- * What a text must hold to hold an integer that is not safe: sixteen digits in a row where a number can begin. Strings
- * may match as well; that costs time, nothing else. Anchored so that digests in hex do not.
+ * Matches every text with an unsafe integer: sixteen digits in a row where a number can start. Strings may match, too, which
+ * only costs time. Anchored, so that digests in hex do not match.
  */
 const suspect = /[:,[\s]-?\d{16}/;
 const onlyNumber = /^-?\d/;
 const integer = /^-?\d+$/;
 
-/** As `JSON.parse`, numbers exact: an integer that is not safe is a `RawNumber`. Keys exact, too (escaped-keys.ts). */
+/** `JSON.parse` with exact numbers, where an unsafe integer is a `RawNumber`, and exact keys (escaped-keys.ts). */
 export function parseExact(text: string): unknown {
   return hasEscapedKey(text)
-    ? nameKeys(parseNumbers(shieldKeys(text)), isRawNumber)
+    ? decodeKeys(parseNumbers(encodeKeys(text)), isRawNumber)
     : parseNumbers(text);
 }
 
@@ -52,23 +51,23 @@ function keepDigits(_key: string, value: unknown, context: { readonly source?: s
   return exact ? value : json.rawJSON(context.source);
 }
 
-/** Whether a parsed value is a number that was kept as text. */
+/** Whether a parsed value is a number as its text. */
 export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON(value);
 }
 
-/** A number that has more digits than a JavaScript number holds, from its text. */
+/** A number with more digits than a JavaScript number has, from its text. */
 export function rawNumber(text: string): RawNumber {
   return json.rawJSON(text);
 }
 
-/** JSON with sorted keys and no spaces: equal values give equal texts. A property that is undefined is left out. */
+/** JSON with sorted keys and without spaces: equal values give equal texts. Undefined properties are omitted. */
 export function canonicalJson(value: unknown): string {
   const text = write(value);
   if (text === undefined)
     throw new AppError(
       commonErrors.INTERNAL,
-      `write a ${typeof value} as JSON: there is no such thing in JSON`,
+      `write a ${typeof value} as JSON: JSON has no such type`,
     );
   return text;
 }
@@ -81,7 +80,7 @@ function write(value: unknown): string | undefined {
       if (!Number.isFinite(value))
         throw new AppError(
           commonErrors.INTERNAL,
-          `write ${value} as JSON: there is no such number in JSON`,
+          `write ${value} as JSON: JSON has no such number`,
         );
       return JSON.stringify(value);
     case "bigint":

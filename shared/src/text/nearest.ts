@@ -1,26 +1,26 @@
-/** Which of the names that there are somebody may have meant by one that there is not. Pure. */
+/** Suggests known names for a misspelt one. Pure. */
 
-/** Longer names are told apart by nobody who mistyped them; comparing them would only take time. */
+/** Longer names are no misspelt fields; comparing them would only take time. */
 const longestCompared = 64;
 
-/** Up to `limit` names that differ by a slip or two (letters left out, added, changed or swapped), nearest first. */
+/** Up to `limit` names that differ by a few edits (letters omitted, added, changed or swapped), nearest first. */
 export function nearest(name: string, known: Iterable<string>, limit = 1): readonly string[] {
   if (name.length > longestCompared) return [];
   const allowed = Math.max(1, Math.floor(name.length / 3));
-  const wanted = name.toLowerCase();
-  const near: { readonly name: string; readonly slips: number }[] = [];
+  const lowerCased = name.toLowerCase();
+  const near: { readonly name: string; readonly edits: number }[] = [];
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) > allowed) continue;
-    const slips = distance(wanted, candidate.toLowerCase());
-    if (slips <= allowed) near.push({ name: candidate, slips });
+    const edits = distance(lowerCased, candidate.toLowerCase());
+    if (edits <= allowed) near.push({ name: candidate, edits });
   }
   return near
-    .sort((a, b) => a.slips - b.slips)
+    .sort((a, b) => a.edits - b.edits)
     .slice(0, limit)
     .map((candidate) => candidate.name);
 }
 
-/** Optimal string alignment: a swap of neighbours is one slip. */
+/** Optimal string alignment distance: a swap of neighbours is one edit. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,8 +1,8 @@
 /**
  * The grammar of version constraints, up to terms that are still text.
  *
- * Go's expressions are not taken over as they are: one over a whole group backtracks without bound here. Go's `\s` is
- * five characters, so ours is spelt out.
+ * Go's regular expressions are not used as they are: one over a whole group backtracks without bound here. Go's `\s` is
+ * five characters, so ours lists them.
  */
 
 /** How a term compares; `=>`, `=<` and `~>` are other spellings, and no operator is `=`. */
@@ -12,22 +12,22 @@ export type Operator = "=" | "!=" | ">" | "<" | ">=" | "<=" | "~" | "^";
 export interface TermText {
   readonly text: string;
   readonly operator: Operator;
-  /** Everything behind the operator. */
+  /** Everything after the operator. */
   readonly version: string;
   readonly major: string;
-  /** Without the dot, or empty when it is not there; the same for `patch`. */
+  /** Without the dot, empty when it is absent; the same for `patch`. */
   readonly minor: string;
   readonly patch: string;
   readonly suffix: string;
 }
 
-/** What became of one piece between two `||`. */
+/** The result of reading one side of `||`. */
 export type GroupText =
   | { readonly kind: "terms"; readonly terms: readonly TermText[] }
   | { readonly kind: "unreadable"; readonly why: string };
 
 const space = "[\\t\\n\\f\\r ]";
-// The `|` is in Go's class by mistake. It stays: "1.x.3|" is a constraint there, because what follows a wildcard is not looked at.
+// The `|` is in Go's class by mistake. It stays: "1.x.3|" is a constraint there, because what follows a wildcard is ignored.
 const part = "[0-9|xX*]+";
 const identifiers = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 const versionLike = `v?(?:${part})(?:\\.${part})?(?:\\.${part})?(?:-${identifiers})?(?:\\+${identifiers})?`;
@@ -39,7 +39,7 @@ const hyphenRange = new RegExp(
 const termPattern = `(!=|>=|=>|<=|=<|~>|[=><~^]|)${space}*(v?(${part})(?:\\.(${part}))?(?:\\.(${part}))?(-${identifiers})?(?:\\+${identifiers})?)`;
 const spaces = new RegExp(`^${space}*`);
 
-/** Replaces every `A - B` by `>= A, <= B`, as Go does it: on the text, wherever it stands first. */
+/** Replaces every `A - B` by `>= A, <= B`, as Go does it: in the text, at its first occurrence. */
 export function rewriteHyphens(text: string): string {
   let rewritten = text;
   for (const [range, from, to] of text.matchAll(hyphenRange)) {
@@ -48,7 +48,7 @@ export function rewriteHyphens(text: string): string {
   return rewritten;
 }
 
-/** Splits one piece into its terms, which stand apart by spaces or a comma. */
+/** Splits one side of `||` into its terms, which are separated by spaces or a comma. */
 export function readGroup(piece: string): GroupText {
   const term = new RegExp(termPattern, "y");
   const terms: TermText[] = [];
@@ -69,7 +69,7 @@ export function readGroup(piece: string): GroupText {
   }
 }
 
-/** A part of the text for a message, cut where it would fill the line. */
+/** A part of the text for a message, shortened. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

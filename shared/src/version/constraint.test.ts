@@ -43,7 +43,7 @@ const refusals: readonly (readonly [text: string, why: string])[] = [
   [Array(33).fill("1").join("||"), "it has more than 32 alternatives"],
 ];
 for (const [text, why] of refusals) {
-  test(`${JSON.stringify(text.slice(0, 20))} is refused because ${why}`, () => {
+  test(`${JSON.stringify(text.slice(0, 20))} is rejected because ${why}`, () => {
     assert.throws(
       () => parseConstraint(text),
       (thrown) => {
@@ -57,7 +57,7 @@ for (const [text, why] of refusals) {
   });
 }
 
-test("any text is a constraint or is refused with its own error", () => {
+test("any text is a constraint or is rejected with VERSION_CONSTRAINT_INVALID", () => {
   const anyText = fc.oneof(constraintText, fc.string({ unit: "binary" }), fc.string());
 
   fc.assert(
@@ -72,7 +72,7 @@ test("any text is a constraint or is refused with its own error", () => {
   );
 });
 
-test("a long text with many gaps is refused at once", { timeout: 2000 }, () => {
+test("a long text with many gaps is rejected at once", { timeout: 2000 }, () => {
   for (const text of [
     `${"1  ".repeat(170)}!`,
     `${" ".repeat(511)}-`,
@@ -96,7 +96,7 @@ test("a version satisfies the constraint that names it", () => {
   );
 });
 
-test("AND is intersection wherever both sides let pre-releases in, or neither does", () => {
+test("AND is intersection where both sides accept pre-releases, or neither does", () => {
   fc.assert(
     fc.property(validGroup, validGroup, strictVersionText, (left, right, text) => {
       const [a, b, both] = [left, right, `${left}, ${right}`].map(parseConstraint);
@@ -110,7 +110,7 @@ test("AND is intersection wherever both sides let pre-releases in, or neither do
   );
 });
 
-test("OR is union, in whatever order its sides stand", () => {
+test("OR is union, in any order of its sides", () => {
   // With spaces: Go takes the "0||0" of "<0||0 - 1" for one number, and so do we.
   fc.assert(
     fc.property(

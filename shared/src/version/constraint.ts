@@ -1,22 +1,29 @@
 /**
- * Version constraints as Helm reads them (Masterminds/semver v3.5.0): what is one, and which versions satisfy it.
+ * Version constraints as Helm reads them (Masterminds/semver v3.5.0): their syntax, and which versions satisfy them.
  *
- * npm's `semver` answers differently on commas, `!=`, partial versions, and above all on pre-releases, which are let
- * in here per AND group. What the Go library says is kept in shared/golden; it decides.
+ * npm's `semver` differs on commas, `!=`, partial versions, and above all on pre-releases, which are accepted per AND group
+ * here. The results of the Go library are in shared/golden, and the tests compare with them.
  */
-import { AppError } from "../errors/app-error.ts";
+import { AppError, defineErrors } from "../errors/app-error.ts";
 import { quote, readGroup, rewriteHyphens } from "./constraint-syntax.ts";
-import { versionErrors } from "./errors.ts";
+
 import { satisfiesTerm, type Term, termOf } from "./term.ts";
 import type { Version } from "./version.ts";
 
-/** A constraint that was read: satisfied when any one of its groups is. */
+export const versionErrors = defineErrors({
+  VERSION_CONSTRAINT_INVALID: {
+    retryable: false,
+    help: 'The text is not a version constraint as Helm reads it. The message says what is wrong and gives correct examples, such as "^1.2", ">=1.2.0 <2.0.0" or "1.4.x || 2.x".',
+  },
+});
+
+/** A parsed constraint: satisfied when any of its groups is. */
 export interface Constraint {
   readonly text: string;
   readonly groups: readonly TermGroup[];
 }
 
-/** Terms that must all be satisfied. */
+/** Terms that must all be satisfied: one side of `||`. */
 export interface TermGroup {
   readonly terms: readonly Term[];
   /** Whether any term names a pre-release: only then does a pre-release satisfy the group at all. */
@@ -26,7 +33,7 @@ export interface TermGroup {
 const maxBytes = 512;
 const maxGroups = 32;
 
-/** Reads a constraint; throws VERSION_CONSTRAINT_INVALID with what is wrong and examples of right ones. */
+/** Parses a constraint; throws VERSION_CONSTRAINT_INVALID with what is wrong and correct examples. */
 export function parseConstraint(text: string): Constraint {
   if (Buffer.byteLength(text) > maxBytes)
     throw invalid(text, `it is longer than ${maxBytes} bytes`);
@@ -48,8 +55,8 @@ export function satisfies(constraint: Constraint, version: Version): boolean {
 function parseGroup(text: string, piece: string): TermGroup {
   const group = readGroup(piece);
   if (group.kind === "unreadable") {
-    const besideOr = piece !== text && piece.trim() === "";
-    throw invalid(text, besideOr ? 'one side of "||" is empty' : group.why);
+    const isEmptySide = piece !== text && piece.trim() === "";
+    throw invalid(text, isEmptySide ? 'one side of "||" is empty' : group.why);
   }
 
   const terms = group.terms.map((read): Term => {

@@ -7,7 +7,7 @@ import { buildOracle } from "./testing/oracle.ts";
 import { randomVersionQuestions } from "./testing/questions.ts";
 
 for (const name of ["version-rows", "version-random"]) {
-  test(`versions, constraints and choices are what Go said (${name})`, async () => {
+  test(`versions, constraints and selections are those of Go (${name})`, async () => {
     const { questions, answers } = await readGolden(name);
 
     assert.ok(questions.constraints.length > 200);
@@ -15,7 +15,7 @@ for (const name of ["version-rows", "version-random"]) {
   });
 }
 
-test("versions, constraints and choices are what Go says to new ones", async (t) => {
+test("versions, constraints and selections are those of Go for generated input", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
   await t.annotate(`FLOTILLA_SEED=${seed}`);

@@ -18,23 +18,23 @@ function chosen(
 }
 
 for (const kind of ["index", "tags"] as const) {
-  test(`without a version the newest release is chosen (${kind})`, () => {
+  test(`without a version the newest release is selected (${kind})`, () => {
     assert.equal(chosen("", available, kind), "1.2.0");
     assert.equal(chosen("*", available, kind), "1.2.0");
   });
 
-  test(`the very same text is chosen even if it is a pre-release or has an equal (${kind})`, () => {
+  test(`the identical text is selected even if it is a pre-release or has an equal version (${kind})`, () => {
     assert.equal(chosen("2.0.0-rc.1", available, kind), "2.0.0-rc.1");
     assert.equal(chosen("v1.0.0", ["1.0.0", "v1.0.0"], kind), "v1.0.0");
   });
 }
 
-test("the highest that satisfies the constraint is chosen", () => {
+test("the highest version that satisfies the constraint is selected", () => {
   assert.equal(chosen("^1.0.0 <1.2.0"), "v1.1.0");
   assert.equal(chosen(">=1.0.0-0"), "2.0.0-rc.1");
 });
 
-test("a version without its very text falls back to an equal one", () => {
+test("a version without an identical text falls back to an equal one", () => {
   assert.equal(chosen("1.1.0"), "v1.1.0");
 });
 
@@ -47,12 +47,12 @@ test("tags have an underscore for the plus of their version", () => {
   assert.deepEqual([selection.text, selection.version.text], ["1.0.0_a", "1.0.0+a"]);
 });
 
-test("of equal versions an index gives its first and tags give the first by text", () => {
+test("of equal versions the first in an index and the first tag by text are selected", () => {
   assert.equal(chosen("1.0.0", ["1.0.0+b", "1.0.0+a"], "index"), "1.0.0+b");
   assert.equal(chosen("1.0.0", ["1.0.0_b", "1.0.0_a"], "tags"), "1.0.0_a");
 });
 
-test("when nothing satisfies, the highest that are there are named", () => {
+test("without a match the highest available versions are listed", () => {
   assert.deepEqual(selectVersion(available, "^3", { kind: "index" }), {
     kind: "none",
     highest: ["2.0.0-rc.1", "1.2.0", "v1.1.0", "1.0.0", "0.9"],
@@ -60,14 +60,14 @@ test("when nothing satisfies, the highest that are there are named", () => {
   assert.deepEqual(selectVersion([], "", { kind: "tags" }), { kind: "none", highest: [] });
 });
 
-test("what is no constraint comes back as its error", () => {
+test("what is not a constraint gives its error", () => {
   const selection = selectVersion(available, "latest", { kind: "tags" });
 
   assert.ok(selection.kind === "invalid");
   assert.equal(selection.error.code, "VERSION_CONSTRAINT_INVALID");
 });
 
-test("the chosen version satisfies the constraint and no other that does is higher", () => {
+test("the selected version satisfies the constraint and no higher one does", () => {
   const constraint = fc.constantFrom(
     "*",
     "^1",
@@ -95,7 +95,7 @@ test("the chosen version satisfies the constraint and no other that does is high
   );
 });
 
-test("only a full version without a v is one for good", () => {
+test("only a full version without a v is static", () => {
   for (const text of ["1.2.3", "1.2.3-rc.1+b"]) assert.ok(isStaticVersion(text), text);
   for (const text of ["", "*", "v1.2.3", "1.2", "=1.2.3", "1.x", "latest"])
     assert.ok(!isStaticVersion(text), text);

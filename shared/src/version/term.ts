@@ -1,27 +1,27 @@
 /**
- * One comparison of a constraint, and which versions satisfy it: the answers of Masterminds/semver v3.5.0 as they are,
- * its special cases too (`~0.0.0` is satisfied by everything, `^*` by 0.0.0 alone).
+ * One comparison of a constraint, and which versions satisfy it: exactly as Masterminds/semver v3.5.0, with its special cases
+ * (every version satisfies `~0.0.0`, only 0.0.0 satisfies `^*`).
  */
 import { unreachable } from "../errors/app-error.ts";
 import type { Operator, TermText } from "./constraint-syntax.ts";
 import { compareVersions, parseVersion, type Version } from "./version.ts";
 
-/** A comparison with a version, the base, of which the parts from `open` on were left open. */
+/** A comparison with a version, the base; its parts from `open` on are unspecified. */
 export interface Term {
   readonly operator: Operator;
   readonly base: Version;
-  /** The first part that is a wildcard or was left out; "none" for a version with all three numbers. */
+  /** The first part that is a wildcard or absent; "none" for a version with all three numbers. */
   readonly open: "none" | "major" | "minor" | "patch";
 }
 
-/** Makes a term from its text; undefined when its version cannot be read, as with a number above 2^64-1. */
+/** Parses a term; undefined when its version is invalid, for instance with a number above 2^64-1. */
 export function termOf(text: TermText): Term | undefined {
   const open = firstOpenPart(text);
   const base = parseVersion(baseText(text, open));
   return base === undefined ? undefined : { operator: text.operator, base, open };
 }
 
-/** Whether a version satisfies a term. That pre-releases are let in at all is for the group to decide. */
+/** Whether a version satisfies a term. Whether pre-releases are accepted is decided by the group. */
 export function satisfiesTerm(term: Term, version: Version): boolean {
   switch (term.operator) {
     case "=":

@@ -8,7 +8,7 @@ function order(a: string, b: string): number {
   return compareVersions(left, right);
 }
 
-test("a version is read leniently and keeps its text", () => {
+test("a version is parsed leniently and keeps its text", () => {
   assert.deepEqual(parseVersion("v01.2-rc.1+b.7"), {
     text: "v01.2-rc.1+b.7",
     major: 1n,
@@ -19,13 +19,13 @@ test("a version is read leniently and keeps its text", () => {
   });
 });
 
-test("numbers above 2^53 are told apart, and those above 2^64-1 are refused", () => {
+test("numbers above 2^53 are exact, and those above 2^64-1 are rejected", () => {
   assert.equal(order("9007199254740993.0.0", "9007199254740992.0.0"), 1);
   assert.equal(parseVersion("1.2.18446744073709551615")?.patch, 18446744073709551615n);
   assert.equal(parseVersion("1.2.18446744073709551616"), undefined);
 });
 
-test("pre-releases stand below their release and are ordered part by part", () => {
+test("pre-releases are below their release and are ordered identifier by identifier", () => {
   const ascending = [
     "1.0.0-alpha",
     "1.0.0-alpha.1",
@@ -40,11 +40,11 @@ test("pre-releases stand below their release and are ordered part by part", () =
   assert.deepEqual(ascending.toReversed().sort(order), ascending);
 });
 
-test("build metadata takes no part in the order", () => {
+test("build metadata does not affect the order", () => {
   assert.equal(order("1.0.0+a", "1.0.0+b"), 0);
 });
 
-test("the strict reading takes three numbers only", () => {
+test("the strict parser accepts three numbers only", () => {
   for (const text of ["1.2.3", "0.0.0", "1.2.3-rc.1+b", "1.2.3+b"])
     assert.ok(parseStrictVersion(text), text);
   for (const text of [

@@ -1,11 +1,9 @@
 /**
- * Versions as Helm reads them: Masterminds/semver v3.5.0, which takes `v1.2` and `01.2.3` and numbers up to 2^64-1.
- *
- * npm's `semver` refuses all three, so nothing of it is used here. The text is kept: a registry knows its tag by that
- * and not by what it means.
+ * Versions as Helm reads them: Masterminds/semver v3.5.0, which accepts `v1.2`, `01.2.3` and numbers up to 2^64-1. npm's
+ * `semver` rejects all three, so it is not used here. The text is kept: it is the name of the tag in a registry.
  */
 
-/** A version that was read, beside the text it was read from. */
+/** A parsed version, with its text. */
 export interface Version {
   readonly text: string;
   readonly major: bigint;
@@ -24,7 +22,7 @@ const lenient =
 const strict = /^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)(?:[-+]|$)/;
 const digits = /^[0-9]+$/;
 
-/** Reads a version leniently (`NewVersion`): a leading `v`, missing parts and leading zeros are fine, spaces are not. */
+/** Parses a version leniently (`NewVersion`): a leading `v`, missing parts and leading zeros are valid, spaces are not. */
 export function parseVersion(text: string): Version | undefined {
   if (text.length > maxLength) return undefined;
   const match = lenient.exec(text);
@@ -44,12 +42,12 @@ export function parseVersion(text: string): Version | undefined {
   return prerelease.split(".").some(hasLeadingZero) ? undefined : version;
 }
 
-/** Reads a version strictly (`StrictNewVersion`): three numbers without `v` and without leading zeros. */
+/** Parses a version strictly (`StrictNewVersion`): three numbers without `v` and without leading zeros. */
 export function parseStrictVersion(text: string): Version | undefined {
   return strict.test(text) ? parseVersion(text) : undefined;
 }
 
-/** Below, equal or above zero, as `Version.Compare` answers; build metadata is not looked at. */
+/** Below, equal or above zero, as `Version.Compare`; build metadata is ignored. */
 export function compareVersions(a: Version, b: Version): number {
   return (
     compareNumbers(a.major, b.major) ||

@@ -1,4 +1,4 @@
-/** Which node an alias of YAML stands for, and how much of a document may come from aliases. */
+/** Resolves the aliases of a YAML document, and limits how much of it may come from aliases. */
 import {
   type Alias,
   isAlias,
@@ -9,16 +9,16 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { DecodeProblem } from "./decode-problem.ts";
+import { DecodeError } from "./errors.ts";
 
-/** Without its name: a password may begin with a "*" too. */
+/** Without the name: a password may start with "*", too. */
 export const noAnchor =
-  'it begins with "*", which makes it an alias, and there is no anchor of its name above';
+  'it starts with "*", so it is an alias, but there is no anchor of its name above it';
 
 /** A node that is no alias. */
 export type Target = Scalar | YAMLMap | YAMLSeq;
 
-/** Binds every alias to the last anchor of its name above it. The package's own look-up walks the document each time. */
+/** Maps every alias to the last anchor of its name above it. The lookup of the package walks the document each time. */
 export function bindAliases(root: Node): ReadonlyMap<Alias, Target> {
   const anchors = new Map<string, Target>();
   const targets = new Map<Alias, Target>();
@@ -27,7 +27,7 @@ export function bindAliases(root: Node): ReadonlyMap<Alias, Target> {
     if (node === null) continue;
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) throw new DecodeProblem(node, noAnchor);
+      if (target === undefined) throw new DecodeError(node, noAnchor);
       targets.set(node, target);
       continue;
     }
@@ -38,15 +38,15 @@ export function bindAliases(root: Node): ReadonlyMap<Alias, Target> {
   return targets;
 }
 
-/** The nodes in a collection in the order of the text; a missing value is null. */
+/** The nodes of a collection in the order of the text; a missing value is null. */
 function childrenOf(node: Target): readonly (Node | null)[] {
   if (isMap<Node, Node | null>(node)) return node.items.flatMap(({ key, value }) => [key, value]);
   return isSeq<Node>(node) ? node.items : [];
 }
 
 /**
- * The share of decoded nodes that may come from aliases: nearly all in a small document, a tenth in a huge one. Go's
- * numbers; without them a few lines of aliases to aliases fill the memory.
+ * Whether too many decoded nodes come from aliases: nearly all may in a small document, a tenth in a huge one. The limits of
+ * Go's parser; without them a few lines of nested aliases exhaust the memory.
  */
 export function isExcessive(decoded: number, fromAliases: number): boolean {
   if (fromAliases <= 100 || decoded <= 1000) return false;

@@ -1,6 +1,6 @@
 /**
- * Refuses what the package and Go's reader both take, but cut differently: better an error with a line than a value that
- * Helm would not have read.
+ * Rejects what the package and Go's parser both accept, but read differently: an error with a line is better than a value
+ * that Helm would not have read.
  */
 import {
   type Document,
@@ -12,28 +12,28 @@ import {
   Scalar,
   visit,
 } from "yaml";
-import { DecodeProblem } from "./decode-problem.ts";
+import { DecodeError } from "./errors.ts";
 
-/** Throws a DecodeProblem for the first such place; `text` is what the document was read from. */
-export function refuseAmbiguous(document: Document, text: string): void {
+/** Throws a DecodeProblem for the first such place; `text` is that of the document. */
+export function rejectAmbiguous(document: Document, text: string): void {
   visit(document, {
     Collection(_key, node, path) {
-      if (isInFlow(path)) refuseJoinedTag(node, text);
+      if (isInFlow(path)) rejectJoinedTag(node, text);
     },
     Scalar(_key, node, path) {
-      if (isInFlow(path)) refuseJoinedTag(node, text);
-      if (isQuoted(node)) refuseEscapedBreak(node, text);
+      if (isInFlow(path)) rejectJoinedTag(node, text);
+      if (isQuoted(node)) rejectEscapedBreak(node, text);
       if (isQuoted(node) || node.source === undefined) return;
       if (/[\u2028\u2029]/.test(node.source)) {
-        throw new DecodeProblem(
+        throw new DecodeError(
           node,
           "a U+2028 or U+2029 ends the line here; write the text in double quotes",
         );
       }
       if (/^[?:]/.test(node.source) && isInFlow(path)) {
-        throw new DecodeProblem(
+        throw new DecodeError(
           node,
-          'in [] or {} a "?" or ":" begins a key or a value; write the text in quotes',
+          'in [] or {} a "?" or ":" starts a key or a value; write the text in quotes',
         );
       }
     },
@@ -41,35 +41,32 @@ export function refuseAmbiguous(document: Document, text: string): void {
       if (!isScalar(key) || isQuoted(key) || !isInFlow(path)) return;
       const end = key.range?.[1] ?? 0;
       if (/^:[,[\]{}]/.test(text.slice(end, end + 2))) {
-        throw new DecodeProblem(
-          end,
-          'in [] or {} this ":" is a part of the key; put a space behind it',
-        );
+        throw new DecodeError(end, 'in [] or {} this ":" is part of the key; put a space after it');
       }
     },
   });
 }
 
-/** To Go a tag goes on to the next space, brackets and commas and all. */
-function refuseJoinedTag(node: Node, text: string): void {
+/** In Go a tag ends at the next space, so it includes brackets and commas. */
+function rejectJoinedTag(node: Node, text: string): void {
   if (isAlias(node) || node.tag === undefined) return;
   const start = node.range?.[0] ?? 0;
   const isEmpty = isScalar(node) && node.source === "" && !isQuoted(node);
   if (isEmpty || !/\s/.test(text.charAt(start - 1))) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       node,
-      "in [] or {} what follows a tag belongs to it; write a value behind a space",
+      "in [] or {} what follows a tag belongs to it; put a space between tag and value",
     );
   }
 }
 
-/** An empty line behind an escaped end of line is a line break to Go, and nothing to the package. */
-function refuseEscapedBreak(node: Scalar, text: string): void {
+/** An empty line after an escaped line break is a line break in Go, and nothing in the package. */
+function rejectEscapedBreak(node: Scalar, text: string): void {
   if (node.type !== Scalar.QUOTE_DOUBLE) return;
   const [start = 0, end = 0] = node.range ?? [];
   const escapes = text.slice(start, end).matchAll(/\\(?:(\n[ \t]*\n)|[\s\S])/g);
   if (escapes.some(([, emptyLine]) => emptyLine !== undefined)) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       node,
       'an empty line follows a "\\" at the end of a line; write "\\n" for it',
     );

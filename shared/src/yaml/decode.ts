@@ -1,13 +1,13 @@
 /**
- * From the nodes of a YAML document to JSON values, as go.yaml.in/yaml v2 decodes and sigs.k8s.io/yaml converts.
+ * Decodes the nodes of a YAML document to JSON values, as go.yaml.in/yaml v2 decodes and sigs.k8s.io/yaml converts.
  *
- * Keys are taken in the order of the text and the last one wins, a merge (`<<`) among them: unlike in YAML 1.1, a merge
- * replaces what was set above it.
+ * Keys are set in the order of the text and the last one wins, including merges (`<<`): unlike in YAML 1.1, a merge
+ * overrides the keys above it.
  */
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap } from "yaml";
 import { rawNumber } from "../json/exact.ts";
 import { bindAliases, isExcessive, noAnchor, type Target } from "./aliases.ts";
-import { DecodeProblem } from "./decode-problem.ts";
+import { DecodeError } from "./errors.ts";
 import { keyText } from "./key.ts";
 import { resolveScalar, type ScalarValue } from "./scalar.ts";
 
@@ -42,9 +42,9 @@ export function decodeDocument(root: Node | null): unknown {
     count.decoded++;
     if (followed.size > 0) count.fromAliases++;
     if (isExcessive(count.decoded, count.fromAliases))
-      throw new DecodeProblem(node, "too much of it comes from aliases");
+      throw new DecodeError(node, "too much of it comes from aliases");
     if (++count.depth > maxDepth)
-      throw new DecodeProblem(node, `it is nested deeper than ${maxDepth} levels`);
+      throw new DecodeError(node, `it is nested deeper than ${maxDepth} levels`);
     const result = step();
     count.depth--;
     return result;
@@ -53,7 +53,7 @@ export function decodeDocument(root: Node | null): unknown {
   function follow<T>(alias: Alias, step: (target: Target) => T): T {
     const target = targetOf(alias);
     if (followed.has(target))
-      throw new DecodeProblem(alias, "what this alias stands for contains itself");
+      throw new DecodeError(alias, "the anchor of this alias contains the alias");
     followed.add(target);
     const result = step(target);
     followed.delete(target);
@@ -67,14 +67,14 @@ export function decodeDocument(root: Node | null): unknown {
     }
   }
 
-  /** Of several maps the first wins, so they are set from the last on. */
+  /** Of several maps the first wins, so they are set in reverse order. */
   function merge(entries: Entries, source: Node): void {
     const maps = isSeq<Node>(source) ? source.items.toReversed() : [source];
     for (const node of maps) {
       descend(node, () => {
         const into = (target: Node): void => {
           if (!isMap<Node, Node | null>(target))
-            throw new DecodeProblem(node, "only a map, or a list of maps, can be merged");
+            throw new DecodeError(node, "only a map, or a list of maps, can be merged");
           fill(entries, target);
         };
         if (isAlias(node)) follow(node, into);
@@ -85,16 +85,16 @@ export function decodeDocument(root: Node | null): unknown {
 
   function keyOf(key: Node): string {
     const target = isAlias(key) ? targetOf(key) : key;
-    if (!isScalar(target)) throw new DecodeProblem(key, "a map or a list cannot be a key");
+    if (!isScalar(target)) throw new DecodeError(key, "a map or a list cannot be a key");
     const text = keyText(scalarOf(target));
     if (text === undefined)
-      throw new DecodeProblem(key, "a key must be a text, a number below 2^63, or a boolean");
+      throw new DecodeError(key, "a key must be a text, a number below 2^63, or a boolean");
     return text;
   }
 
   function targetOf(alias: Alias): Target {
     const target = targets.get(alias);
-    if (target === undefined) throw new DecodeProblem(alias, noAnchor);
+    if (target === undefined) throw new DecodeError(alias, noAnchor);
     return target;
   }
 }
@@ -108,13 +108,13 @@ function scalarOf(node: Scalar): Exclude<ScalarValue, { kind: "invalid" }> {
   const value: ScalarValue = quoted
     ? { kind: "text", value: sourceOf(node) }
     : resolveScalar(node.tag ?? "", sourceOf(node));
-  if (value.kind === "invalid") throw new DecodeProblem(node, value.why);
+  if (value.kind === "invalid") throw new DecodeError(node, value.why);
   if (value.kind === "text" && !value.value.isWellFormed())
-    throw new DecodeProblem(node, "it escapes half a character");
+    throw new DecodeError(node, "it has an escaped lone surrogate");
   return value;
 }
 
-/** Without quotes and tag, or with the tag "!", which asks for the same. */
+/** Without quotes and tag, or with the tag "!", which means the same. */
 function isPlain(node: Scalar): boolean {
   return node.tag === "!" || (node.tag === undefined && node.type === Scalar.PLAIN);
 }
@@ -132,8 +132,8 @@ function jsonOf(node: Node, value: Exclude<ScalarValue, { kind: "invalid" }>): u
         ? Number(value.value)
         : rawNumber(String(value.value));
     case "float":
-      if (!Number.isFinite(value.value)) throw new DecodeProblem(node, "JSON has no such number");
-      // Read again as YAML, "-0" would be an integer without its sign.
+      if (!Number.isFinite(value.value)) throw new DecodeError(node, "JSON has no such number");
+      // Parsed as YAML again, "-0" would be an integer without its sign.
       return Object.is(value.value, -0) ? rawNumber("-0.0") : value.value;
     default:
       return value.value;

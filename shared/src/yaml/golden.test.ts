@@ -8,7 +8,7 @@ import { yamlDisagreements } from "./testing/disagreements.ts";
 import { randomYaml } from "./testing/questions.ts";
 
 for (const name of ["yaml-rows", "yaml-random"]) {
-  test(`YAML is read as Go read it (${name})`, async () => {
+  test(`YAML is parsed as Go parses it (${name})`, async () => {
     const { questions, answers } = await readGolden(name);
 
     assert.ok(questions.yaml.length > 500);
@@ -19,7 +19,7 @@ for (const name of ["yaml-rows", "yaml-random"]) {
   });
 }
 
-test("YAML is read as Go reads it, and so is the JSON we make of it", async (t) => {
+test("YAML is parsed as Go parses it, and so is the JSON that we write of it", async (t) => {
   await using oracle = await buildOracle();
   if (oracle.kind === "missing") return t.skip(oracle.why);
   await t.annotate(`FLOTILLA_SEED=${seed}`);

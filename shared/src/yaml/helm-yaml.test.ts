@@ -24,7 +24,7 @@ function refusal(text: string): string {
   return assert.fail(`read: ${text}`);
 }
 
-test("scalars mean what they mean to Helm", () => {
+test("scalars are resolved as in Helm", () => {
   const text =
     "on: yes\no: 0777\nq: 0o17\nb: 0b11\nc: 1_000\nd: 2024-05-01\ns: 12:30:45\nx: 1e400\nn: ~\nl: 08";
 
@@ -42,7 +42,7 @@ test("scalars mean what they mean to Helm", () => {
   });
 });
 
-test("an integer that is not safe keeps its digits, in the value and in the JSON", () => {
+test("an unsafe integer keeps its digits, in the value and in the JSON", () => {
   const value = read("a: 12345678901234567890\nb: -9007199254740993\nc: 9007199254740991");
 
   assert.ok(value !== null && typeof value === "object" && "a" in value && "c" in value);
@@ -54,18 +54,18 @@ test("an integer that is not safe keeps its digits, in the value and in the JSON
   );
 });
 
-test("a float keeps the sign of its zero when Helm reads it back", () => {
+test("a negative zero keeps its sign when Helm reads it back", () => {
   assert.equal(toHelmJson(read("a: -0.0\nb: -0")), '{"a":-0.0,"b":0}');
 });
 
-test("of two equal keys the last wins, a merge among them", () => {
+test("of two equal keys the last wins, including merges", () => {
   assert.deepEqual(read("base: &b {a: 1, c: 3}\nv:\n  a: 2\n  <<: *b\n  c: 4\n  c: 5"), {
     base: { a: 1, c: 3 },
     v: { a: 1, c: 5 },
   });
 });
 
-test("only the first document is read", () => {
+test("only the first document is parsed", () => {
   assert.deepEqual(read("a: 1\n---\nb: ["), { a: 1 });
 });
 
@@ -73,7 +73,7 @@ test("nothing but comments is null", () => {
   for (const text of ["", "\n", "# nothing\n", "---\n"]) assert.equal(read(text), null);
 });
 
-test("a key that is special in JavaScript is a key like any other", () => {
+test("a key that is special in JavaScript is an ordinary key", () => {
   const value = read("__proto__: {polluted: yes}\n");
 
   assert.equal(toHelmJson(value), '{"__proto__":{"polluted":true}}');
@@ -84,23 +84,23 @@ const refusals: readonly (readonly [text: string, message: string])[] = [
   ["a: 1\nb: c: d\n", "line 2, column 4: nested mappings are not allowed in compact mappings"],
   ["a:\r\n\tb: 1\n", "line 2, column 1: tabs are not allowed as indentation"],
   ["a: .inf\n", "line 1, column 4: JSON has no such number"],
-  ["a: !!int five\n", "line 1, column 10: it is no !!int"],
+  ["a: !!int five\n", "line 1, column 10: it is not a valid !!int"],
   ["a: x\n<<: [1]\n", "line 2, column 6: only a map, or a list of maps, can be merged"],
   ["~: 1\n", "line 1, column 1: a key must be a text, a number below 2^63, or a boolean"],
-  ["a: &a [*a]\n", "line 1, column 8: what this alias stands for contains itself"],
-  ["a: 1\nb: \0\n", "line 2, column 4: a control character cannot stand in YAML as it is"],
+  ["a: &a [*a]\n", "line 1, column 8: the anchor of this alias contains the alias"],
+  ["a: 1\nb: \0\n", "line 2, column 4: YAML cannot have a control character unescaped"],
   [
     "%YAML 1.2\n---\na: 1\n",
-    "line 1, column 1: it says %YAML 1.2 and Helm reads 1.1 only; remove that line",
+    "line 1, column 1: it has %YAML 1.2 but Helm reads 1.1 only; remove that line",
   ],
 ];
 for (const [text, message] of refusals) {
-  test(`${JSON.stringify(text)} is refused with its place: ${message}`, () => {
+  test(`${JSON.stringify(text)} is rejected with its place: ${message}`, () => {
     assert.equal(refusal(text), `read values.yaml, ${message}`);
   });
 }
 
-test("no error repeats what the text holds", () => {
+test("no error quotes the text", () => {
   const secret = "hunter2";
   const texts = [
     `p: *${secret}`,
@@ -122,7 +122,7 @@ test("no error repeats what the text holds", () => {
   for (const text of texts) assert.ok(!refusal(text).includes(secret), refusal(text));
 });
 
-test("what Go refuses and is plainly meant is read all the same", () => {
+test("texts with one clear meaning are accepted where Go rejects them", () => {
   assert.deepEqual(
     lenientRows.map((text) => read(`v: ${text}\n`)),
     [{ v: "a/b" }, { v: "😀" }],
@@ -130,12 +130,12 @@ test("what Go refuses and is plainly meant is read all the same", () => {
 });
 
 for (const text of refusedRows) {
-  test(`${JSON.stringify(text)} is refused, for it would not be read as Helm reads it`, () => {
+  test(`${JSON.stringify(text)} is rejected, because Helm would read it differently`, () => {
     assert.match(refusal(`v: ${text}\n`), /^read values\.yaml, line \d+, column \d+: \S/);
   });
 }
 
-test("deep nesting and aliases without end are refused", () => {
+test("deep nesting and aliases without end are rejected", () => {
   const levels = Array.from(
     { length: 9 },
     (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(", ")}]`,
@@ -149,7 +149,7 @@ test("deep nesting and aliases without end are refused", () => {
     assert.match(refusal("[".repeat(depth) + "]".repeat(depth)), /nested (too deeply|deeper)/);
 });
 
-test("any text is read, or refused with its own error", () => {
+test("any text is parsed, or rejected with YAML_INVALID", () => {
   const anyText = fc.oneof(damagedDocument, fc.string({ unit: "binary" }), fc.string());
 
   fc.assert(
@@ -185,7 +185,7 @@ test("any string survives as a value and as a key", () => {
   );
 });
 
-test("half a character becomes the replacement, as Go writes it, and an escaped backslash stays one", () => {
+test("a lone surrogate becomes U+FFFD, as Go writes it, and an escaped backslash stays one", () => {
   assert.equal(toHelmJson({ a: "x\ud800y", b: "\\ud800" }), '{"a":"x\\ufffdy","b":"\\\\ud800"}');
   assert.equal(toHelmJson("\u2028\x85\x7f\ufeff"), '"\\u2028\\u0085\\u007f\\ufeff"');
 });

@@ -1,42 +1,41 @@
 /**
- * YAML as Helm reads it, and JSON that Helm reads back as it was meant.
+ * Parses YAML as Helm does, and writes JSON that Helm reads back unchanged.
  *
- * No mode of any npm parser gives what Go's sigs.k8s.io/yaml gives. So the package `yaml` only finds the structure here,
- * every scalar left as text, and what a scalar means is decided as Go decides it. What Go says is kept in shared/golden.
+ * No mode of any npm parser gives the result of Go's sigs.k8s.io/yaml. So the package `yaml` only finds the structure, with
+ * every scalar as text, and scalars are resolved as Go does. Results of Go are in shared/golden, and the tests compare.
  */
 import { Composer, type Document, isScalar, Parser, type YAMLError } from "yaml";
 import { AppError } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
-import { refuseAmbiguous } from "./ambiguous.ts";
+import { rejectAmbiguous } from "./ambiguous.ts";
 import { decodeDocument } from "./decode.ts";
-import { DecodeProblem } from "./decode-problem.ts";
-import { yamlErrors } from "./errors.ts";
+import { DecodeError, yamlErrors } from "./errors.ts";
 
-/** What go.yaml.in/yaml refuses anywhere in a text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** What go.yaml.in/yaml rejects anywhere in a text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it matches control characters
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]|\p{Surrogate}/u;
-/** What JSON may have in a string as it is, and YAML refuses, or takes for the end of a line. */
+/** What a JSON string may have unescaped, and YAML rejects or takes for a line break. */
 const unsafeInYaml = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /**
- * Reads the first document of a text, as Go does; what follows a second `---` does not count. An empty text is null, and
- * an integer that is not safe is a `RawNumber`.
+ * Parses the first document of a text, as Go does; what follows a second `---` is ignored. An empty text is null, and an
+ * unsafe integer is a `RawNumber`.
  *
- * Throws YAML_INVALID with the name that was given, line, column and cause, and never with what the text holds.
+ * Throws YAML_INVALID with `name`, line, column and cause, and never with any of the text.
  */
 export function parseHelmYaml(source: string, { name }: { readonly name: string }): unknown {
-  // The package knows two ends of a line, Go's reader all of these.
+  // The package knows two line breaks, Go's parser all of these.
   const text = source.replace(/\r\n?|\u0085/g, "\n");
   try {
     const control = forbidden.exec(text);
     if (control !== null)
-      throw new DecodeProblem(control.index, "a control character cannot stand in YAML as it is");
+      throw new DecodeError(control.index, "YAML cannot have a control character unescaped");
     const document = firstDocument(text);
-    refuse(document);
-    refuseAmbiguous(document, text);
+    rejectInvalid(document);
+    rejectAmbiguous(document, text);
     return decodeDocument(document.contents);
   } catch (thrown) {
-    if (!(thrown instanceof DecodeProblem)) throw thrown;
+    if (!(thrown instanceof DecodeError)) throw thrown;
     const before = text.slice(0, thrown.offset).split("\n");
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
     throw new AppError(yamlErrors.YAML_INVALID, `read ${name}, ${place}: ${thrown.message}`);
@@ -44,13 +43,13 @@ export function parseHelmYaml(source: string, { name }: { readonly name: string 
 }
 
 /**
- * Writes a value for `helm -f`: JSON, which is YAML too, with nothing in it that a YAML reader would take otherwise.
- * Numbers keep their digits; Helm makes a float64 of each, as it does of the same number in a values file of its user's, so
- * that 9007199254740993 is 9.007199254740992e+15 to a template. Who needs the digits writes a string.
+ * Writes a value for `helm -f`: JSON, which is YAML, too, without anything that a YAML parser would read differently. Numbers
+ * keep their digits; Helm converts each to a float64, as in any values file, so that a template gets 9.007199254740992e+15
+ * for 9007199254740993. Users who need the digits write a string.
  */
 export function toHelmJson(value: unknown): string {
   const text = canonicalJson(value).replace(unsafeInYaml, (character) => `\\u${hex(character)}`);
-  // Half a character comes escaped from JSON.stringify; Go's YAML refuses that, and Go's JSON writes a replacement.
+  // JSON.stringify escapes lone surrogates; Go's YAML rejects them, and Go's JSON writes U+FFFD.
   return text.includes("\\ud")
     ? text.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (found, half) =>
         half === undefined ? found : "\\ufffd",
@@ -66,37 +65,37 @@ function firstDocument(text: string): Document {
     uniqueKeys: false,
   });
   const [first] = composer.compose(new Parser().parse(text), true, text.length);
-  if (first === undefined) throw new DecodeProblem(0, "there is no document in it");
+  if (first === undefined) throw new DecodeError(0, "it has no document");
   return first;
 }
 
-/** Refuses what the package found wrong, and what it lets pass and Go does not. */
-function refuse({ errors, warnings, directives, contents }: Document): void {
+/** Rejects what the package reports, and what it accepts and Go does not. */
+function rejectInvalid({ errors, warnings, directives, contents }: Document): void {
   const found = [...errors, ...warnings.filter(({ code }) => code === "BAD_DIRECTIVE")];
   const [first] = found.sort((a, b) => a.pos[0] - b.pos[0]);
-  if (first !== undefined) throw new DecodeProblem(first.pos[0], causeOf(first));
+  if (first !== undefined) throw new DecodeError(first.pos[0], causeOf(first));
   if (directives?.yaml.explicit === true && directives.yaml.version !== "1.1") {
-    throw new DecodeProblem(
+    throw new DecodeError(
       0,
-      `it says %YAML ${directives.yaml.version} and Helm reads 1.1 only; remove that line`,
+      `it has %YAML ${directives.yaml.version} but Helm reads 1.1 only; remove that line`,
     );
   }
   const nothing =
     isScalar(contents) && contents.source === "" && contents.range?.[1] === contents.range?.[0];
   if (nothing && directives?.docEnd === true && directives.docStart !== true) {
-    throw new DecodeProblem(
+    throw new DecodeError(
       0,
-      'it begins with "...", the end of a document, and what follows would not be read',
+      'it starts with "...", the end of a document, so what follows would be ignored',
     );
   }
 }
 
-/** What the package says, in one line, without the piece of the text that it quotes: that may be a secret. */
+/** The message of the package in one line, without the text that it quotes, which may be secret. */
 function causeOf({ code, message }: YAMLError): string {
   if (code === "RESOURCE_EXHAUSTION") return "it is nested too deeply";
   const [, quote] = /^Missing closing (.)quote/.exec(message) ?? [];
   if (quote !== undefined)
-    return `a closing ${quote} is missing, or the next lines of the text are not indented`;
+    return `a closing ${quote} is missing, or the following lines are not indented`;
   const cause = message.replace(
     /(?<=\S): .*$|(?<=Unknown directive|escape sequence) .*$|\n.*$/s,
     "",

@@ -23,7 +23,7 @@ test("a float as a key is written as Go writes a 32-bit float", () => {
   ]);
 });
 
-test("null and an integer of 2^63 are no keys", () => {
+test("null and an integer of 2^63 are not keys", () => {
   assert.equal(keyText({ kind: "null" }), undefined);
   assert.equal(keyText({ kind: "int", value: 2n ** 63n }), undefined);
   assert.equal(keyText({ kind: "int", value: 2n ** 63n - 1n }), "9223372036854775807");

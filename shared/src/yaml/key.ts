@@ -1,8 +1,8 @@
-/** How a key that is no text becomes one: as sigs.k8s.io/yaml writes it into JSON. */
+/** Converts keys that are not strings, as sigs.k8s.io/yaml writes them into JSON. */
 import { unreachable } from "../errors/app-error.ts";
 import type { ScalarValue } from "./scalar.ts";
 
-/** The key as text; undefined for one that JSON cannot have: null, or an integer of 2^63 and more. */
+/** The key as a string; undefined for one that JSON cannot have: null, or an integer of 2^63 and more. */
 export function keyText(key: Exclude<ScalarValue, { kind: "invalid" }>): string | undefined {
   switch (key.kind) {
     case "text":

@@ -1,11 +1,11 @@
 /**
- * What a scalar of YAML means to Helm: go.yaml.in/yaml v2, `resolve`, which is neither YAML 1.1 nor 1.2.
+ * Resolves YAML scalars as Helm does: `resolve` of go.yaml.in/yaml v2, which is neither YAML 1.1 nor 1.2.
  *
- * `yes` is true, `010` is 8 and so is `08` (no octal, hence a float), `0o17` is 15, a date and `12:30:45` are text, and
- * so is a float too large to hold.
+ * `yes` is true, `010` is 8 and so is `08` (not octal, hence a float), `0o17` is 15; a date, `12:30:45` and a float that is
+ * too large are strings.
  */
 
-/** A resolved scalar. An integer is exact; Go tells it from a float where it is a key. */
+/** A resolved scalar. Integers are exact; as a key they differ from floats. */
 export type ScalarValue =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -27,10 +27,10 @@ const words: ReadonlyMap<string, ScalarValue> = new Map([
   ...wordsFor({ kind: "float", value: Number.NEGATIVE_INFINITY }, "-.inf -.Inf -.INF"),
 ]);
 const integer = /^([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
-/** A sign behind the prefix: Go cuts the prefix off and parses the rest. */
+/** A sign after the prefix: Go removes the prefix and parses the rest. */
 const signedBinary = /^0b([+-])([01]+)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-/** After a leading dot Go takes underscores between digits only; elsewhere it drops them all beforehand. */
+/** After a leading dot Go accepts underscores between digits only; elsewhere it removes them all first. */
 const dotFloat = /^\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?$/;
 const date =
   /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}([.,]\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}([.,]\d+)?)?$/;
@@ -56,7 +56,7 @@ export function resolveScalar(tag: string, text: string): ScalarValue {
     case `${standard}float`:
       return toFloat(resolvePlain(text));
     case `${standard}timestamp`:
-      return date.test(text) ? value : { kind: "invalid", why: "it is no !!timestamp" };
+      return date.test(text) ? value : { kind: "invalid", why: "it is not a valid !!timestamp" };
     default:
       return value;
   }
@@ -90,31 +90,31 @@ function parseSignedBinary(text: string): ScalarValue | undefined {
     : parseInteger(`${sign}0b${digits}`);
 }
 
-/** Too large for a float is an error to Go, and then the text stays text. */
+/** A number that is too large for a float is an error in Go, and then a string. */
 function parseFloatText(text: string): ScalarValue | undefined {
   if (!float.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? { kind: "float", value } : undefined;
 }
 
-/** The empty text is one of those for null, so the list begins with a space there. */
+/** The empty string is one of the words for null, so that list starts with a space. */
 function wordsFor(value: ScalarValue, list: string): readonly (readonly [string, ScalarValue])[] {
   return list.split(" ").map((word) => [word, value] as const);
 }
 
 function expect(value: ScalarValue, kind: "null" | "bool" | "int"): ScalarValue {
-  return value.kind === kind ? value : { kind: "invalid", why: `it is no !!${kind}` };
+  return value.kind === kind ? value : { kind: "invalid", why: `it is not a valid !!${kind}` };
 }
 
 function toFloat(value: ScalarValue): ScalarValue {
   if (value.kind === "float") return value;
   if (value.kind === "int" && value.value <= maxInt64)
     return { kind: "float", value: Number(value.value) };
-  return { kind: "invalid", why: "it is no !!float" };
+  return { kind: "invalid", why: "it is not a valid !!float" };
 }
 
 function decodeBinary(text: string): ScalarValue {
   const packed = text.replace(/[\r\n]/g, "");
-  if (!base64.test(packed)) return { kind: "invalid", why: "its !!binary is no base64" };
+  if (!base64.test(packed)) return { kind: "invalid", why: "its !!binary is not base64" };
   return { kind: "text", value: Buffer.from(packed, "base64").toString() };
 }

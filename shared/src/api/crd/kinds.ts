@@ -1,6 +1,6 @@
 /** What the CRD of each kind says beside the schema: what it is, what `kubectl get` shows, where it is found. */
 import type { z } from "zod";
-import type { KubeObject, Resource } from "../../kube/object.ts";
+import type { KubeObject, Resource } from "../../kube/objects/object.ts";
 import { bundleSchemas } from "../bundle.ts";
 import { bundleDeploymentSchemas } from "../bundle-deployment.ts";
 import { clusterSchemas } from "../cluster.ts";

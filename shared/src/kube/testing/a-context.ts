@@ -1,11 +1,13 @@
-/** What a reconcile is given that runs by itself, without a controller. */
+/** The context of a reconcile that a test calls itself, without a controller. */
 import { silentLog } from "../../log/log.ts";
-import type { ReconcileContext } from "../controller.ts";
+import type { ReconcileContext } from "../controller/reconcile.ts";
 
-export function aContext(): ReconcileContext {
+export function aContext(overrides: Partial<ReconcileContext> = {}): ReconcileContext {
   return {
     signal: new AbortController().signal,
     log: silentLog(),
-    aside: (wait) => wait(),
+    retries: 0,
+    withoutWorker: (io) => io(),
+    ...overrides,
   };
 }

@@ -1,13 +1,13 @@
-/** A connection to an API server that misbehaves when it is told to. */
+/** A client connected to an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
-import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
-import { connectKube } from "../connect.ts";
-import type { KubeConfig } from "../kubeconfig.ts";
-import type { KubeConnection } from "../rest.ts";
-import { startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
+import { connectKube } from "../client/connect.ts";
+import type { KubeConfig } from "../client/kubeconfig.ts";
+import type { KubeConnection } from "../client/rest.ts";
+import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
 
 export interface Connected {
-  readonly server: UnrulyServer;
+  readonly server: HttpApiServer;
   readonly clock: FakeClock;
   readonly rest: KubeConnection;
 }
@@ -18,7 +18,7 @@ export async function connected(
   config: Partial<KubeConfig> = {},
   connections = 32,
 ): Promise<Connected> {
-  const server = await startUnrulyServer();
+  const server = await startHttpApiServer();
   const clock = createFakeClock();
   const rest = connectKube(
     { credentials: { kind: "none" }, ...config, server: server.url + (config.server ?? "") },

@@ -1,19 +1,20 @@
-/** An informer that follows an unruly server of its own. */
+/** An informer that follows an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
-import { createFakeClock, type FakeClock } from "../../clock/testing/fake-clock.ts";
 import { silentLog } from "../../log/log.ts";
-import { connectKube } from "../connect.ts";
-import { type ConfigMap, configMaps } from "../core-resources.ts";
-import { createInformer, type Informer } from "../informer.ts";
-import type { KubeRest } from "../rest.ts";
-import type { Change } from "../store.ts";
-import { type Misbehaviour, startUnrulyServer, type UnrulyServer } from "./unruly-server.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
+import { createInformer, type Informer } from "../cache/informer.ts";
+import type { Change } from "../cache/store.ts";
+import { connectKube } from "../client/connect.ts";
+import type { KubeRest } from "../client/rest.ts";
+import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
+import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
+import type { Fault } from "./http-faults.ts";
 
 /** How long a request may take, which is no delay of the informer's own. */
 const requestTimeoutMs = 10_000;
 
 export interface Followed {
-  readonly server: UnrulyServer;
+  readonly server: HttpApiServer;
   /** The informer's own connections. */
   readonly rest: KubeRest;
   readonly clock: FakeClock;
@@ -21,19 +22,19 @@ export interface Followed {
   readonly changes: readonly Change<ConfigMap>[];
   /** What came of each list. */
   readonly listings: readonly string[];
-  /** Resolves when this many changes were told. */
+  /** Resolves after this many changes. */
   untilChanges(count: number): Promise<void>;
 }
 
 export interface FollowOptions {
   readonly objects?: readonly string[];
-  readonly prepare?: (server: UnrulyServer) => void;
+  readonly prepare?: (server: HttpApiServer) => void;
   readonly labelSelector?: string;
 }
 
 /** An informer that follows a server of its own; time stands still, and jitter is in the middle. */
 export async function follow(t: TestContext, options: FollowOptions = {}): Promise<Followed> {
-  const server = await startUnrulyServer();
+  const server = await startHttpApiServer();
   const clock = createFakeClock();
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
   const { labelSelector } = options;
@@ -56,7 +57,7 @@ export async function follow(t: TestContext, options: FollowOptions = {}): Promi
     for (const { count, resolve } of waiting) if (changes.length >= count) resolve();
     waiting = waiting.filter(({ count }) => changes.length < count);
   });
-  for (const name of options.objects ?? []) server.put(configMap(name));
+  for (const name of options.objects ?? []) server.put(configMaps, configMap(name));
   options.prepare?.(server);
   const stop = new AbortController();
   const running = informer.run(stop.signal);
@@ -97,7 +98,7 @@ export function nextDelay(clock: FakeClock): Promise<number> {
   return clock.timer((delayMs) => delayMs !== requestTimeoutMs && delayMs <= 30_000);
 }
 
-export function answersJson(body: unknown): Misbehaviour {
+export function answersJson(body: unknown): Fault {
   return (response) => {
     response.end(JSON.stringify(body));
   };

@@ -35,7 +35,7 @@ const suffix = fc
   );
 const prefix = mostly(fc.constant(""), fc.constant("v"));
 
-/** A version as people write it: mostly three numbers, seldom fewer, seldom with a number or identifier that is refused. */
+/** A version as people write it: mostly three numbers, seldom fewer, seldom with a number or identifier that is invalid. */
 export const versionText: fc.Arbitrary<string> = fc
   .tuple(
     prefix,

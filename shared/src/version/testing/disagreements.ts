@@ -1,11 +1,11 @@
-/** Where our answers about versions differ from those of the Go libraries, one line for each. */
+/** Compares our results for versions with those of the Go libraries. */
 import { AppError } from "../../errors/app-error.ts";
 import { parseConstraint, satisfies } from "../constraint.ts";
 import { selectVersion } from "../select.ts";
 import { compareVersions, parseStrictVersion, parseVersion } from "../version.ts";
 import type { Answers, Questions, SelectionQuestion } from "./oracle.ts";
 
-/** Answers all questions and names those that were answered otherwise. */
+/** Gives one line for each input whose result differs. */
 export function versionDisagreements(questions: Questions, answers: Answers): readonly string[] {
   const { versions, pairs, constraints, selections } = questions;
   const ordered = pairs.map(([a, b]) => [parseVersion(a), parseVersion(b)] as const);

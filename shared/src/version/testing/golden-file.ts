@@ -1,4 +1,4 @@
-/** Questions with Go's answers to them, kept as JSON, one line for each; a file per subject. */
+/** Golden files: inputs with the results of Go, as JSON, one line for each; a file per subject. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Answers, goldenDir, type Questions } from "./oracle.ts";
@@ -6,7 +6,7 @@ import { type Answers, goldenDir, type Questions } from "./oracle.ts";
 type Area = keyof Questions;
 type Rows = Partial<Record<Area, readonly (readonly [question: unknown, answer: unknown])[]>>;
 
-/** Reads what was kept, in the shape in which it was asked and answered. */
+/** Reads a golden file. */
 export async function readGolden(
   name: string,
 ): Promise<{ readonly questions: Questions; readonly answers: Answers }> {
@@ -26,7 +26,7 @@ export async function readGolden(
   return { questions: column(0) as unknown as Questions, answers: column(1) as Answers };
 }
 
-/** Keeps questions and answers. */
+/** Writes a golden file. */
 export async function writeGolden(
   name: string,
   questions: Partial<Questions>,

@@ -1,7 +1,7 @@
 /**
- * Asks the Go program in shared/golden, which is built with the libraries that Helm uses, what the right answers are.
+ * Runs the Go program in shared/golden, which is built with the libraries that Helm uses, to get the expected results.
  *
- * The same questions and answers are kept there as JSON for where Go is not installed.
+ * Golden files have inputs and results for machines without Go.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ export interface Questions {
   readonly values?: readonly ValuesQuestion[];
 }
 
-/** Values with templates, and what these know; the latter is not kept with the answers. */
+/** Values with templates, and the data of these, which is not in the golden files. */
 export interface ValuesQuestion {
   readonly values?: Readonly<Record<string, unknown>>;
   readonly templateValues?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface SelectionQuestion {
   readonly wanted: string;
 }
 
-/** One answer for each question, in the same order; an area that was not asked about is not there. */
+/** One result for each input, in the same order; an area without inputs is absent. */
 export interface Answers {
   readonly versions?: readonly { readonly lenient: string; readonly strict: boolean }[];
   readonly pairs?: readonly number[];
@@ -58,7 +58,7 @@ export interface Answers {
   readonly values?: readonly { readonly error?: string; readonly json?: string }[];
 }
 
-/** A program that answers, or why there is none here. */
+/** The program, or why it cannot be built here. */
 export type Oracle =
   | {
       readonly kind: "ready";
@@ -67,7 +67,7 @@ export type Oracle =
     }
   | { readonly kind: "missing"; readonly why: string; [Symbol.asyncDispose](): Promise<void> };
 
-/** Where the Go program and the answers that were kept lie. */
+/** The folder of the Go program and the golden files. */
 export const goldenDir: string = fileURLToPath(new URL("../../../golden/", import.meta.url));
 
 /** Builds the Go program, where there is Go and its modules can be had. */

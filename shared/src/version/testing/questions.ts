@@ -1,4 +1,4 @@
-/** Questions about versions: those that somebody thought of, and random ones. */
+/** Inputs about versions: chosen and random ones. */
 import * as fc from "fast-check";
 import { parseVersion } from "../version.ts";
 import { constraintText, groupText, strictVersionText, versionText } from "./arbitraries.ts";

@@ -1,4 +1,4 @@
-/** The rows that somebody thought of: where npm's `semver` answers otherwise, and the special cases of the Go library. */
+/** Chosen inputs: where npm's `semver` differs, and the special cases of the Go library. */
 import type { SelectionQuestion } from "./oracle.ts";
 
 /** Versions that every constraint of the table is put to, and texts that are none. */

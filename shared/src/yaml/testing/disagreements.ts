@@ -21,25 +21,25 @@ export function yamlDisagreements(
     if (answers[at]?.unstable === true) return [];
     const ours = readHere(text);
     const theirs = readThere(answers[at]);
-    const passes = refusals === "free" && (ours === refused || theirs === refused);
+    const passes = refusals === "free" && (ours === rejected || theirs === rejected);
     return ours === theirs || passes
       ? []
       : [`${JSON.stringify(text)}: ours ${ours}, Go's ${theirs}`];
   });
 }
 
-const refused = "refused";
+const rejected = "rejected";
 
 /** What we make of a text, through the JSON that Helm would get. */
 function readHere(text: string): string {
   try {
     return canonicalJson(parseExact(toHelmJson(parseHelmYaml(text, { name: "values.yaml" }))));
   } catch (thrown) {
-    if (thrown instanceof AppError && thrown.code === "YAML_INVALID") return refused;
+    if (thrown instanceof AppError && thrown.code === "YAML_INVALID") return rejected;
     throw thrown;
   }
 }
 
 function readThere(answer: YamlAnswer | undefined): string {
-  return answer?.json === undefined ? refused : canonicalJson(parseExact(answer.json));
+  return answer?.json === undefined ? rejected : canonicalJson(parseExact(answer.json));
 }

@@ -1,4 +1,4 @@
-/** Texts of YAML to ask Go about: those that somebody thought of, and random ones. */
+/** YAML texts to compare with Go: chosen and random ones. */
 import * as fc from "fast-check";
 import { damagedDocument, scalarDocument, yamlDocument } from "./arbitraries.ts";
 import { brokenDocumentRows, brokenRows, documentRows, keyRows, scalarRows } from "./rows.ts";

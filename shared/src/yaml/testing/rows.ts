@@ -1,4 +1,4 @@
-/** Texts of YAML that somebody thought of, because readers of YAML disagree on them. */
+/** YAML texts on which parsers disagree. */
 
 /** Scalars, and what stands in their place, that some reader of YAML takes for something else than another. */
 // biome-ignore format: a table
@@ -21,7 +21,7 @@ export const scalarRows: readonly string[] = [
   "!!null [a]", "{a: 1, a: 2}", "é", "日本", "a\u00a0b",
 ];
 
-/** What Go refuses in the place of a scalar. */
+/** What Go rejects in the place of a scalar. */
 // biome-ignore format: a table
 export const brokenRows: readonly string[] = [
   ".inf", "-.INF", "+.Inf", ".nan", "!!int x", "!!int 5.5", "!!bool 1", "!!null x", "!!int", "!!binary aGk",
@@ -30,10 +30,10 @@ export const brokenRows: readonly string[] = [
   "!!str !!int 5", "[!!str]", "[:a]", "|x", "\0", "\x7f",
 ];
 
-/** What Go refuses and we read as it is plainly meant; texts of JSON, nearly all. */
+/** What Go rejects and we accept because the meaning is clear; nearly all are JSON texts. */
 export const lenientRows: readonly string[] = ['"a\\/b"', '"\\ud83d\\ude00"'];
 
-/** What Go reads and we refuse, for the package finds no structure in it, or another. */
+/** What Go accepts and we reject, because the package finds no structure in it, or another one. */
 // biome-ignore format: a table
 export const refusedRows: readonly string[] = [
   "[?a]", "[!a, b]", "[a:]", "{a:, b: c}", "a\u2028  b", "[-]", "{}#", '"a\nb"', "[\n1]", "&x a\n*x: 1",
@@ -65,7 +65,7 @@ export const documentRows: readonly string[] = [
   "a: b\t# c\n", "a: [1,\t2]\n", "a:\n  # c\n  b: 1\n# d\nc: 2\n", "a: 'x\n\n  y'\n", 'a: "x\\\n  y"\n', "a: 1 \n",
 ];
 
-/** Whole documents that Go refuses. */
+/** Whole documents that Go rejects. */
 // biome-ignore format: a table
 export const brokenDocumentRows: readonly string[] = [
   "<<: 1\n", "<<:\n", "<<: [1]\n", "x: &x 1\ny: {<<: *x}\n", "a: &a {b: *a}\n", "a: &a [*a]\n", "~: 1\n",

@@ -1,0 +1,58 @@
+/** Flags that several commands have, and parsers of their values. */
+import { resolve } from "node:path";
+import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { CliConfig } from "../config.ts";
+
+const maxClusters = 50;
+
+export function dirOption(config: CliConfig): Option {
+  return new Option("--dir <folder>", "folder of the local fleet")
+    .default(config.dir, ".flotilla")
+    .argParser((text) => resolve(text));
+}
+
+/** The flags that select a hub: `HubOptions`. */
+export function withHubOptions(command: Command, config: CliConfig): Command {
+  return command
+    .addOption(dirOption(config))
+    .option("--kubeconfig <file>", "kubeconfig of the hub (default: that of the local fleet)")
+    .option("--context <name>", "context in the kubeconfig");
+}
+
+/** Milliseconds, more than 0. */
+export function parseTimeout(text: string): number {
+  const durationMs = parseGoDuration(text);
+  if (durationMs === undefined || durationMs <= 0)
+    throw new InvalidArgumentError("expected a duration such as 90s or 5m.");
+  return durationMs;
+}
+
+/** Milliseconds, 0 or more. */
+export function parseLatency(text: string): number {
+  const durationMs = parseGoDuration(text);
+  if (durationMs === undefined || durationMs < 0)
+    throw new InvalidArgumentError("expected a duration such as 500ms or 2s.");
+  return durationMs;
+}
+
+export function parseRate(text: string): number {
+  const rate = Number(text);
+  if (text === "" || !(rate >= 0 && rate <= 1))
+    throw new InvalidArgumentError("expected a number from 0 to 1, such as 0.05.");
+  return rate;
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (text === "" || !Number.isInteger(count) || count < 0)
+    throw new InvalidArgumentError("expected a whole number.");
+  return count;
+}
+
+export function parseClusterCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > maxClusters)
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${maxClusters}.`);
+  return count;
+}

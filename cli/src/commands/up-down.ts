@@ -1,0 +1,146 @@
+/** `flotilla up` and `flotilla down`: start and stop a fleet on this machine. */
+import { mkdir } from "node:fs/promises";
+import { plainProgress } from "@flotilla/local/binaries/plain-progress.ts";
+import { withLock } from "@flotilla/local/process/lock.ts";
+import { exitError } from "@flotilla/local/process/process-errors.ts";
+import { endInOrder } from "@flotilla/local/process/process-record.ts";
+import { type Reaper, startReaper } from "@flotilla/local/process/reaper.ts";
+import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { kindProvider } from "@flotilla/local/provider/kind.ts";
+import { endFleetProcesses, removeFleetFiles } from "@flotilla/local/state/clean-fleet.ts";
+import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
+import { observeFleet } from "@flotilla/local/state/fleet-state.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { CliConfig } from "../config.ts";
+import { cliErrors } from "../errors.ts";
+import { describeFleet } from "../fleet/describe-fleet.ts";
+import { type StartedFleet, startFleet } from "../fleet/start-fleet.ts";
+
+export interface UpOptions {
+  readonly dir: string;
+  readonly clusters: number;
+  readonly provider: "embedded" | "kind";
+  readonly detach?: boolean;
+  readonly sample: boolean;
+  readonly local?: boolean;
+}
+
+/** Resolves when the fleet is ready (`detach`), or after it was stopped by a signal. */
+export async function up(options: UpOptions, config: CliConfig): Promise<void> {
+  const paths = fleetPaths(options.dir);
+  const out = process.stdout;
+  const stop = stopOnSignals();
+  const shown = {
+    sample: options.sample,
+    ...(options.dir !== config.dir && { dir: options.dir }),
+  };
+  await mkdir(paths.root, { recursive: true });
+
+  const started = await withLock(
+    paths.lock,
+    async (): Promise<{ fleet: StartedFleet; reaper: Reaper | undefined } | undefined> => {
+      const observed = await observeFleet(paths);
+      if (observed.kind === "running") {
+        out.write("A fleet is already running.\n");
+        out.write(describeFleet(observed.state, { ...shown, foreground: false }));
+        return undefined;
+      }
+      if (observed.kind === "broken") {
+        throw new AppError(
+          cliErrors.FLEET_BROKEN,
+          `the fleet in ${paths.root} is broken: ${observed.ended.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
+        );
+      }
+      // Leftovers of a program that was killed or of a machine that was restarted.
+      await endFleetProcesses(paths);
+      await removeFleetFiles(paths);
+      await mkdir(paths.root, { recursive: true });
+      const reaper = options.detach ? undefined : startReaper();
+      const startedMs = performance.now();
+      try {
+        const fleet = await startFleet({
+          ...options,
+          paths,
+          environment: config.environment,
+          ...(reaper !== undefined && { reaper }),
+          progress: plainProgress(out),
+          step: (what) =>
+            out.write(
+              `[${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s] ${what}\n`,
+            ),
+          signal: stop,
+        });
+        return { fleet, reaper };
+      } catch (thrown) {
+        await endFleetProcesses(paths);
+        await reaper?.release();
+        throw stop.aborted ? stop.reason : thrown;
+      }
+    },
+  );
+  if (started === undefined) return;
+  const { fleet, reaper } = started;
+  out.write(describeFleet(fleet.state, { ...shown, foreground: options.detach !== true }));
+  if (options.detach) {
+    for (const running of fleet.processes) running.detach();
+    return;
+  }
+  const ended = await firstToEnd(fleet.processes, stop);
+  out.write(ended === undefined ? "\nStopping ...\n" : "");
+  await endInOrder(fleet.processes, (running) => running.stop());
+  await endFleetProcesses(paths);
+  await removeFleetFiles(paths);
+  await reaper?.release();
+  if (ended !== undefined) throw await exitError(ended);
+  out.write("Fleet stopped.\n");
+}
+
+/** The first process that exits by itself; undefined when `stop` aborts before that. */
+async function firstToEnd(
+  processes: readonly RunningProcess[],
+  stop: AbortSignal,
+): Promise<RunningProcess | undefined> {
+  if (stop.aborted) return undefined;
+  return await Promise.race([
+    ...processes.map((running) => running.exited.then(() => running)),
+    new Promise<undefined>((resolve) =>
+      stop.addEventListener("abort", () => resolve(undefined), { once: true }),
+    ),
+  ]);
+}
+
+/** Aborts on the first signal; further signals only print that stopping is in progress. */
+function stopOnSignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.stderr.write("already stopping, please wait\n");
+      controller.abort(
+        new AppError(
+          cliErrors.FLEET_NOT_READY,
+          "interrupted before the fleet was ready; all its processes have been stopped",
+        ),
+      );
+    });
+  }
+  return controller.signal;
+}
+
+/** Stops all processes of the fleet in `dir` and deletes its files. Does nothing when there is none. */
+export async function down(dir: string, config: CliConfig): Promise<void> {
+  const paths = fleetPaths(dir);
+  const observed = await observeFleet(paths);
+  const ended = await endFleetProcesses(paths);
+  if (observed.kind !== "absent" && observed.state.provider === "kind") {
+    const kind = kindProvider({ environment: config.environment });
+    await Promise.all(
+      observed.state.clusters.map(({ name }) => kind.stop({ name, dir: paths.cluster(name) })),
+    );
+  }
+  await removeFleetFiles(paths);
+  process.stdout.write(
+    ended.length === 0
+      ? "No fleet is running.\n"
+      : `Fleet stopped: ${ended.length} processes ended, data deleted.\n`,
+  );
+}

@@ -1,0 +1,79 @@
+/** Which objects on the hub a simulation created, and which conflict with a new simulation. Pure. */
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { clientIdPrefix, clustersWithPrefix, numberedNames, simulationLabel } from "./plan.ts";
+
+export interface SimulationObjects {
+  readonly tokens: readonly ClusterRegistrationToken[];
+  readonly helmOps: readonly HelmOp[];
+  readonly clusters: readonly Cluster[];
+}
+
+/** What a new simulation is going to create. */
+export interface SimulationRequest {
+  readonly agents: number;
+  /** How many HelmOps. */
+  readonly bundles: number;
+  /** Absent when the simulation creates a token. */
+  readonly tokenSecret?: string;
+}
+
+/** The objects that simulations with this name created. */
+export function ownedObjects(
+  name: string,
+  { tokens, helmOps, clusters }: SimulationObjects,
+): SimulationObjects {
+  const isMarked = ({ metadata }: KubeObject): boolean =>
+    metadata.labels?.[simulatedLabel] === name;
+  return {
+    tokens: tokens.filter(isMarked),
+    helmOps: helmOps.filter(isMarked),
+    clusters: clustersWithPrefix(clientIdPrefix(name), clusters),
+  };
+}
+
+/**
+ * The objects that no simulation created and whose names a simulation with this name needs. Clusters with its label conflict,
+ * too: the HelmOps of the simulation would target them.
+ */
+export function conflictingObjects(
+  name: string,
+  { agents, bundles, tokenSecret }: SimulationRequest,
+  found: SimulationObjects,
+): SimulationObjects {
+  const owned = ownedObjects(name, found);
+  const others = <T>(all: readonly T[], own: readonly T[]): readonly T[] => {
+    const ownSet = new Set(own);
+    return all.filter((object) => !ownSet.has(object));
+  };
+  const helmOpNames = new Set(numberedNames(name, bundles));
+  const clusterNames = new Set(numberedNames(name, agents));
+  return {
+    tokens: others(found.tokens, owned.tokens).filter(
+      ({ metadata }) => tokenSecret === undefined && metadata.name === name,
+    ),
+    helmOps: others(found.helmOps, owned.helmOps).filter(({ metadata }) =>
+      helmOpNames.has(metadata.name),
+    ),
+    clusters: others(found.clusters, owned.clusters).filter(
+      ({ metadata }) =>
+        clusterNames.has(metadata.name) || metadata.labels?.[simulationLabel] === name,
+    ),
+  };
+}
+
+const maxNames = 3;
+
+/** The kinds and names of the first objects in one line; "" without objects. */
+export function describeObjects({ tokens, helmOps, clusters }: SimulationObjects): string {
+  const all = [
+    ...tokens.map(({ metadata }) => `ClusterRegistrationToken ${metadata.name}`),
+    ...helmOps.map(({ metadata }) => `HelmOp ${metadata.name}`),
+    ...clusters.map(({ metadata }) => `Cluster ${metadata.name}`),
+  ];
+  const more = all.length - maxNames;
+  return `${all.slice(0, maxNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

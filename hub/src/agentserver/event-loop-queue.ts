@@ -1,0 +1,33 @@
+/** Runs short synchronous work of many calls in slices of one turn of the event loop, so that other work goes on in between. */
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+
+export interface EventLoopQueue {
+  /** Runs the work in a later turn, in the order of the calls; returns the function that removes it from the queue. */
+  add(work: () => void): () => void;
+}
+
+/** `sliceMs`: after this, the rest waits for the next turn. */
+export function createEventLoopQueue(clock: Clock, sliceMs: number): EventLoopQueue {
+  const queue = new Set<() => void>();
+  let isScheduled = false;
+
+  function runSlice(): void {
+    const startedAt = clock.monotonic();
+    for (const work of queue) {
+      queue.delete(work);
+      work();
+      if (clock.monotonic() - startedAt >= sliceMs) break;
+    }
+    isScheduled = queue.size > 0;
+    if (isScheduled) setImmediate(runSlice);
+  }
+
+  return {
+    add(work) {
+      queue.add(work);
+      if (!isScheduled) setImmediate(runSlice);
+      isScheduled = true;
+      return () => void queue.delete(work);
+    },
+  };
+}

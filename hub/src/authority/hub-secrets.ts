@@ -1,0 +1,58 @@
+/** Secrets that the hub creates once for all its replicas: the first create wins. */
+import { randomBytes } from "node:crypto";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
+import { identityErrors } from "../identity/errors.ts";
+
+/** The one Secret of all replicas, created if it does not exist. The namespace must exist. */
+export async function ensureSecret(
+  rest: KubeRest,
+  ref: Required<ObjectRef>,
+  make: () => Promise<Pick<Secret, "type" | "data"> & Partial<Pick<Secret, "metadata">>>,
+): Promise<Secret> {
+  const existing = await rest.get(secrets, ref);
+  if (existing !== undefined) return existing;
+  const { type, data, metadata } = await make();
+  try {
+    return await rest.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { ...metadata, ...ref },
+      ...(type !== undefined && { type }),
+      ...(data !== undefined && { data }),
+    });
+  } catch (thrown) {
+    if (!isAlreadyExists(thrown)) throw thrown;
+  }
+  const winner = await rest.get(secrets, ref);
+  if (winner !== undefined) return winner;
+  throw new AppError(
+    identityErrors.SECRET_INVALID,
+    `Secret ${ref.namespace}/${ref.name} was deleted while it was being created; retrying`,
+    { retryable: true },
+  );
+}
+
+/** The data of a key. Throws SECRET_INVALID when it is missing or empty. */
+export function dataOf(secret: Secret, key: string): Buffer {
+  const { name, namespace = "" } = secret.metadata;
+  const value = secret.data?.[key];
+  if (value === undefined || value === "")
+    throw new AppError(identityErrors.SECRET_INVALID, `Secret ${namespace}/${name} has no ${key}`);
+  return Buffer.from(value, "base64");
+}
+
+/** Holds the key of the HMAC signatures of pins. Only the hub reads Secrets of its namespace. */
+const pinSigningSecret = "flotilla-pin-signing-key";
+const keyBytes = 32;
+
+/** The key in the Secret `namespace/flotilla-pin-signing-key`, created if it does not exist. The namespace must exist. */
+export async function ensurePinSigningKey(rest: KubeRest, namespace: string): Promise<Uint8Array> {
+  const secret = await ensureSecret(rest, { namespace, name: pinSigningSecret }, () =>
+    Promise.resolve({ data: { key: randomBytes(keyBytes).toString("base64") } }),
+  );
+  return dataOf(secret, "key");
+}

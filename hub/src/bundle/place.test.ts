@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { unpackContent } from "@flotilla/shared/content/content.ts";
+import { describe, test } from "vitest";
+import { planBundle } from "../helmop/plan.ts";
+import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
+
+const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const pins: readonly ChartPin[] = [
+  { ...own, pin: httpPin("1.2.9") },
+  { ...own, version: "^2", pin: httpPin("2.4.0") },
+];
+const paris = aCluster("paris", { metadata: { labels: { env: "prod" } } });
+const rome = aCluster("rome", { metadata: { labels: { env: "dev" } } });
+const oslo = aCluster("oslo", { metadata: { labels: { env: "prod" } } });
+const prod: ClusterGroup = {
+  apiVersion,
+  kind: "ClusterGroup",
+  metadata: { name: "prod", namespace: workspace },
+  spec: { selector: { matchLabels: { env: "prod" } } },
+};
+
+function bundleOf(targets: Bundle["spec"]["targets"]): Bundle {
+  return planBundle(aHelmOp({ targets: targets ?? [] }), pins);
+}
+
+describe("placing a Bundle", () => {
+  test("gives each cluster the content of the first target that matches it, and packs each once", async () => {
+    const bundle = bundleOf([
+      { clusterGroup: "prod", helm: { version: "^2", values: { replicas: 3 } } },
+      { clusterSelector: {} },
+    ]);
+
+    const { placements, contents } = await matchTargets(
+      bundle,
+      [paris, rome, oslo],
+      [prod],
+      createContentPacker(),
+    );
+
+    assert.equal(contents.length, 2);
+    const byCluster = new Map(
+      placements.map(({ cluster, deploymentId }) => [cluster.metadata.name, deploymentId]),
+    );
+    assert.equal(byCluster.get("paris"), byCluster.get("oslo"));
+    const opened = new Map(
+      await Promise.all(
+        contents.map(
+          async (content) => [content.deploymentId, await unpackContent(content)] as const,
+        ),
+      ),
+    );
+    const [inParis, inRome] = ["paris", "rome"].map((name) =>
+      opened.get(byCluster.get(name) ?? ""),
+    );
+    assert.deepEqual(inParis?.pin, httpPin("2.4.0"));
+    assert.deepEqual(inParis.values, { replicas: 3 });
+    assert.deepEqual(inRome?.pin, httpPin("1.2.9"));
+    assert.equal(inRome.values, undefined);
+  });
+
+  test("names each cluster's own namespace", async () => {
+    const { placements } = await matchTargets(
+      bundleOf([{ clusterName: "paris" }]),
+      [paris, rome],
+      [],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(
+      placements.map(({ namespace }) => namespace),
+      [clusterNamespaceName(workspace, "paris")],
+    );
+  });
+
+  test("leaves out a cluster that is being deleted, and not one that has no status", async () => {
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+
+    const { placements } = await matchTargets(
+      bundleOf([{ clusterSelector: {} }]),
+      [aCluster("paris", { metadata: { deletionTimestamp } }), aCluster("rome", { status: {} })],
+      [],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(
+      placements.map(({ cluster }) => cluster.metadata.name),
+      ["rome"],
+    );
+  });
+
+  test("makes one content of targets that differ in nothing but clusters", async () => {
+    const { contents } = await matchTargets(
+      bundleOf([{ clusterName: "paris" }, { clusterName: "rome" }]),
+      [paris, rome],
+      [],
+      createContentPacker(),
+    );
+
+    assert.equal(contents.length, 1);
+  });
+
+  test("packs again only when the Bundle's spec is another one, or its labels are", async () => {
+    const packer = createContentPacker();
+    const bundle = bundleOf([{ clusterSelector: {} }]);
+    const [target] = bundle.spec.targets ?? [];
+    assert.ok(target !== undefined);
+
+    const first = packer.pack(bundle, target);
+
+    assert.equal(
+      packer.pack({ ...bundle, metadata: { ...bundle.metadata, generation: 9 } }, target),
+      first,
+    );
+    const relabelled = { ...bundle, metadata: { ...bundle.metadata, labels: { tier: "base" } } };
+    const again = packer.pack(relabelled, target);
+    assert.notEqual((await again).deploymentId, (await first).deploymentId);
+    assert.notEqual(packer.pack({ ...bundle, spec: { ...bundle.spec } }, target), first);
+    await first;
+  });
+
+  test("refuses a chart that was never resolved, and says which", async () => {
+    const bundle = aBundle({
+      helm: { ...own, version: "1.0.0" },
+      targets: [{ name: "all", clusterSelector: {} }],
+    });
+
+    await assert.rejects(matchTargets(bundle, [paris], [], createContentPacker()), {
+      code: "PIN_MISSING",
+      message:
+        /target all of the Bundle .* https:\/\/charts\.example\.com\/ web 1\.0\.0; its HelmOp/,
+    });
+  });
+
+  test("shows no secret of a chart that was never resolved", async () => {
+    const bundle = aBundle({
+      helm: { repo: "https://user:secret@charts.example.com/a?token=secret", chart: "web" },
+      targets: [{ clusterSelector: {} }],
+    });
+
+    await assert.rejects(
+      matchTargets(bundle, [paris], [], createContentPacker()),
+      (thrown: Error) => {
+        assert.match(thrown.message, /https:\/\/charts\.example\.com\/a\?… web/);
+        assert.doesNotMatch(thrown.message, /secret/);
+        return true;
+      },
+    );
+  });
+
+  test("says what its targets ask for that is not there, clusters on their way out included", async () => {
+    const leaving = aCluster("rome", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    const bundle = bundleOf([{ clusterName: "rome" }, { clusterGroup: "europe" }]);
+
+    const { placements, missing } = await matchTargets(
+      bundle,
+      [paris, leaving],
+      [],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(placements, []);
+    assert.deepEqual(missing, [
+      "there is no Cluster rome in the namespace fleet-default",
+      "there is no ClusterGroup europe in the namespace fleet-default",
+    ]);
+  });
+
+  test("finds the pin of an archive, which has no version", async () => {
+    const url = "https://x.example/a.tgz";
+    const pin = { kind: "tarball", url } as const;
+    const bundle = planBundle(
+      aHelmOp({ helm: { chart: url }, targets: [{ clusterSelector: {} }] }),
+      [{ repo: "", chart: url, version: "", pin }],
+    );
+
+    const { contents } = await matchTargets(bundle, [paris], [], createContentPacker());
+
+    const [content] = await Promise.all(contents.map(unpackContent));
+    assert.deepEqual(content?.pin, pin);
+  });
+
+  test("agrees with the cheap question whether a Bundle goes to a cluster", async () => {
+    const bundle = bundleOf([{ clusterName: "oslo", doNotDeploy: true }, { clusterGroup: "prod" }]);
+
+    const { placements } = await matchTargets(
+      bundle,
+      [paris, rome, oslo],
+      [prod],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(
+      placements.map(({ cluster }) => cluster),
+      [paris, rome, oslo].filter((cluster) => isTargetedAt(bundle, cluster, [prod])),
+    );
+    assert.deepEqual(
+      placements.map(({ cluster }) => cluster),
+      [paris],
+    );
+  });
+});

@@ -1,0 +1,178 @@
+/** Where a Bundle goes and what each of those clusters is to run. Pure but for packing, which is remembered. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { describeUrl } from "@flotilla/shared/charts/address.ts";
+import { archiveDigest, describePin } from "@flotilla/shared/charts/pin.ts";
+import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { buildContent } from "../content/build-content.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { type TargetCluster, type TargetGroup, targetFor } from "../targeting/match.ts";
+import { mergeOptions } from "../targeting/merge.ts";
+import { missing } from "../targeting/missing.ts";
+import { bundleLabels } from "./labels.ts";
+import type { Placement } from "./plan-deployments.ts";
+
+export interface TargetMatches {
+  readonly placements: readonly Placement[];
+  /** What the placements refer to, once each. */
+  readonly contents: readonly PackedTarget[];
+  /** What its targets ask for that is not there, as sentences. */
+  readonly missing: readonly string[];
+}
+
+/** A target's content, and what it is supplied with. */
+export interface PackedTarget extends PackedContent {
+  readonly supplies: readonly string[];
+  /** Where its chart is from, when there is no digest to check that against. */
+  readonly unchecked?: string;
+}
+
+/** Packs the content of a Bundle's target once for each spec and labels of the Bundle, however often it is reconciled. */
+export interface ContentPacker {
+  pack(bundle: Bundle, target: BundleTarget): Promise<PackedTarget>;
+}
+
+interface PackedBundle {
+  readonly labels: Bundle["metadata"]["labels"];
+  readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
+}
+
+/** Packs one content. */
+export type Pack = typeof packContent;
+
+export function createContentPacker(pack: Pack = packContent): ContentPacker {
+  // Objects of a store are replaced, never changed: the spec itself is a key.
+  const packed = new WeakMap<Bundle["spec"], PackedBundle>();
+  return {
+    pack(bundle, target) {
+      const { labels } = bundle.metadata;
+      const before = packed.get(bundle.spec);
+      const ofBundle =
+        before !== undefined && isDeepStrictEqual(before.labels, labels)
+          ? before
+          : { labels, targets: new Map<BundleTarget, Promise<PackedTarget>>() };
+      packed.set(bundle.spec, ofBundle);
+      const known = ofBundle.targets.get(target);
+      if (known !== undefined) return known;
+      const fresh = packTarget(bundle, target, pack);
+      ofBundle.targets.set(target, fresh);
+      return fresh;
+    },
+  };
+}
+
+/** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
+export function isTargetedAt(
+  bundle: Bundle,
+  cluster: Cluster,
+  groups: readonly ClusterGroup[],
+): boolean {
+  const targets = bundle.spec.targets ?? [];
+  return targetFor(toTargetCluster(cluster), targets, groups.map(toTargetGroup)) !== undefined;
+}
+
+export async function matchTargets(
+  bundle: Bundle,
+  clusters: readonly Cluster[],
+  groups: readonly ClusterGroup[],
+  packer: ContentPacker,
+): Promise<TargetMatches> {
+  const targets = bundle.spec.targets ?? [];
+  const targetGroups = groups.map(toTargetGroup);
+  const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const targetClusters = present.map(toTargetCluster);
+  const chosen = targetClusters.map((cluster) => targetFor(cluster, targets, targetGroups));
+  const packed = await packEach(bundle, new Set(chosen), packer);
+  const placements = present.flatMap((cluster, index): Placement[] => {
+    const content = packed.get(chosen[index]);
+    if (content === undefined) return [];
+    const { name, namespace: workspace = "" } = cluster.metadata;
+    const { deploymentId, supplies } = content;
+    return [{ cluster, namespace: clusterNamespaceName(workspace, name), deploymentId, supplies }];
+  });
+  const contents = new Map([...packed.values()].map((content) => [content.deploymentId, content]));
+  return {
+    placements,
+    contents: [...contents.values()],
+    missing: missing({
+      namespace: bundle.metadata.namespace ?? "",
+      targets,
+      clusters: targetClusters,
+      groups: targetGroups,
+      matchesAny: placements.length > 0,
+    }),
+  };
+}
+
+async function packEach(
+  bundle: Bundle,
+  targets: ReadonlySet<BundleTarget | undefined>,
+  packer: ContentPacker,
+): Promise<ReadonlyMap<BundleTarget | undefined, PackedTarget>> {
+  const packed = new Map<BundleTarget | undefined, PackedTarget>();
+  for (const target of targets)
+    if (target !== undefined) packed.set(target, await packer.pack(bundle, target));
+  return packed;
+}
+
+async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Promise<PackedTarget> {
+  const options = mergeOptions(bundle.spec, target);
+  const helmOpOptions = bundle.spec.helmOpOptions ?? {};
+  const reference = options.helm ?? {};
+  const pin = helmOpOptions.pins?.find(
+    (entry) =>
+      entry.repo === (reference.repo ?? "") &&
+      entry.chart === (reference.chart ?? "") &&
+      (entry.pin.kind === "tarball" ? "" : entry.pin.version) === (reference.version ?? ""),
+  )?.pin;
+  if (pin === undefined) {
+    throw new AppError(
+      hubErrors.PIN_MISSING,
+      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; its HelmOp has it resolved and writes the Bundle anew`,
+    );
+  }
+  const content = buildContent({
+    bundleName: bundle.metadata.name,
+    labels: bundleLabels(bundle),
+    dependsOn: bundle.spec.dependsOn,
+    options,
+    pin,
+    insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
+    accessSecret: helmOpOptions.helmOpSecretName,
+    caBundle: helmOpOptions.helmOpCABundle,
+  });
+  return {
+    ...(await pack(content)),
+    supplies: suppliesOf(content),
+    ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
+  };
+}
+
+/** What was asked for, without what could be a secret. */
+function describeChart({ repo, chart, version }: HelmOptions): string {
+  const parts = [repo, chart, version].flatMap((part) =>
+    part === undefined || part === null || part === "" ? [] : [part],
+  );
+  return parts.length === 0
+    ? "it names none"
+    : parts.map((part) => (part.includes("://") ? describeUrl(part) : part)).join(" ");
+}
+
+function toTargetCluster({ metadata }: Cluster): TargetCluster {
+  return { name: metadata.name, labels: metadata.labels ?? {} };
+}
+
+function toTargetGroup(group: ClusterGroup): TargetGroup {
+  return {
+    name: group.metadata.name,
+    labels: group.metadata.labels ?? {},
+    selector: group.spec.selector ?? undefined,
+  };
+}

@@ -1,0 +1,150 @@
+/** From a Bundle's targets to the BundleDeployments that are to be made, changed and deleted. Pure. */
+
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import {
+  bundleDeploymentFinalizer,
+  clusterLabel,
+  clusterNamespaceLabel,
+  clusterUidLabel,
+  managedLabel,
+} from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { isForCluster } from "../cache/keys.ts";
+import { bundleLabels } from "./labels.ts";
+
+/** A cluster that the Bundle goes to, and the content that it is to run. */
+export interface Placement {
+  readonly cluster: Cluster;
+  /** The cluster's own namespace on the hub, whether it is there yet or not. */
+  readonly namespace: string;
+  readonly deploymentId: string;
+  /** What that content is supplied with, as in `BundleDeployment.spec.supplies`. */
+  readonly supplies: readonly string[];
+}
+
+export interface DeploymentPlan {
+  readonly create: readonly BundleDeployment[];
+  readonly replace: readonly BundleDeployment[];
+  readonly remove: readonly BundleDeployment[];
+  /** Names that wait for an earlier deployment of the same name to be gone. */
+  readonly waiting: number;
+}
+
+type Labels = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `existing`: every BundleDeployment that was made for this Bundle, those on their way out included. */
+export function planDeployments(
+  bundle: Bundle,
+  placements: readonly Placement[],
+  existing: readonly BundleDeployment[],
+): DeploymentPlan {
+  const byNamespace = new Map(
+    existing.map((deployment) => [deployment.metadata.namespace, deployment]),
+  );
+  const common = bundleLabels(bundle);
+  const create: BundleDeployment[] = [];
+  const replace: BundleDeployment[] = [];
+  const outlived: BundleDeployment[] = [];
+  let waiting = 0;
+
+  for (const placement of placements) {
+    const current = byNamespace.get(placement.namespace);
+    byNamespace.delete(placement.namespace);
+    if (current === undefined) {
+      // Without its namespace it comes later. One that is there stays, even when a restored Cluster has no status.
+      if (placement.cluster.status?.namespace !== undefined)
+        create.push(newDeployment(bundle, placement, common));
+    } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
+    else if (!isForCluster(current, placement.cluster.metadata.uid)) {
+      outlived.push(current);
+      waiting += 1;
+    } else {
+      const wanted = updated(current, bundle, placement, common);
+      if (wanted !== current) replace.push(wanted);
+    }
+  }
+  const remove = [...outlived, ...byNamespace.values()].filter(
+    (deployment) => deployment.metadata.deletionTimestamp === undefined,
+  );
+  return { create, replace, remove, waiting };
+}
+
+function newDeployment(bundle: Bundle, placement: Placement, common: Labels): BundleDeployment {
+  return {
+    apiVersion,
+    kind: "BundleDeployment",
+    metadata: {
+      name: bundle.metadata.name,
+      namespace: placement.namespace,
+      labels: labelsFor(common, placement.cluster),
+      finalizers: [bundleDeploymentFinalizer],
+    },
+    spec: specFor(bundle, placement),
+  };
+}
+
+function updated(
+  current: BundleDeployment,
+  bundle: Bundle,
+  placement: Placement,
+  common: Labels,
+): BundleDeployment {
+  const labels = labelsFor(common, placement.cluster);
+  const spec = specFor(bundle, placement, current.spec);
+  return isSame(current.spec, spec) && isSame(current.metadata.labels ?? {}, labels)
+    ? current
+    : { ...current, metadata: { ...current.metadata, labels }, spec };
+}
+
+/** A paused Bundle or cluster is still staged, and nothing is promoted. */
+function specFor(
+  bundle: Bundle,
+  placement: Placement,
+  current?: BundleDeployment["spec"],
+): BundleDeployment["spec"] {
+  const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
+  const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
+  // What still runs goes on needing what it was supplied with.
+  const outgoing = promoted === placement.deploymentId ? [] : (current?.supplies ?? []);
+  const supplies = union(placement.supplies, outgoing);
+  return {
+    deploymentID: promoted,
+    stagedDeploymentID: placement.deploymentId,
+    ...(paused && { paused: true }),
+    ...(supplies.length > 0 && { supplies }),
+  };
+}
+
+/** Sorted, each once. */
+function union(some: readonly string[], others: readonly string[]): readonly string[] {
+  return some.length + others.length === 0 ? [] : [...new Set([...some, ...others])].toSorted();
+}
+
+function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {
+  return {
+    ...common,
+    [managedLabel]: "true",
+    [clusterLabel]: cluster.metadata.name,
+    [clusterNamespaceLabel]: cluster.metadata.namespace ?? "",
+    ...(cluster.metadata.uid !== undefined && { [clusterUidLabel]: cluster.metadata.uid }),
+  };
+}
+
+/**
+ * Whether both have the same fields, with the same texts, flags and lists of texts. A change of one cluster compares the
+ * deployments of all, and a deep comparison costs ten times as much.
+ */
+function isSame(a: Fields, b: Fields): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => isSameValue(a[name], b[name]))
+  );
+}
+
+function isSameValue(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

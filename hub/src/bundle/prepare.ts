@@ -1,0 +1,178 @@
+/** Decides whether a Bundle may be deployed as it is now, and with which spec. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { type ConditionState, chartNotResolved, notAccepted } from "../frontend/front-end.ts";
+import { remarksOnBundle } from "../frontend/remarks.ts";
+import { withDefaults } from "../policy/defaults.ts";
+import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "../policy/merge-policies.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import { violationOf } from "../policy/violation.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import { attemptText, type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import { handledOf, openRequests } from "../resolve/requests.ts";
+import { notesOn } from "../resolve/resolve-charts.ts";
+import { type Resolution, resolutionStateOf } from "./decided-status.ts";
+import {
+  asHelmOp,
+  authoritiesOf,
+  isAppliedByHand,
+  planAppliedBundle,
+  validateBundle,
+} from "./front-end.ts";
+
+export type Prepared =
+  | {
+      readonly kind: "deployable";
+      readonly spec: Bundle["spec"];
+      /** What its author should know, as sentences. */
+      readonly remarks: readonly string[];
+      readonly resolution?: Resolution;
+      /** When its source is due again, ms since 1970. */
+      readonly nextAtMs?: number | undefined;
+    }
+  /** Nothing may change; what is deployed stays. */
+  | {
+      readonly kind: "held";
+      readonly accepted: ConditionState;
+      readonly error?: AppError;
+      /** It was not accepted because something could not be read, which may pass. */
+      readonly isRead?: boolean;
+      readonly resolution?: Resolution;
+      readonly nextAtMs?: number | undefined;
+    }
+  /** For its pins to be stored in the API, which reconciles it again. */
+  | { readonly kind: "resolved"; readonly resolution: Resolution }
+  /** For the HelmOp's controller to write the Bundle, which reconciles it again. */
+  | { readonly kind: "waiting" };
+
+export type PrepareBundle = (
+  bundle: Bundle,
+  /** The status to decide by. */
+  status: BundleStatus | undefined,
+  context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+) => Promise<Prepared>;
+
+export interface PrepareDeps {
+  readonly helmOps: Store<HelmOp>;
+  readonly policies: Store<Policy>;
+  readonly patterns: Patterns;
+  readonly access: ChartAccess;
+  readonly charts: ChartResolver;
+  readonly seals: PinSigner;
+}
+
+export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
+  // Contents are packed once for each spec, so the same Bundle has to result in the identical spec.
+  const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
+
+  return async function prepare(bundle, status, context) {
+    const policy = mergePolicies(
+      deps.policies.byIndex(byNamespace, bundle.metadata.namespace ?? ""),
+    );
+    return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
+      ? prepareApplied(bundle, status, policy, context)
+      : prepareOfHelmOp(bundle, policy);
+  };
+
+  function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
+    // The HelmOp's controller replaces pins that somebody else wrote.
+    if (deps.seals.pinsOf(bundle) === undefined) return { kind: "waiting" };
+    const helmOp = asHelmOp(bundle);
+    const violation = violationOf(policy, helmOp, deps.patterns);
+    if (violation === undefined) {
+      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policy) });
+      return { kind: "deployable", spec, remarks: [] };
+    }
+    // The HelmOp's controller writes the Policy's defaults into it.
+    const isDefaulted =
+      violationOf(policy, withDefaults(policy, helmOp), deps.patterns) === undefined;
+    return isDefaulted
+      ? { kind: "waiting" }
+      : { kind: "held", accepted: notAccepted(violation), error: violation };
+  }
+
+  async function prepareApplied(
+    bundle: Bundle,
+    status: BundleStatus | undefined,
+    policy: MergedPolicy,
+    context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Prepared> {
+    const helmOp = asHelmOp(bundle);
+    const remarks = remarksOnBundle(bundle, helmOp);
+    const before = resolutionStateOf(status);
+    const handled = handledOf(status);
+    const kept: Resolution = { state: before, handled: handled.reconcile };
+    const error = validateBundle(bundle) ?? violationOf(policy, helmOp, deps.patterns);
+    if (error !== undefined)
+      return { kind: "held", accepted: notAccepted(error, remarks), error, resolution: kept };
+    const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
+    if (access instanceof AppError) {
+      const accepted = notAccepted(access, remarks);
+      return { kind: "held", accepted, error: access, isRead: true, resolution: kept };
+    }
+    const open = openRequests(helmOp, handled);
+    const found = await deps.charts.resolve({ helmOp, state: before, open, access }, context);
+    const { state, nextAtMs } = found;
+    const resolution = { state, handled: open.reconcile ?? handled.reconcile };
+    const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
+    const notes = [...notesOn(state.pins), ...(problem === undefined ? [] : [problem]), ...remarks];
+    if (!isAllPinned(helmOp, state)) {
+      const message = notes.join("; ");
+      const accepted = { status: "False", reason: chartNotResolved, message } as const;
+      return { kind: "held", accepted, resolution, nextAtMs };
+    }
+    // Only stored pins are deployed: another leader could resolve others.
+    if (!isDeepStrictEqual(state.pins, bundle.status?.pins ?? []))
+      return { kind: "resolved", resolution };
+    const spec = specOf({
+      bundle,
+      pins: state.pins,
+      caBundle: access.caBundle,
+      noNamespaces: forbidsNamespaces(policy),
+    });
+    return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
+  }
+
+  function specOf(source: SpecSource): Bundle["spec"] {
+    const { spec } = source.bundle;
+    const known = derived.get(spec);
+    if (
+      known?.noNamespaces === source.noNamespaces &&
+      known.caBundle === source.caBundle &&
+      isDeepStrictEqual(known.pins, source.pins)
+    )
+      return known.spec;
+    const fresh = { ...source, spec: deriveSpec(source) };
+    derived.set(spec, fresh);
+    return fresh.spec;
+  }
+}
+
+interface SpecSource {
+  readonly bundle: Bundle;
+  readonly pins?: readonly ChartPin[];
+  readonly caBundle?: string | undefined;
+  readonly noNamespaces: boolean;
+}
+
+interface DerivedSpec extends Omit<SpecSource, "bundle"> {
+  readonly spec: Bundle["spec"];
+}
+
+function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
+  const { spec } = pins === undefined ? bundle : planAppliedBundle(bundle, pins, caBundle);
+  if (!noNamespaces) return spec;
+  return {
+    ...spec,
+    createNamespace: false,
+    targets: (spec.targets ?? []).map((target) => ({ ...target, createNamespace: false })),
+  };
+}

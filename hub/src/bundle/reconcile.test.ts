@@ -1,0 +1,218 @@
+/** The reconciler of Bundles over an API server in memory. */
+import assert from "node:assert/strict";
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { maxContentBytes } from "@flotilla/shared/content/content.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { kubeErrors } from "@flotilla/shared/kube/client/errors.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { test } from "vitest";
+import { notAccepted } from "../frontend/front-end.ts";
+import { planBundle } from "../helmop/plan.ts";
+import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { listDeployments } from "./list-deployments.ts";
+import { createContentPacker } from "./place.ts";
+import type { PrepareBundle } from "./prepare.ts";
+import { bundleReconciler } from "./reconcile.ts";
+
+const key = `${workspace}/web`;
+const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+
+interface Circumstances {
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly status?: Bundle["status"];
+  readonly prepare?: PrepareBundle;
+}
+
+const deployable: PrepareBundle = ({ spec }) =>
+  Promise.resolve({ kind: "deployable", spec, remarks: [] });
+
+/** The Bundle `web`, which is deployed to the cluster paris, and a new leader. */
+function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
+  const rest = createMemoryApiServer();
+  const stores = {
+    bundles: createStore<Bundle>(),
+    deployments: createStore<BundleDeployment>(),
+    clusters: createStore<Cluster>(),
+    groups: createStore<ClusterGroup>(),
+  };
+  const targets = [{ clusterSelector: {} }];
+  const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);
+  const { spec } = bundle;
+  const sized: Bundle = {
+    ...bundle,
+    spec: { ...spec, helm: { ...spec.helm, values } },
+    ...(status !== undefined && { status }),
+  };
+  stores.bundles.set(rest.put(bundles, sized));
+  stores.clusters.set(rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } })));
+  let published: BundleStatus | undefined;
+  const run = bundleReconciler({
+    rest,
+    ...stores,
+    contents: { ensure: () => Promise.resolve() },
+    packer: createContentPacker(),
+    prepare,
+    access: { forget: () => undefined },
+    statuses: {
+      current: (object) => published ?? object.status,
+      publish: (_, decided) => {
+        published = decided;
+      },
+    },
+    onWritten: () => undefined,
+    refresh: () => undefined,
+    events: { record: () => undefined, flush: () => Promise.resolve() },
+    clock: createFakeClock(),
+  });
+  return {
+    rest,
+    stores,
+    /** The status that was published, if any was. */
+    published: () => published,
+    /** Why the Bundle is not accepted. */
+    rejection: () => {
+      const accepted = findCondition(published?.conditions, "Accepted");
+      return accepted?.status === "False" ? accepted.message : undefined;
+    },
+    reconcile: ({ signal = aContext().signal, retries = 0 } = {}) =>
+      run(key, { ...aContext({ retries }), signal }),
+    deployed: () => rest.peek(bundleDeployments, aDeployment("paris").metadata)?.spec,
+  };
+}
+
+test("a deployment that another leader created, and that the cache does not have yet, is updated", async () => {
+  const { rest, rejection, reconcile, deployed } = setUp();
+  rest.put(bundleDeployments, aDeployment("paris"));
+  const before = deployed()?.deploymentID;
+
+  const first = await reconcile();
+  assert.deepEqual(first, { kind: "requeue", afterMs: 0, why: "a deployment existed already" });
+  assert.deepEqual(await reconcile(), { kind: "done" });
+
+  assert.notEqual(deployed()?.deploymentID, before);
+  assert.equal(rejection(), undefined);
+});
+
+test("a deployment of its name that belongs to another Bundle is left alone", async () => {
+  const { rest, reconcile, deployed } = setUp();
+  const foreign = aDeployment("paris", { metadata: { labels: {} } });
+  rest.put(bundleDeployments, foreign);
+
+  assert.deepEqual(await reconcile(), { kind: "done" });
+
+  assert.deepEqual(deployed(), foreign.spec);
+});
+
+for (const [what, reason, isPublished] of [
+  ["a leader that ends", undefined, false],
+  ["a leader that lost its Lease", new AppError(kubeErrors.LEADERSHIP_LOST, "lost"), false],
+  ["a run that took too long", new AppError(kubeErrors.RECONCILE_TIMEOUT, "over 60 s"), true],
+] as const) {
+  test(`a failed write of ${what} is ${isPublished ? "" : "not "}published`, async () => {
+    const { rest, rejection, reconcile } = setUp();
+    const ending = new AbortController();
+    Object.assign(rest, {
+      create: () => {
+        ending.abort(reason);
+        return Promise.reject(new AppError(commonErrors.CANCELLED, "create it: given up"));
+      },
+    });
+
+    await assert.rejects(reconcile({ signal: ending.signal }), { code: "CANCELLED" });
+
+    assert.equal(rejection(), isPublished ? "create it: given up" : undefined);
+  });
+}
+
+test("values above the limit are rejected, and nothing of them is deployed", async () => {
+  const { rejection, reconcile, deployed } = setUp({
+    values: { text: "x".repeat(maxContentBytes) },
+  });
+
+  await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
+
+  const said = /options for release default\/web take \d+ bytes, more than the 8388608 that are/;
+  assert.match(rejection() ?? "", said);
+  assert.equal(deployed(), undefined);
+});
+
+const before: Bundle["status"] = {
+  observedGeneration: 1,
+  targets: 3,
+  summary: { ready: 1, desiredReady: 3 },
+  conditions: [{ type: "Accepted", status: "True", observedGeneration: 1 }],
+};
+
+test("a Bundle that its HelmOp is about to write keeps its status", async () => {
+  const { published, reconcile } = setUp({
+    status: before,
+    prepare: () => Promise.resolve({ kind: "waiting" }),
+  });
+
+  await reconcile();
+
+  assert.equal(published(), undefined);
+});
+
+test("a Bundle that could not be deployed keeps its number of targets", async () => {
+  const { rest, rejection, published, reconcile } = setUp({ status: before });
+  rest.failNext(serverError(), serverError());
+
+  await assert.rejects(reconcile({ retries: 10 }));
+
+  assert.equal(published()?.targets, 3);
+  assert.match(rejection() ?? "", /internal error/);
+});
+
+test("a read that fails takes back what was accepted only after seconds of retries", async () => {
+  const error = new AppError(commonErrors.CANCELLED, "list secrets: 503", { retryable: true });
+  const { published, rejection, reconcile } = setUp({
+    status: before,
+    prepare: () =>
+      Promise.resolve({ kind: "held", accepted: notAccepted(error), error, isRead: true }),
+  });
+
+  await assert.rejects(reconcile(), { message: "list secrets: 503" });
+  await assert.rejects(reconcile({ retries: 9 }), { message: "list secrets: 503" });
+  assert.equal(published(), undefined);
+
+  assert.deepEqual(await reconcile({ retries: 10 }), { kind: "done" });
+  assert.equal(rejection(), "list secrets: 503");
+});
+
+test("a deleted Bundle deletes a deployment that the cache does not have yet, and none of another Bundle", async () => {
+  const { rest, stores, reconcile } = setUp();
+  const known = stores.bundles.get(key);
+  assert.ok(known !== undefined);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const metadata = { ...known.metadata, deletionTimestamp, finalizers: [bundleFinalizer] };
+  stores.bundles.set(rest.put(bundles, { ...known, metadata }));
+  const own = rest.put(bundleDeployments, aDeployment("paris")).metadata;
+  const other = rest.put(bundleDeployments, aDeployment("paris", { bundle: "other" })).metadata;
+
+  assert.deepEqual(await reconcile(), { kind: "done" });
+
+  assert.ok(rest.peek(bundleDeployments, own)?.metadata.deletionTimestamp);
+  assert.equal(rest.peek(bundleDeployments, other)?.metadata.deletionTimestamp, undefined);
+  assert.equal(rest.peek(bundles, known.metadata), undefined);
+});
+
+test("a Bundle whose name is too long for a label can be deleted", async () => {
+  const rest = createMemoryApiServer();
+  const name = "n".repeat(64);
+
+  assert.deepEqual(await listDeployments(rest, aBundle({}, { name }), aContext().signal), []);
+  assert.deepEqual(rest.reads, []);
+});

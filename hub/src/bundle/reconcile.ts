@@ -1,0 +1,274 @@
+/** Bundle to BundleDeployments: chooses the clusters, stores their contents, and keeps one BundleDeployment for each. */
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  done,
+  isEnding,
+  type Reconcile,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import pLimit from "p-limit";
+import { byBundle } from "../cache/indexes.ts";
+import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import { holds, isWorthPublishing } from "../frontend/front-end.ts";
+import { recordViolation } from "../policy/record-violation.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import { requeueAt } from "../resolve/chart-resolver.ts";
+import type { Publisher } from "../status/publisher.ts";
+import {
+  type Decision,
+  type Deployed,
+  decidedStatus,
+  resolutionStateOf,
+  resolvedStatus,
+  targetsMissing,
+} from "./decided-status.ts";
+import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./finalizer.ts";
+import { listDeployments } from "./list-deployments.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
+import { planDeployments } from "./plan-deployments.ts";
+import type { PrepareBundle } from "./prepare.ts";
+
+export interface BundleDeps extends FinalizerDeps {
+  readonly deployments: Store<BundleDeployment>;
+  readonly clusters: Store<Cluster>;
+  readonly groups: Store<ClusterGroup>;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly packer: ContentPacker;
+  readonly prepare: PrepareBundle;
+  readonly access: Pick<ChartAccess, "forget">;
+  readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
+  readonly events: EventRecorder;
+  readonly clock: Pick<Clock, "now">;
+  /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
+  readonly onWritten: (key: ObjectKey) => void;
+  /** Rolls up the statuses that depend on a Bundle. */
+  readonly refresh: (key: ObjectKey) => void;
+}
+
+/** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
+const parallelWrites = 48;
+
+/** Contents without a digest that a status lists. */
+const maxUnchecked = 50;
+
+export function bundleReconciler(deps: BundleDeps): Reconcile {
+  const { statuses } = deps;
+  const limit = pLimit(parallelWrites);
+
+  return async function reconcile(key, context) {
+    const bundle = deps.bundles.get(key);
+    if (bundle === undefined) {
+      deps.access.forget(key);
+      deps.refresh(key);
+      return done();
+    }
+    if (bundle.metadata.deletionTimestamp !== undefined) {
+      await withdraw(bundle, context.signal);
+      return done();
+    }
+    try {
+      return await update(bundle, context);
+    } catch (thrown) {
+      const error = AppError.from(thrown);
+      // After a conflict or the end of this leader nothing is wrong with the Bundle.
+      if (!isConflict(error) && !isEnding(context.signal)) publishFailure(bundle, error, context);
+      throw error;
+    } finally {
+      deps.refresh(key);
+    }
+  };
+
+  async function update(bundle: Bundle, context: ReconcileContext): Promise<Result> {
+    const status = statuses.current(bundle);
+    const prepared = await deps.prepare(bundle, status, context);
+    switch (prepared.kind) {
+      case "waiting":
+        return done();
+      case "resolved":
+        statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
+        return done();
+      case "held": {
+        const { accepted, error, isRead, resolution, nextAtMs } = prepared;
+        const isAccepted = isAcceptedNow(bundle, status);
+        const { retries } = context;
+        if (isRead && error !== undefined && !isWorthPublishing(error, { isAccepted, retries }))
+          throw error;
+        if (error !== undefined)
+          recordViolation(
+            deps.events,
+            bundle,
+            findCondition(status?.conditions, "Accepted"),
+            error,
+          );
+        publish(bundle, { accepted, resolution });
+        return requeueAt(nextAtMs, deps.clock.now());
+      }
+      case "deployable": {
+        const { spec, remarks, resolution, nextAtMs } = prepared;
+        await addFinalizer(deps, bundle, context.signal);
+        const { isOvertaken, missing, ...deployed } = await deploy(
+          { ...bundle, spec },
+          context.signal,
+        );
+        publish(bundle, {
+          accepted: {
+            status: "True",
+            reason: missing.length > 0 ? targetsMissing : "",
+            message: [...missing, ...remarks].join("; "),
+          },
+          resolution,
+          deployed: { ...deployed, version: spec.helm?.version ?? "" },
+        });
+        if (isOvertaken) return requeueAfter(0, "a deployment existed already");
+        return requeueAt(nextAtMs, deps.clock.now());
+      }
+    }
+  }
+
+  function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {
+    const now = new Date(deps.clock.now()).toISOString();
+    const decided = decidedStatus(bundle, statuses.current(bundle), { ...decision, now });
+    statuses.publish(bundle, decided);
+  }
+
+  /** Deploying failed. Where it is deployed, and as which version, stays. */
+  function publishFailure(bundle: Bundle, error: AppError, { retries }: ReconcileContext): void {
+    const status = statuses.current(bundle);
+    const isAccepted = isAcceptedNow(bundle, status);
+    if (!isWorthPublishing(error, { isAccepted, retries })) return;
+    const isApplied = status?.pins !== undefined || status?.resolution !== undefined;
+    const kept = { state: resolutionStateOf(status), handled: status?.lastHandledReconcileAt };
+    publish(bundle, {
+      accepted: { status: "False", reason: "DeployFailed", message: error.message },
+      ...(isApplied && { resolution: kept }),
+    });
+  }
+
+  async function deploy(
+    bundle: Bundle,
+    signal: AbortSignal,
+  ): Promise<
+    Omit<Deployed, "version"> & {
+      /** A deployment existed that our cache did not have. */
+      readonly isOvertaken: boolean;
+      /** What the targets name that does not exist, as sentences. */
+      readonly missing: readonly string[];
+    }
+  > {
+    const namespace = bundle.metadata.namespace ?? "";
+    const { placements, contents, missing } = await matchTargets(
+      bundle,
+      deps.clusters.byIndex(byNamespace, namespace),
+      deps.groups.byIndex(byNamespace, namespace),
+      deps.packer,
+    );
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+    const plan = planDeployments(
+      bundle,
+      placements,
+      deps.deployments.byIndex(byBundle, keyOf(bundle)),
+    );
+    let isOvertaken = false;
+    await Promise.all([
+      ...plan.create.map((deployment) =>
+        limit(async () => {
+          if (!(await create(deployment, signal))) isOvertaken = true;
+        }),
+      ),
+      ...plan.replace.map((deployment) =>
+        limit(async () =>
+          written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
+        ),
+      ),
+      ...plan.remove
+        .filter(isOfKnownCluster)
+        .map(({ metadata }) => limit(() => remove(metadata, signal))),
+    ]);
+    const unchecked = contents.flatMap((content) =>
+      content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
+    );
+    return {
+      isOvertaken,
+      missing,
+      targets: placements.length,
+      uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
+    };
+  }
+
+  /**
+   * Deployments of a removed cluster go with that cluster's namespace, for which the API server itself is asked. After a backup
+   * was restored the cache may have a deployment before it has its cluster.
+   */
+  function isOfKnownCluster(deployment: BundleDeployment): boolean {
+    return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
+  }
+
+  /** False when it existed already: another leader created it, and our cache did not have it. */
+  async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<boolean> {
+    try {
+      written(await deps.rest.create(bundleDeployments, deployment, { signal }));
+      return true;
+    } catch (thrown) {
+      // A namespace that is gone belongs to a cluster that is gone.
+      if (isNotFound(thrown)) return true;
+      if (!isAlreadyExists(thrown)) throw thrown;
+    }
+    const existing = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
+    // That of another Bundle is left alone: ours stays pending.
+    if (existing === undefined || bundleKeyOf(existing) !== bundleKeyOf(deployment)) return true;
+    written(existing);
+    return false;
+  }
+
+  function written(deployment: BundleDeployment): void {
+    deps.deployments.wrote(deployment);
+    deps.onWritten(keyOf(deployment));
+  }
+
+  async function remove(metadata: ObjectMeta, signal: AbortSignal): Promise<void> {
+    await deps.rest.delete(bundleDeployments, metadata, {
+      ...(metadata.uid !== undefined && { uid: metadata.uid }),
+      signal,
+    });
+  }
+
+  /**
+   * The Bundle is removed once all its BundleDeployments are being deleted; they are the tombstones from then on. The API
+   * server itself is asked for them: one that our cache does not have would stay for ever.
+   */
+  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
+    const deployments = await listDeployments(deps.rest, bundle, signal);
+    await Promise.all(
+      deployments
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => limit(() => remove(metadata, signal))),
+    );
+    await removeFinalizer(deps, bundle, signal);
+  }
+}
+
+function isAcceptedNow({ metadata }: Bundle, status: BundleStatus | undefined): boolean {
+  const { generation = 0 } = metadata;
+  return holds(findCondition(status?.conditions, "Accepted"), { status: "True", generation });
+}

@@ -1,0 +1,66 @@
+/** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { isUrgentChange } from "../status/urgency.ts";
+import type { Aggregate } from "../summary/bundle-aggregate.ts";
+import { type OfflineClusters, offlineFields } from "../summary/offline-clusters.ts";
+import { bundleReady } from "../summary/ready-condition.ts";
+import { countsText, worstState } from "../summary/summarize.ts";
+
+export interface BundleInputs {
+  /** With the status that its reconcile decided. */
+  readonly bundle: Bundle;
+  readonly summary: BundleSummary;
+  readonly tally: Aggregate;
+  readonly offline: OfflineClusters;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** Undefined until the Bundle was reconciled once. */
+export function bundleStatus({
+  bundle,
+  summary,
+  tally,
+  offline,
+  now,
+}: BundleInputs): BundleStatus | undefined {
+  if (bundle.status === undefined) return undefined;
+  const { offlineClusterCount: _, offlineClusters: __, ...kept } = bundle.status;
+  const state = worstState(summary);
+  const counts = countsText(summary);
+  const ready = bundleReady(bundle, summary, offline);
+  const { observedGeneration } = kept;
+  return {
+    ...kept,
+    conditions: setConditions(
+      kept.conditions ?? [],
+      [{ type: "Ready", ...ready, observedGeneration }],
+      now,
+    ),
+    summary,
+    ...offlineFields(offline),
+    resourceCounts: { ...tally.resources },
+    display: {
+      readyClusters: `${summary.ready}/${summary.desiredReady}`,
+      ...(counts !== "" && { counts }),
+      ...(state !== "" && { state }),
+    },
+  };
+}
+
+export function isUrgentBundle(before: BundleStatus | undefined, after: BundleStatus): boolean {
+  // Pins are deployed once the API server has them, and a crash must not lose the backoff of a failed attempt.
+  if (
+    !isDeepStrictEqual(before?.pins, after.pins) ||
+    (before?.resolution?.failures ?? 0) !== (after.resolution?.failures ?? 0) ||
+    (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)
+  )
+    return true;
+  return isUrgentChange(
+    findCondition(before?.conditions, "Ready"),
+    findCondition(after.conditions, "Ready"),
+  );
+}

@@ -1,0 +1,96 @@
+/**
+ * What the status of a BundleDeployment says of the objects that are installed. Pure.
+ *
+ * There is one for each HelmOp and cluster, so its lists are bounded by what they take in etcd, not only by their length.
+ */
+import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto/messages.ts";
+import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
+import { maxListed } from "@flotilla/shared/api/summary.ts";
+import { cutText } from "../summary/object-text.ts";
+
+/** Characters of JSON: a deployment of a usual chart stays under 4 KiB with all that etcd keeps of it. */
+const resourcesChars = 800;
+const nonReadyChars = 1_600;
+const modifiedChars = 800;
+
+/** The longest message of one object; the agent's log and the cluster itself have the whole one. */
+const messageChars = 256;
+
+export type DeployedObjects = Pick<
+  BundleDeploymentStatus,
+  "nonReadyStatus" | "modifiedStatus" | "resources" | "incompleteState" | "resourceCounts"
+>;
+
+/** A list without entries is left out. */
+export function deployedObjects(state: DeploymentState): DeployedObjects {
+  const isMissing = ({ state }: ResourceState) => state === "missing";
+  const wanted = {
+    nonReadyStatus: state.notReady.filter((resource) => !isMissing(resource)).map(nonReady),
+    modifiedStatus: state.notReady.filter(isMissing).map(missing),
+    resources: state.resources.map(listed),
+  };
+  const kept = {
+    nonReadyStatus: thatFit(wanted.nonReadyStatus, nonReadyChars).slice(0, maxListed),
+    modifiedStatus: thatFit(wanted.modifiedStatus, modifiedChars).slice(0, maxListed),
+    resources: thatFit(wanted.resources, resourcesChars),
+  };
+  const isCut =
+    state.incomplete ||
+    kept.nonReadyStatus.length < wanted.nonReadyStatus.length ||
+    kept.modifiedStatus.length < wanted.modifiedStatus.length ||
+    kept.resources.length < wanted.resources.length;
+  return {
+    ...(kept.nonReadyStatus.length > 0 && { nonReadyStatus: kept.nonReadyStatus }),
+    ...(kept.modifiedStatus.length > 0 && { modifiedStatus: kept.modifiedStatus }),
+    ...(kept.resources.length > 0 && { resources: kept.resources }),
+    ...(isCut && { incompleteState: true }),
+    resourceCounts: { ...state.counts, waitApplied: 0, modified: 0, orphaned: 0 },
+  };
+}
+
+/** The status without what it says of objects. */
+export function withoutObjects({
+  nonReadyStatus: _nonReady,
+  modifiedStatus: _modified,
+  resources: _resources,
+  incompleteState: _incomplete,
+  resourceCounts: _counts,
+  ...others
+}: BundleDeploymentStatus): BundleDeploymentStatus {
+  return others;
+}
+
+function nonReady({ message, ...resource }: UnreadyResource) {
+  const { state } = resource;
+  return {
+    ...named(resource),
+    summary: {
+      state,
+      ...(state === "failed" && { error: true }),
+      ...((state === "in-progress" || state === "terminating") && { transitioning: true }),
+      message: [cutText(message, messageChars)],
+    },
+  };
+}
+
+function missing(resource: ResourceState) {
+  return { ...named(resource), missing: true };
+}
+
+function listed(resource: ResourceState) {
+  return { ...named(resource), ...(resource.state !== "ready" && { state: resource.state }) };
+}
+
+function named({ apiVersion, kind, namespace, name }: ResourceState) {
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
+}
+
+/** The first ones whose JSON fits. */
+function thatFit<T>(items: readonly T[], chars: number): readonly T[] {
+  let left = chars;
+  const end = items.findIndex((item) => {
+    left -= JSON.stringify(item).length + 1;
+    return left < 0;
+  });
+  return end < 0 ? items : items.slice(0, end);
+}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
+import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import {
+  conflict,
+  createMemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { describe, test } from "vitest";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
+
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+const connected = aCluster("paris", { status: { agent: { connected: true, epoch: 3 } } });
+
+const cases: readonly (readonly [
+  what: string,
+  deployment: BundleDeployment,
+  cluster: Cluster | undefined,
+  goes: boolean,
+])[] = [
+  [
+    "that is not being deleted stays, even without a cluster",
+    aDeployment("paris"),
+    undefined,
+    false,
+  ],
+  ["of a cluster that is connected waits for its agent", leaving, connected, false],
+  [
+    "of a cluster that is away waits for its agent",
+    leaving,
+    aCluster("paris", { status: { agent: { connected: false, epoch: 3 } } }),
+    false,
+  ],
+  ["of a cluster that never connected goes", leaving, aCluster("paris"), true],
+  ["of a cluster that is gone goes", leaving, undefined, true],
+  [
+    "of an earlier cluster of that name goes",
+    aDeployment("paris", {
+      metadata: {
+        deletionTimestamp,
+        labels: { ...leaving.metadata.labels, [clusterUidLabel]: "earlier" },
+      },
+    }),
+    { ...connected, metadata: { ...connected.metadata, uid: "present" } },
+    true,
+  ],
+];
+for (const [what, deployment, cluster, goes] of cases) {
+  test(`a deployment ${what}`, async () => {
+    const kube = createMemoryApiServer();
+    const deployments = createStore<BundleDeployment>();
+    deployments.set(kube.put(bundleDeployments, deployment));
+    const known = createStore<Cluster>();
+    if (cluster !== undefined) known.set(kube.put(clusters, cluster));
+
+    await tombstoneReconciler({ rest: kube, deployments, clusters: known })(
+      keyOf(deployment),
+      aContext(),
+    );
+
+    assert.equal(needsNoConfirmation(deployment, cluster), goes);
+    assert.equal(kube.peek(bundleDeployments, deployment.metadata) === undefined, goes);
+  });
+}
+
+test("a deployment names its cluster by its labels", () => {
+  assert.equal(clusterKeyOf(leaving), `${workspace}/paris`);
+});
+
+describe("letting a deployment go", () => {
+  test("takes our finalizer alone", async () => {
+    const kube = createMemoryApiServer();
+    const finalizers = ["example.com/other", bundleDeploymentFinalizer];
+    const guarded = kube.put(
+      bundleDeployments,
+      aDeployment("paris", { metadata: { deletionTimestamp, finalizers } }),
+    );
+
+    await release(kube, guarded);
+
+    assert.deepEqual(kube.peek(bundleDeployments, guarded.metadata)?.metadata.finalizers, [
+      "example.com/other",
+    ]);
+  });
+
+  test("leaves one alone that was made anew under the same name", async () => {
+    const kube = createMemoryApiServer();
+    const anew = kube.put(
+      bundleDeployments,
+      aDeployment("paris", { metadata: { uid: "uid-new" } }),
+    );
+
+    await release(kube, leaving);
+
+    assert.deepEqual(kube.peek(bundleDeployments, leaving.metadata), anew);
+  });
+
+  test("is done when it is gone already", async () => {
+    const kube = createMemoryApiServer();
+
+    await release(kube, leaving);
+
+    assert.equal(kube.peek(bundleDeployments, leaving.metadata), undefined);
+    assert.equal(kube.writes.length, 1);
+  });
+
+  test("is done when somebody else is faster", async () => {
+    const kube = createMemoryApiServer();
+    kube.put(bundleDeployments, leaving);
+    kube.failNext(conflict());
+
+    await release(kube, leaving);
+
+    assert.ok(kube.peek(bundleDeployments, leaving.metadata), "it is another one by now");
+    assert.equal(kube.writes.length, 1);
+  });
+
+  test("fails when the API server does", async () => {
+    const kube = createMemoryApiServer();
+    kube.failNext(serverError());
+
+    await assert.rejects(release(kube, leaving), { code: "KUBE_SERVER" });
+  });
+});

@@ -1,0 +1,318 @@
+import assert from "node:assert/strict";
+import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
+import { stateOf } from "../summary/deployment-state.ts";
+import { aDeployment, digestA, digestB, now } from "../testing/objects.ts";
+import { deployed } from "../testing/reports.ts";
+import { deploymentStatus, isOutdated, isUrgentDeployment } from "./status.ts";
+
+const place = { epoch: 2, sequence: 5 };
+
+function told(
+  state: DeploymentState,
+  status?: BundleDeploymentStatus,
+  spec: Partial<BundleDeployment["spec"]> = {},
+): BundleDeploymentStatus {
+  return deploymentStatus(aDeployment("paris", { status, spec }), { ...place, state }, now);
+}
+
+describe("a report", () => {
+  const cases: readonly (readonly [
+    what: string,
+    report: { readonly epoch: number; readonly sequence: number },
+    known: { readonly epoch: number; readonly sequence: number } | undefined,
+    outdated: boolean,
+  ])[] = [
+    ["that is the first", { epoch: 1, sequence: 0 }, undefined, false],
+    ["of the same stream with a higher number", { epoch: 2, sequence: 6 }, place, false],
+    ["that is stored already", place, place, true],
+    ["of the same stream with a lower number", { epoch: 2, sequence: 4 }, place, true],
+    ["of an earlier stream, whatever its number", { epoch: 1, sequence: 99 }, place, true],
+    ["of a later stream, whatever its number", { epoch: 3, sequence: 0 }, place, false],
+  ];
+  for (const [what, report, known, outdated] of cases) {
+    test(`${what} is ${outdated ? "outdated" : "taken"}`, () => {
+      const status = known === undefined ? {} : { agent: known };
+
+      assert.equal(isOutdated({ ...report, state: deployed() }, status), outdated);
+    });
+  }
+
+  test("about a deployment without a status is taken", () => {
+    assert.equal(isOutdated({ ...place, state: deployed() }, undefined), false);
+  });
+});
+
+describe("the status of a deployment", () => {
+  test("that is installed and ready tells the release, the chart and where it is from", () => {
+    const status = told(
+      deployed({
+        release: {
+          namespace: "shop",
+          name: "web",
+          revision: 3,
+          chartVersion: "1.2.9",
+          appVersion: "2",
+        },
+        chartDigest: digestB,
+        counts: { desiredReady: 2, ready: 2, notReady: 0, missing: 0, unknown: 0 },
+      }),
+    );
+
+    assert.equal(status.appliedDeploymentID, digestA);
+    assert.equal(status.ready, true);
+    assert.equal(status.release, "shop/web:3");
+    assert.equal(status.version, "1.2.9");
+    assert.equal(status.chartDigest, digestB);
+    assert.deepEqual(status.agent, place);
+    assert.deepEqual(status.display, { deployed: "True", monitored: "True", state: "Ready" });
+    assert.deepEqual(status.resourceCounts, {
+      desiredReady: 2,
+      ready: 2,
+      notReady: 0,
+      missing: 0,
+      unknown: 0,
+      waitApplied: 0,
+      modified: 0,
+      orphaned: 0,
+    });
+  });
+
+  test("tells apart what is not ready and what is missing", () => {
+    const status = told(
+      deployed({
+        ready: false,
+        notReady: [
+          {
+            apiVersion: "apps/v1",
+            kind: "Deployment",
+            namespace: "shop",
+            name: "web",
+            state: "in-progress",
+            message: "0 of 2 ready",
+          },
+          { apiVersion: "v1", kind: "Namespace", name: "x", state: "missing", message: "gone" },
+        ],
+      }),
+    );
+
+    assert.deepEqual(status.nonReadyStatus, [
+      {
+        kind: "Deployment",
+        apiVersion: "apps/v1",
+        namespace: "shop",
+        name: "web",
+        summary: { state: "in-progress", transitioning: true, message: ["0 of 2 ready"] },
+      },
+    ]);
+    assert.deepEqual(status.modifiedStatus, [
+      { kind: "Namespace", apiVersion: "v1", name: "x", missing: true },
+    ]);
+    assert.equal(
+      findCondition(status.conditions, "Ready")?.message,
+      "deployment.apps shop/web: 0 of 2 ready",
+    );
+  });
+
+  test("keeps what it said of objects while an agent that was started anew has not looked", () => {
+    const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
+    const before = told(deployed({ resources: [pod] }));
+    const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+
+    for (const phase of ["pending", "failed"] as const) {
+      const after = told(deployed({ phase, ready: false, counts }), before);
+
+      assert.deepEqual(after.resources, before.resources);
+      assert.deepEqual(after.resourceCounts, before.resourceCounts);
+    }
+  });
+
+  test("is monitored when every object can be seen, and says which cannot", () => {
+    const status = told(
+      deployed({
+        ready: false,
+        notReady: [
+          { apiVersion: "v1", kind: "Pod", name: "a", state: "failed", message: "crashes" },
+          { apiVersion: "x.io/v1", kind: "Thing", name: "b", state: "unknown", message: "no list" },
+        ],
+        counts: { desiredReady: 2, ready: 0, notReady: 1, missing: 0, unknown: 1 },
+      }),
+    );
+
+    const monitored = findCondition(status.conditions, "Monitored");
+    assert.equal(monitored?.status, "False");
+    assert.equal(monitored.message, "thing.x.io b: no list");
+    assert.equal(status.display?.monitored, "Error: thing.x.io b: no list");
+    assert.equal(findCondition(status.conditions, "Ready")?.message, "pod.v1 a: crashes");
+  });
+
+  test("is not monitored, and not unmonitored, before the objects were looked at", () => {
+    const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+
+    const status = told(deployed({ ready: false, counts }));
+
+    assert.equal(findCondition(status.conditions, "Monitored"), undefined);
+    assert.equal(status.display?.monitored, "Unknown");
+  });
+
+  test("says what the agent says before what is not ready", () => {
+    const status = told(deployed({ ready: false, message: "waiting for the hook" }));
+
+    assert.equal(findCondition(status.conditions, "Ready")?.message, "waiting for the hook");
+  });
+
+  const before = told(deployed());
+  const wantsB = { deploymentID: digestB, stagedDeploymentID: digestB };
+  const cases: readonly (readonly [
+    what: string,
+    state: DeploymentState,
+    spec: Partial<BundleDeployment["spec"]>,
+    shown: string,
+    ready: readonly [Condition["status"], reason: string],
+  ])[] = [
+    [
+      "that waits",
+      deployed({ phase: "pending", deploymentId: digestB, ready: false }),
+      wantsB,
+      "WaitApplied",
+      ["False", "WaitApplied"],
+    ],
+    [
+      "that failed",
+      deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
+      wantsB,
+      "ErrApplied",
+      ["False", "ErrApplied"],
+    ],
+    [
+      "that is being uninstalled",
+      deployed({ phase: "withdrawing", ready: false }),
+      {},
+      "NotReady",
+      ["False", "Progressing"],
+    ],
+    [
+      "that cannot be uninstalled",
+      deployed({ phase: "withdrawing", ready: false, message: "hook failed" }),
+      {},
+      "NotReady",
+      ["False", "ErrUninstall"],
+    ],
+    [
+      "that is installed and not ready",
+      deployed({ ready: false }),
+      {},
+      "NotReady",
+      ["False", "NotReady"],
+    ],
+    ["that runs what was wanted before", deployed(), wantsB, "WaitApplied", ["True", ""]],
+  ];
+  for (const [what, state, spec, shown, [status, reason]] of cases) {
+    test(`${what} is ${shown}`, () => {
+      const after = told(state, before, spec);
+
+      assert.equal(after.display?.state, shown);
+      assert.equal(stateOf(aDeployment("paris", { spec, status: after })), shown);
+      const condition = findCondition(after.conditions, "Ready");
+      assert.deepEqual([condition?.status, condition?.reason], [status, reason]);
+    });
+  }
+
+  test("keeps what is installed while something newer fails", () => {
+    const after = told(
+      deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
+      { ...before, release: "shop/web:3" },
+      wantsB,
+    );
+
+    assert.equal(after.appliedDeploymentID, digestA);
+    assert.equal(after.release, "shop/web:3");
+    assert.deepEqual(after.display, {
+      deployed: "Error: no chart",
+      monitored: "True",
+      state: "ErrApplied",
+    });
+    assert.equal(findCondition(after.conditions, "Installed")?.status, "True");
+  });
+
+  const codes: readonly (readonly [code: string | undefined, reason: string])[] = [
+    ["CHART_DIGEST_MISMATCH", "ChartNotFetched"],
+    ["CHART_DOWNLOAD", "ChartNotFetched"],
+    ["HELM_FAILED", "Error"],
+    [undefined, "Error"],
+  ];
+  for (const [code, reason] of codes) {
+    test(`that failed with ${code ?? "no code"} has the reason ${reason}`, () => {
+      const after = told(
+        deployed({ phase: "failed", ready: false, ...(code !== undefined && { code }) }),
+      );
+
+      assert.equal(findCondition(after.conditions, "Deployed")?.reason, reason);
+    });
+  }
+
+  test("recovers from a failure", () => {
+    const failed = told(deployed({ phase: "failed", ready: false, message: "no chart" }));
+
+    const after = told(deployed(), failed);
+
+    assert.deepEqual(after.display, { deployed: "True", monitored: "True", state: "Ready" });
+    assert.equal(findCondition(after.conditions, "Deployed")?.message, "");
+  });
+
+  test("of which nothing was ever installed has nothing applied", () => {
+    const status = told(deployed({ phase: "failed", ready: false }));
+
+    assert.equal(status.appliedDeploymentID, "");
+    assert.equal(status.release, undefined);
+  });
+
+  test("says of which generation it speaks", () => {
+    const deployment = aDeployment("paris", { metadata: { generation: 7 } });
+
+    const status = deploymentStatus(deployment, { ...place, state: deployed() }, now);
+
+    assert.ok(status.conditions?.every(({ observedGeneration }) => observedGeneration === 7));
+  });
+});
+
+describe("what cannot wait of a deployment", () => {
+  const installed = told(deployed());
+  const failed = told(deployed({ phase: "failed", ready: false, message: "a" }));
+  const cases: readonly (readonly [
+    what: string,
+    before: BundleDeploymentStatus | undefined,
+    state: DeploymentState,
+    urgent: boolean,
+  ])[] = [
+    ["that it is ready", undefined, deployed(), true],
+    ["that it is ready still", installed, deployed(), false],
+    ["that it failed", undefined, deployed({ phase: "failed", ready: false, message: "a" }), true],
+    [
+      "that it failed in another way",
+      failed,
+      deployed({ phase: "failed", ready: false, message: "b" }),
+      false,
+    ],
+    ["that it is not ready any more", installed, deployed({ ready: false }), true],
+    ["that it is installed and not ready yet", undefined, deployed({ ready: false }), false],
+    ["that it waits", installed, deployed({ phase: "pending", ready: false }), false],
+    [
+      "that it cannot be uninstalled",
+      installed,
+      deployed({ phase: "withdrawing", ready: false, message: "x" }),
+      true,
+    ],
+  ];
+  for (const [what, before, state, urgent] of cases) {
+    test(`${what}: ${urgent ? "at once" : "later"}`, () => {
+      assert.equal(isUrgentDeployment(before, told(state, before)), urgent);
+    });
+  }
+});

@@ -1,0 +1,162 @@
+/** The status of a BundleDeployment, from what its agent reported last. Pure. */
+
+import type { DeploymentState, UnreadyResource } from "@flotilla/proto/messages.ts";
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from "@flotilla/shared/api/bundle-deployment.ts";
+import { chartErrors } from "@flotilla/shared/charts/errors.ts";
+import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { isUrgentChange } from "../status/urgency.ts";
+import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
+import { objectText } from "../summary/object-text.ts";
+import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
+
+const fetchFailures: ReadonlySet<string> = new Set([
+  chartErrors.CHART_DOWNLOAD.code,
+  chartErrors.CHART_DIGEST_MISMATCH.code,
+]);
+
+/** A report, and where it stands among the reports of its cluster. */
+export interface SequencedReport {
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly state: DeploymentState;
+}
+
+/** Whether a report is older than the one that the status already tells of. */
+export function isOutdated(
+  report: SequencedReport,
+  status: BundleDeploymentStatus | undefined,
+): boolean {
+  const known = status?.agent;
+  if (known === undefined) return false;
+  return (
+    report.epoch < known.epoch ||
+    (report.epoch === known.epoch && report.sequence <= known.sequence)
+  );
+}
+
+export function deploymentStatus(
+  deployment: BundleDeployment,
+  report: SequencedReport,
+  now: string,
+): BundleDeploymentStatus {
+  const before = deployment.status;
+  const { state } = report;
+  const installed = state.phase === "deployed";
+  const next: BundleDeploymentStatus = {
+    ...(saysNothingOfObjects(state)
+      ? before
+      : { ...withoutObjects(before ?? {}), ...deployedObjects(state) }),
+    conditions: setConditions(before?.conditions ?? [], conditionsOf(deployment, state), now),
+    // What is installed stays what it was while a newer content fails or waits.
+    appliedDeploymentID: installed ? state.deploymentId : (before?.appliedDeploymentID ?? ""),
+    ready: installed && state.ready,
+    nonModified: true,
+    ...(state.release !== undefined && {
+      release: `${state.release.namespace}/${state.release.name}:${state.release.revision}`,
+      version: state.release.chartVersion,
+    }),
+    ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
+  };
+  const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
+  // Where a report stands is written with what it says, not for its own sake.
+  return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
+}
+
+export function isUrgentDeployment(
+  before: BundleDeploymentStatus | undefined,
+  after: BundleDeploymentStatus,
+): boolean {
+  const failed = findCondition(after.conditions, "Deployed");
+  if (
+    failed?.status === "False" &&
+    isUrgentChange(findCondition(before?.conditions, "Deployed"), failed)
+  )
+    return true;
+  return isUrgentChange(
+    findCondition(before?.conditions, "Ready"),
+    findCondition(after.conditions, "Ready"),
+  );
+}
+
+function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
+  const observedGeneration = deployment.metadata.generation ?? 0;
+  const condition = (
+    type: string,
+    status: "True" | "False" | "Unknown",
+    reason: string,
+    message: string,
+  ) => ({
+    type,
+    status,
+    reason,
+    message,
+    observedGeneration,
+  });
+  const { message } = state;
+  switch (state.phase) {
+    case "pending":
+      return [condition("Ready", "False", "WaitApplied", message)];
+    case "failed":
+      return [
+        condition(
+          "Deployed",
+          "False",
+          fetchFailures.has(state.code ?? "") ? chartNotFetched : "Error",
+          message,
+        ),
+        condition("Ready", "False", "ErrApplied", message),
+      ];
+    case "withdrawing":
+      return [
+        condition("Ready", "False", message === "" ? "Progressing" : "ErrUninstall", message),
+      ];
+    case "deployed":
+      return [
+        condition("Deployed", "True", "", ""),
+        condition("Installed", "True", "", ""),
+        ...monitored(state).map(({ status, reason, message }) =>
+          condition("Monitored", status, reason, message),
+        ),
+        state.ready
+          ? condition("Ready", "True", "", message)
+          : condition("Ready", "False", "NotReady", firstText(state.notReady) || message),
+      ];
+  }
+}
+
+/** An agent that was started anew does not look at what is installed before what is wanted is. */
+function saysNothingOfObjects({ phase, counts }: DeploymentState): boolean {
+  return (phase === "pending" || phase === "failed") && counts.desiredReady === 0;
+}
+
+/** Whether all objects can be seen; nothing before they were looked at. */
+function monitored({ ready, counts, notReady }: DeploymentState) {
+  const hidden = notReady.filter(({ state }) => state === "unknown");
+  if (hidden.length > 0 || counts.unknown > 0)
+    return [{ status: "False", reason: "Error", message: firstText(hidden) } as const];
+  const wereSeen = ready || counts.desiredReady > 0;
+  return wereSeen ? [{ status: "True", reason: "", message: "" } as const] : [];
+}
+
+function displayOf(deployment: BundleDeployment): BundleDeploymentStatus["display"] {
+  const shown = (type: string): string => {
+    const condition = findCondition(deployment.status?.conditions, type);
+    if (condition === undefined) return "Unknown";
+    return condition.status === "False" ? `Error: ${condition.message ?? ""}` : condition.status;
+  };
+  return {
+    deployed: shown("Deployed"),
+    monitored: shown("Monitored"),
+    state: stateOf(deployment),
+  };
+}
+
+function firstText([first]: readonly UnreadyResource[]): string {
+  if (first === undefined) return "";
+  return first.state === "missing"
+    ? `${objectText(first)} is missing`
+    : `${objectText(first)}: ${first.message}`;
+}

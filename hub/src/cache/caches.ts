@@ -1,0 +1,116 @@
+/** The informers of a replica of the hub. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import {
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+  policies,
+} from "@flotilla/shared/api/resources.ts";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type Lease,
+  leases,
+  type Namespace,
+  namespaces,
+  type Secret,
+  secrets,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { contentLabel } from "./keys.ts";
+
+export interface Caches {
+  readonly helmOps: Informer<HelmOp>;
+  readonly bundles: Informer<Bundle>;
+  readonly deployments: Informer<BundleDeployment>;
+  readonly clusters: Informer<Cluster>;
+  readonly groups: Informer<ClusterGroup>;
+  readonly policies: Informer<Policy>;
+  readonly tokens: Informer<ClusterRegistrationToken>;
+  /** Contents' Secrets without their data. */
+  readonly contents: Informer<Secret>;
+  /** The clusters' own namespaces. */
+  readonly namespaces: Informer<Namespace>;
+  /** The replicas' own Leases. */
+  readonly replicas: Informer<Lease>;
+}
+
+export function createCaches(rest: KubeRest, log: Log): Caches {
+  function cache<T extends KubeObject>(
+    resource: Resource<T>,
+    options: {
+      readonly namespace?: string;
+      readonly labelSelector?: string;
+      readonly transform?: (object: T) => T;
+    } = {},
+  ): Informer<T> {
+    return createInformer<T>({
+      rest,
+      resource,
+      log: log.child({ cache: resource.plural }),
+      ...options,
+    });
+  }
+  return {
+    helmOps: cache(helmOps),
+    bundles: cache(bundles),
+    deployments: cache(bundleDeployments),
+    clusters: cache(clusters),
+    groups: cache(clusterGroups),
+    policies: cache(policies),
+    tokens: cache(clusterRegistrationTokens),
+    contents: cache(secrets, {
+      namespace: hubNamespace,
+      labelSelector: `${contentLabel}=true`,
+      transform: withoutData,
+    }),
+    namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
+    replicas: cache(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),
+  };
+}
+
+/** Lists and watches until `signal` aborts. */
+export async function runCaches(caches: Caches, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    Object.values(caches).map((informer: Informer<KubeObject>) => informer.run(signal)),
+  );
+}
+
+/** Resolves once every first list is complete. */
+export async function cachesSynced(caches: Caches): Promise<void> {
+  await Promise.all(Object.values(caches).map((informer: Informer<KubeObject>) => informer.synced));
+}
+
+/**
+ * Lists again what a newly elected leader decides by: a watch that died silently, which takes half a minute to notice, must not
+ * make it undo what the former leader did since. Not the BundleDeployments, of which there are thousands: a write with an old
+ * resourceVersion conflicts, and one that exists already is found when it is created. Resolves also when `signal` aborts.
+ */
+export async function refreshCaches(
+  { helmOps, bundles, clusters, groups, policies }: Caches,
+  signal: AbortSignal,
+): Promise<void> {
+  const refreshed: readonly Pick<Informer<KubeObject>, "refresh">[] = [
+    helmOps,
+    bundles,
+    clusters,
+    groups,
+    policies,
+  ];
+  await Promise.all(refreshed.map((informer) => informer.refresh(signal)));
+}
+
+function withoutData({ data: _, ...secret }: Secret): Secret {
+  return secret;
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
+import {
+  clusterNamespaceName,
+  helmOpLabel,
+  revokedAtAnnotation,
+} from "@flotilla/shared/api/names.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
+import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type ClusterInputs, clusterStatus, isUrgentCluster } from "./status.ts";
+
+const namespace = clusterNamespaceName(workspace, "paris");
+const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
+const connected: ClusterStatus = { namespace, agent: { connected: true, epoch: 3 } };
+
+function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): ClusterStatus {
+  return clusterStatus({
+    cluster: aCluster("paris", { status }),
+    namespace,
+    ...aggregated([ready]),
+    now,
+    ...inputs,
+  });
+}
+
+describe("the status of a Cluster", () => {
+  test("names its namespace and counts its deployments", () => {
+    const status = statusOf(connected);
+
+    assert.equal(status.namespace, namespace);
+    assert.equal(status.display?.readyBundles, "1/1");
+    assert.equal(findCondition(status.conditions, "Processed")?.status, "True");
+    assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
+  });
+
+  test("leaves to others what they write: the agent's presence and orphans", () => {
+    const agent = { connected: true, epoch: 7, replica: "hub-0" };
+
+    const status = statusOf({ agent, orphans: ["old"] });
+
+    assert.deepEqual(status.agent, agent);
+    assert.deepEqual(status.orphans, ["old"]);
+  });
+
+  const waiting = aggregated([aDeployment("paris")]);
+  const cases: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    inputs: Partial<ClusterInputs>,
+    state: string | undefined,
+  ])[] = [
+    ["whose agent never came", {}, {}, "WaitCheckIn"],
+    [
+      "whose agent is gone, whatever it runs",
+      { agent: { connected: false, epoch: 3 } },
+      waiting,
+      "Offline",
+    ],
+    ["whose agent is there and waits", connected, waiting, "WaitApplied"],
+    ["where all is ready", connected, {}, undefined],
+  ];
+  for (const [what, status, inputs, state] of cases) {
+    test(`of a cluster ${what} shows ${state ?? "nothing"}`, () => {
+      assert.equal(statusOf(status, inputs).display?.state, state);
+    });
+  }
+
+  test("counts the HelmOps among its deployments", () => {
+    const labels = { ...ready.metadata.labels, [helmOpLabel]: "web" };
+    const ofHelmOp = { ...ready, metadata: { ...ready.metadata, labels } };
+
+    for (const [deployments, count] of [
+      [[ready], 0],
+      [[ofHelmOp], 1],
+    ] as const) {
+      const status = statusOf(connected, aggregated(deployments));
+      assert.equal(status.readyHelmOps, count);
+      assert.equal(status.desiredReadyHelmOps, count);
+    }
+  });
+
+  const unknown: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    inputs: Partial<ClusterInputs>,
+    reason: string,
+    message: RegExp,
+  ])[] = [
+    ["whose agent never came", {}, {}, "WaitCheckIn", /^no agent has connected yet$/],
+    [
+      "whose agent is gone",
+      { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
+      {},
+      "Offline",
+      /^the agent is not connected since 2026-01-01T00:00:00Z; 1\/1 were ready then$/,
+    ],
+    [
+      "whose agent is gone while something waited",
+      { agent: { connected: false, epoch: 3 } },
+      waiting,
+      "Offline",
+      /^the agent is not connected; what was known then: WaitApplied\(1\)/,
+    ],
+  ];
+  for (const [what, before, inputs, reason, message] of unknown) {
+    test(`of a cluster ${what} does not say that it is ready`, () => {
+      const condition = findCondition(statusOf(before, inputs).conditions, "Ready");
+
+      assert.equal(condition?.status, "Unknown");
+      assert.equal(condition.reason, reason);
+      assert.match(condition.message ?? "", message);
+    });
+  }
+
+  const leaving = ["api", "db", "web", "www"];
+  const uninstalling: readonly (readonly [
+    what: string,
+    status: ClusterStatus,
+    remaining: readonly string[],
+    message: RegExp,
+  ])[] = [
+    [
+      "says on what it waits and how to let go of it",
+      connected,
+      leaving,
+      /waits until its agent has uninstalled api, db, web and 1 more; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain$/,
+    ],
+    [
+      "says that its agent is away",
+      { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
+      ["web"],
+      /has uninstalled web; the agent is not connected since 2026-01-01T00:00:00Z, and goes on when it is back; to let/,
+    ],
+    ["says when nothing is left", connected, [], /everything is uninstalled/],
+  ];
+  for (const [what, before, remaining, message] of uninstalling) {
+    test(`of a cluster that is emptied before it goes ${what}`, () => {
+      const status = statusOf(before, { remaining });
+      const condition = findCondition(status.conditions, "Ready");
+
+      assert.equal(condition?.reason, "Uninstalling");
+      assert.match(condition.message ?? "", message);
+    });
+  }
+
+  test("of a cluster that was revoked says so, and how it comes back", () => {
+    const status: ClusterStatus = { agent: { connected: false, epoch: 3 } };
+    const annotations = { [revokedAtAnnotation]: "2026-01-01T00:00:00Z" };
+    const cluster = aCluster("paris", { metadata: { annotations }, status });
+
+    const condition = findCondition(statusOf(status, { cluster }).conditions, "Ready");
+
+    assert.match(
+      condition?.message ?? "",
+      /revoked at 2026-01-01T00:00:00Z; a ClusterRegistrationToken that is made after that/,
+    );
+  });
+
+  test("is the same when nothing has changed but the time", () => {
+    const status = statusOf(connected);
+
+    assert.deepEqual(statusOf(status, { now: "2027-01-01T00:00:00Z" }), status);
+  });
+
+  test("is news when the namespace is there, since Bundles wait for that", () => {
+    const status = statusOf(connected);
+
+    assert.equal(isUrgentCluster({ ...status, namespace: undefined }, status), true);
+    assert.equal(isUrgentCluster(status, status), false);
+    assert.equal(isUrgentCluster(status, statusOf(status, waiting)), false);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { describe, test } from "vitest";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { toMember } from "../summary/aggregates.ts";
+import { createDeploymentAggregates, toCounted } from "../summary/bundle-aggregate.ts";
+import { createGroupAggregates } from "../summary/group-aggregate.ts";
+import { summarize } from "../summary/summarize.ts";
+import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
+import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
+
+const group: ClusterGroup = {
+  apiVersion,
+  kind: "ClusterGroup",
+  metadata: { name: "all", namespace: workspace, generation: 3 },
+  spec: { selector: {} },
+};
+const readyStatus = { appliedDeploymentID: digestA, ready: true };
+
+function connected(name: string): Cluster {
+  const namespace = clusterNamespaceName(workspace, name);
+  return aCluster(name, { status: { namespace, agent: { connected: true, epoch: 1 } } });
+}
+
+/** Of clusters that each have the Bundle `web`: ready in those that are named, and waiting elsewhere. */
+function statusOf(
+  clusters: readonly Cluster[],
+  ready: readonly string[] = clusters.map(({ metadata }) => metadata.name),
+  of: ClusterGroup = group,
+): ClusterGroupStatus {
+  const tallies = createDeploymentAggregates();
+  const deployments = clusters.map(({ metadata: { name } }) =>
+    aDeployment(name, ready.includes(name) ? { status: readyStatus } : {}),
+  );
+  for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
+  const groups = createGroupAggregates((cluster) => toMember(cluster, tallies));
+  groups.groupChanged(keyOf(of), of, clusters);
+  const tally = groups.of(keyOf(of));
+  const summary = summarize({
+    tally,
+    pending: 0,
+    lookUp: (key) => deployments.find((deployment) => clusterKeyOf(deployment) === key),
+    nameOf: clusterKeyOf,
+  });
+  return clusterGroupStatus({ group: of, tally, summary, now });
+}
+
+describe("the status of a ClusterGroup", () => {
+  test("counts its clusters and what they run", () => {
+    const status = statusOf([connected("paris"), connected("rome")], ["paris"]);
+
+    assert.equal(status.clusterCount, 2);
+    assert.equal(status.nonReadyClusterCount, 1);
+    assert.deepEqual(status.nonReadyClusters, ["rome"]);
+    assert.deepEqual(status.display, {
+      readyClusters: "1/2",
+      readyBundles: "1/2",
+      state: "WaitApplied",
+    });
+    assert.deepEqual(status.summary, {
+      ready: 1,
+      desiredReady: 2,
+      waitApplied: 1,
+      nonReadyResources: [{ name: `${workspace}/rome`, bundleState: "WaitApplied" }],
+    });
+  });
+
+  const cases: readonly (readonly [
+    what: string,
+    status: ClusterGroupStatus,
+    ready: readonly [status: string, reason: string, message: RegExp],
+  ])[] = [
+    ["where all is ready", statusOf([connected("paris")]), ["True", "Ready", /^$/]],
+    ["without clusters", statusOf([]), ["True", "Ready", /^no cluster belongs to the group$/]],
+    [
+      "where something waits",
+      statusOf([connected("paris")], []),
+      ["False", "WaitApplied", /^WaitApplied\(1\) \[Cluster fleet-default\/paris\]$/],
+    ],
+    [
+      "whose clusters are away",
+      statusOf([aCluster("paris"), connected("rome")]),
+      ["Unknown", "Offline", /^1 of 2 clusters have no agent connected: paris$/],
+    ],
+    [
+      "of which more are away than are named",
+      statusOf(Array.from({ length: 12 }, (_, n) => aCluster(`c${n + 10}`))),
+      ["Unknown", "Offline", /^12 of 12 clusters .*: c10, c11, .*, c19, …$/],
+    ],
+  ];
+  for (const [what, status, [holds, reason, message]] of cases) {
+    test(`${what} is ${holds} ${reason}`, () => {
+      const condition = findCondition(status.conditions, "Ready");
+
+      assert.equal(condition?.status, holds);
+      assert.equal(condition.reason, reason);
+      assert.match(condition.message ?? "", message);
+      assert.equal(condition.observedGeneration, 3);
+    });
+  }
+
+  test("tells of clusters that are away beside what fails in others", () => {
+    const status = statusOf([aCluster("paris"), connected("rome"), connected("oslo")], ["oslo"]);
+
+    assert.equal(status.offlineClusterCount, 1);
+    assert.equal(status.nonReadyClusterCount, 2);
+    assert.deepEqual(
+      [status.summary?.ready, status.summary?.waitApplied, status.summary?.offline],
+      [1, 1, 1],
+    );
+    const ready = findCondition(status.conditions, "Ready");
+    assert.equal(ready?.reason, "WaitApplied");
+    assert.match(
+      ready.message ?? "",
+      /^WaitApplied\(1\) .*rome.*; 1 of 3 clusters have no agent connected: paris$/,
+    );
+  });
+
+  test("says when its selector cannot be used", () => {
+    const odd = { ...group, spec: { selector: { matchLabels: { "not a label": "x" } } } };
+
+    const processed = findCondition(statusOf([], [], odd).conditions, "Processed");
+    assert.equal(processed?.status, "False");
+    assert.match(processed.message ?? "", /^the selector cannot be used: .*not a label/);
+    assert.equal(findCondition(statusOf([]).conditions, "Processed")?.status, "True");
+  });
+
+  test("is news when its clusters are ready or are no longer, not when there are more", () => {
+    const ready = statusOf([connected("paris")]);
+    const more = statusOf([connected("paris"), connected("rome")]);
+    const away = statusOf([aCluster("paris")]);
+
+    assert.equal(isUrgentClusterGroup(undefined, ready), true);
+    assert.equal(isUrgentClusterGroup(ready, more), false);
+    assert.equal(isUrgentClusterGroup(away, ready), true);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * The namespace on the hub that a Cluster has for its BundleDeployments: whose it is, and what it knows of who enrolled, which
+ * outlives the Cluster by the moments until it is known elsewhere. Pure.
+ */
+
+import { createHash } from "node:crypto";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import {
+  clientAnnotation,
+  clusterAnnotation,
+  clusterNamespaceAnnotation,
+  clusterNamespaceName,
+  managedLabel,
+  registrationTokenAnnotation,
+} from "@flotilla/shared/api/names.ts";
+import type { Namespace } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+
+/** A cluster that was removed, as its registration token remembers it. */
+export interface RemovedClient {
+  /** UID of the token that it enrolled with last. */
+  readonly token: string;
+  /** `clientDigest` of its client id. */
+  readonly client: string;
+}
+
+const digestLength = 16;
+
+export function clusterNamespaceFor(cluster: Cluster): Namespace {
+  const { namespace = "", name } = cluster.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: clusterNamespaceName(namespace, name),
+      labels: { [managedLabel]: "true" },
+      annotations: {
+        [clusterNamespaceAnnotation]: namespace,
+        [clusterAnnotation]: name,
+        ...enrolmentAnnotations(cluster),
+      },
+    },
+  };
+}
+
+/** Whether a Cluster has its namespace. One that is being deleted is that of an earlier Cluster, or goes with this one. */
+export function hasNamespace({ metadata }: Cluster, namespace: Namespace | undefined): boolean {
+  if (namespace === undefined) return false;
+  return (
+    namespace.metadata.deletionTimestamp === undefined || metadata.deletionTimestamp !== undefined
+  );
+}
+
+/** The key of the Cluster that a namespace belongs to; undefined for every other namespace. */
+export function clusterKeyOfNamespace(namespace: Namespace): ObjectKey | undefined {
+  const { [clusterNamespaceAnnotation]: workspace, [clusterAnnotation]: name } =
+    namespace.metadata.annotations ?? {};
+  return workspace === undefined || name === undefined ? undefined : `${workspace}/${name}`;
+}
+
+/** What the namespace has to say about who enrolled; nothing of a Cluster that nobody has enrolled as with a token. */
+export function enrolmentAnnotations({
+  metadata,
+  spec,
+}: Cluster): Readonly<Record<string, string>> {
+  const token = metadata.annotations?.[registrationTokenAnnotation];
+  if (token === undefined || !spec.clientID) return {};
+  return {
+    [registrationTokenAnnotation]: token,
+    [clientAnnotation]: clientDigest(spec.clientID),
+  };
+}
+
+/** Whether the namespace does not say it yet, or speaks of an earlier enrolment. */
+export function isEnrolmentOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
+  return Object.entries(enrolmentAnnotations(cluster)).some(
+    ([name, value]) => metadata.annotations?.[name] !== value,
+  );
+}
+
+/** Who has enrolled as the Cluster of this namespace, and with which token. */
+export function removedClientOf({ metadata }: Namespace): RemovedClient | undefined {
+  const { [registrationTokenAnnotation]: token, [clientAnnotation]: client } =
+    metadata.annotations ?? {};
+  return token === undefined || client === undefined ? undefined : { token, client };
+}
+
+/** Identifies a client id: the id may be long, and must not be readable by somebody who only sees a token. */
+export function clientDigest(clientId: string): string {
+  return createHash("sha256").update(clientId).digest("hex").slice(0, digestLength);
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { clusterFinalizer } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
+import { aCluster } from "../testing/objects.ts";
+import { mayWithdraw } from "./deletion.ts";
+
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+const others = ["example.com/other"];
+const ours = [...others, clusterFinalizer];
+
+function paris(metadata: Partial<Cluster["metadata"]>, spec: Cluster["spec"] = {}): Cluster {
+  return aCluster("paris", { metadata: { uid: "u", ...metadata }, spec });
+}
+
+describe("a deployment that is being deleted is uninstalled", () => {
+  const cases: readonly (readonly [what: string, cluster: Cluster | undefined, is: boolean])[] = [
+    ["of a Cluster that is there", paris({}), true],
+    ["not of a Cluster that is gone", undefined, false],
+    ["not of an earlier Cluster of that name", paris({ uid: "other" }), false],
+    [
+      "not of a Cluster that goes, held by somebody else",
+      paris({ deletionTimestamp, finalizers: others }),
+      false,
+    ],
+    [
+      "of a Cluster with deletion policy Uninstall that is deleted",
+      paris({ deletionTimestamp, finalizers: ours }, { deletionPolicy: "Uninstall" }),
+      true,
+    ],
+    [
+      "not of one that came to leave everything after all",
+      paris({ deletionTimestamp, finalizers: ours }, { deletionPolicy: "Retain" }),
+      false,
+    ],
+    [
+      "not of one that was to be emptied and that nothing holds any more",
+      paris({ deletionTimestamp, finalizers: others }, { deletionPolicy: "Uninstall" }),
+      false,
+    ],
+  ];
+  for (const [what, cluster, is] of cases)
+    test(what, () => assert.equal(mayWithdraw(cluster, "u"), is));
+});

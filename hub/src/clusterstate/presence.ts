@@ -1,0 +1,28 @@
+/** Whether the agent of a Cluster is connected, from the Cluster's status. Pure. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+
+/** `WaitCheckIn`: no agent has ever connected. */
+export type AgentPresence = "WaitCheckIn" | "Offline" | "Connected";
+
+export function presenceOf({ status }: Cluster): AgentPresence {
+  if (status?.agent?.epoch === undefined) return "WaitCheckIn";
+  return status.agent.connected === true ? "Connected" : "Offline";
+}
+
+/** When the agent of an offline Cluster was last connected, RFC 3339; "" for every other Cluster. */
+export function offlineSince(cluster: Cluster | undefined): string {
+  return cluster !== undefined && presenceOf(cluster) === "Offline"
+    ? (cluster.status?.agent?.lastSeen ?? "")
+    : "";
+}
+
+/** Says of a BundleDeployment whether the Cluster that it is for has no agent connected. */
+export function offlineCheck(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
+  return (deployment) => {
+    const cluster = clusters.get(clusterKeyOf(deployment));
+    return cluster !== undefined && presenceOf(cluster) !== "Connected";
+  };
+}

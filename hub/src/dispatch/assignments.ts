@@ -1,0 +1,127 @@
+/** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
+
+import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import type { ContentReader } from "../content/content-store.ts";
+import { inventoryAfter, planDeployment } from "./plan.ts";
+import type { Withdrawals } from "./withdrawals.ts";
+
+export interface AssignmentsDeps {
+  /** What the agent has, by its Hello. */
+  readonly inventory: readonly Holding[];
+  /** The BundleDeployment of a name in the cluster namespace, as it is now. */
+  readonly desired: (name: string) => BundleDeployment | undefined;
+  readonly contents: ContentReader;
+  readonly withdrawals: Withdrawals;
+  /** Requests another `next` of a name. */
+  readonly enqueue: (name: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Assignments {
+  /** The message about a name that is due now; `undefined` when the agent is up to date, or after a failure, which is retried. */
+  next(name: string): Promise<HubMessage | undefined>;
+  /** Whether the agent has a deployment of that name that it is not uninstalling. */
+  has(name: string): boolean;
+  /** The agent reports that it no longer has it. */
+  uninstalled(name: string, uid: string): void;
+  close(): void;
+}
+
+const backoff = { firstMs: 1_000, longestMs: 60_000 };
+
+export function createAssignments(deps: AssignmentsDeps): Assignments {
+  const { desired, contents, withdrawals, enqueue, clock, log } = deps;
+  const inventory = new Map(deps.inventory.map((each) => [each.name, each]));
+  const failures = new Map<string, number>();
+  const timers = new Map<string, Timer>();
+
+  async function next(name: string): Promise<HubMessage | undefined> {
+    const step = planDeployment(inventory.get(name), desired(name));
+    switch (step.kind) {
+      case "nothing":
+        return undefined;
+      case "withdraw":
+        if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
+        inventory.set(name, inventoryAfter(step));
+        return { kind: "withdrawal", deployment: step.deployment };
+      case "deploy": {
+        const content = step.withContent ? await read(name, step.deploymentId) : undefined;
+        if (step.withContent && content === undefined) return undefined;
+        inventory.set(name, inventoryAfter(step));
+        const { deployment, deploymentId, paused } = step;
+        return {
+          kind: "deployment",
+          deployment,
+          deploymentId,
+          paused,
+          ...(content !== undefined && { content }),
+        };
+      }
+    }
+  }
+
+  /** `undefined` when it cannot be read now. Other deployments do not wait for the retry. */
+  async function read(name: string, deploymentId: string): Promise<Uint8Array | undefined> {
+    try {
+      const content = await contents.read(deploymentId);
+      failures.delete(name);
+      return content;
+    } catch (thrown) {
+      const retryMs = retryLater(name);
+      log.warn(
+        { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
+        "cannot read the content of a deployment; retrying",
+      );
+      return undefined;
+    }
+  }
+
+  /** False also when that cannot be known now. */
+  async function mayWithdraw(name: string, uid: string): Promise<boolean> {
+    try {
+      const isAllowed = await withdrawals.mayBeSent(uid);
+      failures.delete(name);
+      return isAllowed;
+    } catch (thrown) {
+      const retryMs = retryLater(name);
+      log.warn(
+        { deployment: name, err: messageOf(thrown), retryMs },
+        "cannot read the Cluster to confirm a withdrawal; retrying",
+      );
+      return false;
+    }
+  }
+
+  function retryLater(name: string): number {
+    const count = (failures.get(name) ?? 0) + 1;
+    failures.set(name, count);
+    const retryMs = backoffDelayMs(backoff, count);
+    timers.get(name)?.cancel();
+    timers.set(
+      name,
+      clock.setTimeout(() => {
+        timers.delete(name);
+        enqueue(name);
+      }, retryMs),
+    );
+    return retryMs;
+  }
+
+  return {
+    next,
+    has: (name) => inventory.get(name)?.withdrawing === false,
+    uninstalled(name, uid) {
+      if (inventory.get(name)?.uid === uid) inventory.delete(name);
+    },
+    close() {
+      for (const timer of timers.values()) timer.cancel();
+      timers.clear();
+    },
+  };
+}

@@ -1,0 +1,224 @@
+/** All agents of this replica: one session for each cluster, which gets the changes that concern it. */
+
+import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
+import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { status } from "@grpc/grpc-js";
+import type { LiveAuthority } from "../authority/live-authority.ts";
+import { bySupply } from "../cache/indexes.ts";
+import { isForCluster } from "../cache/keys.ts";
+import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
+import type { ClusterRef } from "../identity/cluster-identity.ts";
+import type { Presence } from "../presence/presence.ts";
+import { changedReferences, isClusterInfoChange } from "../referenced/references.ts";
+import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
+import type { AgentStream } from "../rpc/incoming.ts";
+import type { DesiredState } from "./agent-sync.ts";
+import { createDuplicateAgents } from "./duplicate-agents.ts";
+import { affectsAgent } from "./plan.ts";
+import { openSession, type Session, type SessionDeps } from "./session.ts";
+
+export interface DispatcherDeps extends SessionDeps {
+  readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
+  readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
+  readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
+  readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
+  readonly presence: SessionDeps["presence"] & Pick<Presence, "handOver">;
+  readonly events: EventRecorder;
+}
+
+export interface Dispatcher {
+  /** How many agents are connected. */
+  readonly size: number;
+  accept(stream: AgentStream, agent: AgentCertificate): void;
+  /** Ends all streams so that their agents reconnect at once, to another replica. */
+  close(): void;
+}
+
+/**
+ * Registrations that are written at a time. After a restart of the hub all agents connect at once, each with one write; other
+ * writes, above all the renewal of the leader's Lease, must not wait behind thousands of them.
+ */
+const maxRegistrations = 16;
+
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { deployments, clusters, clock, metrics } = deps;
+  const byCluster = new Map<ObjectKey, Session>();
+  const sessionsByNamespace = new Map<string, Session>();
+  const duplicates = createDuplicateAgents(clock);
+  // Agents back off. Each connection of one that does not would be a write of its Cluster.
+  const connections = createKeyedRateLimiter({ clock, perSecond: 1, burst: 20 });
+  const registrations = createSemaphore(maxRegistrations);
+  let isClosed = false;
+
+  function clusterChanged(change: Change<Cluster>): void {
+    const { key, before, after } = change;
+    duplicates.clusterChanged(change);
+    const session = byCluster.get(key);
+    if (session === undefined) return;
+    if (isClusterInfoChange(before, after)) session.changed({ kind: "clusterInfo" });
+    const error = validateAgent(session.agent, after);
+    if (error !== undefined) session.end(error);
+    else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
+      replace(key, session);
+  }
+
+  const stopListening = [
+    deployments.onChange((change) => {
+      const { namespace = "" } = refOf(change.key);
+      const session = sessionsByNamespace.get(namespace);
+      if (session !== undefined) deploymentChanged(session, change);
+    }),
+    deps.objects.onChange((namespace, ref) => {
+      const referring = deployments.store.byIndex(bySupply, supplyKey(ref));
+      for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
+        const session = sessionsByNamespace.get(each);
+        if (session?.cluster.namespace === namespace) objectChanged(session, ref);
+      }
+    }),
+    deps.authority.onChange(() => {
+      for (const session of byCluster.values()) session.changed({ kind: "authorities" });
+    }),
+    clusters.onChange(clusterChanged),
+  ];
+
+  function accept(stream: AgentStream, agent: AgentCertificate): void {
+    const { namespace, name, uid } = agent.identity;
+    const key = keyOf({ namespace, name });
+    // Again, after the interceptor: changes since then reached no session.
+    const error = validateAgent(agent, clusters.store.get(key)) ?? connectionLimited(key);
+    if (error !== undefined) {
+      stream.emit("error", toGrpcError(error));
+      return;
+    }
+    const previous = byCluster.get(key);
+    if (previous !== undefined) replace(key, previous);
+    const deploymentsNamespace = clusterNamespaceName(namespace, name);
+    const cluster = { namespace, name, uid, deploymentsNamespace };
+    const session = openSession(deps, {
+      stream,
+      cluster,
+      agent,
+      desired: desiredState(deps, cluster),
+      previous: previous?.ended ?? Promise.resolve(),
+      registrations,
+    });
+    byCluster.set(key, session);
+    sessionsByNamespace.set(deploymentsNamespace, session);
+    metrics.agents.set(byCluster.size);
+    void session.ended.then(() => {
+      if (byCluster.get(key) !== session) return;
+      byCluster.delete(key);
+      sessionsByNamespace.delete(deploymentsNamespace);
+      metrics.agents.set(byCluster.size);
+    });
+    if (isClosed) handOver(session);
+  }
+
+  function connectionLimited(key: ObjectKey): RpcError | undefined {
+    if (connections.take(key)) return undefined;
+    const error = new RpcError(
+      status.RESOURCE_EXHAUSTED,
+      rpcErrors.AGENT_RATE_LIMITED,
+      `the agent of Cluster ${key} connects too often; back off before the next attempt`,
+    );
+    const fields = { cluster: key, code: error.code };
+    const message = "agent connects too often";
+    deps.rejections.rejected(key, { reason: "connection_rate", fields, message });
+    return error;
+  }
+
+  function replace(key: ObjectKey, previous: Session): void {
+    previous.end(replaced(key));
+    if (duplicates.replaced(key)) reportDuplicate(deps, key);
+  }
+
+  return {
+    get size() {
+      return byCluster.size;
+    },
+    accept,
+    close() {
+      isClosed = true;
+      deps.presence.handOver();
+      for (const stop of stopListening) stop();
+      for (const session of byCluster.values()) handOver(session);
+    },
+  };
+}
+
+function desiredState(
+  { deployments, clusters }: Pick<DispatcherDeps, "deployments" | "clusters">,
+  { namespace, name, uid, deploymentsNamespace }: ClusterRef,
+): DesiredState {
+  const key = keyOf({ namespace, name });
+  return {
+    deployment: (each) =>
+      ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each })), uid),
+    deployments: () =>
+      deployments.store
+        .byIndex(byNamespace, deploymentsNamespace)
+        .filter((deployment) => isForCluster(deployment, uid)),
+    cluster: () => clusters.store.get(key),
+  };
+}
+
+/** New references are sent before the deployment that needs them, dropped ones after it. */
+function deploymentChanged(session: Session, change: Change<BundleDeployment>): void {
+  const { uid } = session.cluster;
+  const { name } = refOf(change.key);
+  const [before, after] = [ofCluster(change.before, uid), ofCluster(change.after, uid)];
+  const { added, dropped } = changedReferences(before, after);
+  for (const ref of added) objectChanged(session, ref);
+  if (affectsAgent(before, after)) session.changed({ kind: "deployment", name });
+  for (const ref of dropped) objectChanged(session, ref);
+  if (before === undefined || after === undefined) session.deploymentsChanged(name);
+}
+
+function objectChanged(session: Session, ref: SupplyRef): void {
+  session.changed({ kind: "referencedObject", ref });
+}
+
+function ofCluster(
+  deployment: BundleDeployment | undefined,
+  uid: string,
+): BundleDeployment | undefined {
+  return deployment !== undefined && isForCluster(deployment, uid) ? deployment : undefined;
+}
+
+function reportDuplicate(
+  { clusters, events, log }: Pick<DispatcherDeps, "clusters" | "events" | "log">,
+  key: ObjectKey,
+): void {
+  const note =
+    "two agents with the identity of this cluster keep replacing each other's connection; the Secret flotilla-agent/flotilla-identity was probably copied: delete it in one of the two clusters and enrol that one as a cluster of its own";
+  log.warn({ cluster: key }, note);
+  const cluster = clusters.store.get(key);
+  if (cluster === undefined) return;
+  events.record(cluster, { type: "Warning", reason: "DuplicateAgent", action: "Connect", note });
+}
+
+function handOver(session: Session): void {
+  const message = "this replica of the hub is stopping; reconnect to another";
+  session.end(
+    new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
+      trailers: handOverTrailers(),
+    }),
+  );
+}
+
+function replaced(key: ObjectKey): RpcError {
+  const message = `another agent connected as Cluster ${key}; the newer connection replaces this one`;
+  return new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, message);
+}

@@ -1,0 +1,45 @@
+/**
+ * Detects two agents that use copies of one identity, whichever replicas they connect to.
+ *
+ * Every replica sees the epochs of all clusters rise, and knows which of its own streams were replaced while they seemed
+ * alive. A connection that is cut now and then only raises epochs; a network that is gone for a while only replaces a live
+ * stream; two agents with one key keep doing both.
+ */
+
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+
+export interface DuplicateAgents {
+  /** Observes connections of any replica that began while an earlier one was still recorded as connected. */
+  clusterChanged(change: Change<Cluster>): void;
+  /** A newer stream replaced a live one of this replica. True when a duplicate is to be reported now. */
+  replaced(key: ObjectKey): boolean;
+}
+
+export function createDuplicateAgents(clock: Clock): DuplicateAgents {
+  const rises = createKeyedRateLimiter({ clock, perSecond: 1 / 20, burst: 4 });
+  const replacements = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
+  const warnings = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
+  return {
+    clusterChanged(change) {
+      if (isRise(change)) rises.take(change.key);
+    },
+    replaced(key) {
+      const isFirst = replacements.take(key);
+      return !isFirst && !rises.has(key) && warnings.take(key);
+    },
+  };
+}
+
+function isRise({ before, after }: Change<Cluster>): boolean {
+  const [was, is] = [before?.status?.agent, after?.status?.agent];
+  return (
+    before?.metadata.uid === after?.metadata.uid &&
+    was?.connected === true &&
+    is?.connected === true &&
+    (is.epoch ?? 0) > (was.epoch ?? 0)
+  );
+}

@@ -1,0 +1,34 @@
+/** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
+import type { AgentMessage } from "@flotilla/proto/messages.ts";
+import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
+import { status } from "@grpc/grpc-js";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
+
+export type Hello = Extract<AgentMessage, { kind: "hello" }>;
+
+export type HelloValidation =
+  /** `version`: of the protocol on this stream. */
+  | { readonly kind: "accepted"; readonly version: number }
+  | { readonly kind: "rejected"; readonly error: RpcError };
+
+export function validateHello({ versions, hubId }: Hello, ownHubId: string): HelloValidation {
+  const agreement = agreeOnVersion(spokenVersions, versions);
+  if (agreement.kind === "none") {
+    return rejected(
+      rpcErrors.PROTOCOL_VIOLATION,
+      `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(spokenVersions)}; upgrade the ${agreement.outdated === "own" ? "hub" : "agent"}`,
+    );
+  }
+  if (hubId !== ownHubId) {
+    return rejected(
+      rpcErrors.AGENT_REJECTED,
+      `the agent is enrolled with hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
+    );
+  }
+  return { kind: "accepted", version: agreement.version };
+}
+
+function rejected(kind: ErrorKind, message: string): HelloValidation {
+  return { kind: "rejected", error: new RpcError(status.FAILED_PRECONDITION, kind, message) };
+}

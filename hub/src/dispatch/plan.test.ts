@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import type { Holding } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import fc from "fast-check";
+import { describe, test } from "vitest";
+import { affectsAgent, inventoryAfter, planDispatch } from "./plan.ts";
+
+interface Wanted {
+  readonly uid?: string;
+  readonly id?: string;
+  readonly paused?: boolean;
+  readonly deleting?: boolean;
+}
+
+function desired(
+  name: string,
+  { uid = "u", id = "sha256:1", paused = false, deleting = false }: Wanted = {},
+): BundleDeployment {
+  return {
+    metadata: { name, uid, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
+    spec: { deploymentID: id, stagedDeploymentID: id, paused },
+  };
+}
+
+function observed(name: string, more: Partial<Holding> = {}): Holding {
+  return { name, uid: "u", deploymentId: "sha256:1", paused: false, withdrawing: false, ...more };
+}
+
+const deploy = (withContent: boolean, more: object = {}) => ({
+  kind: "deploy",
+  deployment: { name: "a", uid: "u" },
+  deploymentId: "sha256:1",
+  paused: false,
+  withContent,
+  ...more,
+});
+const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
+
+describe("the plan for an agent that connects", () => {
+  const cases: readonly (readonly [
+    string,
+    readonly Holding[],
+    readonly BundleDeployment[],
+    readonly object[],
+    readonly string[],
+  ])[] = [
+    ["nothing when the inventory is up to date", [observed("a")], [desired("a")], [], []],
+    ["a deployment with its content when it is missing", [], [desired("a")], [deploy(true)], []],
+    [
+      "a deployment with its content when the content differs",
+      [observed("a", { deploymentId: "sha256:0" })],
+      [desired("a")],
+      [deploy(true)],
+      [],
+    ],
+    [
+      "a deployment without its content when only paused differs",
+      [observed("a")],
+      [desired("a", { paused: true })],
+      [deploy(false, { paused: true })],
+      [],
+    ],
+    [
+      "a deployment that was created again under its name",
+      [observed("a", { uid: "old" })],
+      [desired("a")],
+      [deploy(true)],
+      [],
+    ],
+    [
+      "a deployment that is being uninstalled and is desired again",
+      [observed("a", { withdrawing: true })],
+      [desired("a")],
+      [deploy(true)],
+      [],
+    ],
+    ["nothing while a rollout has not released a new one", [], [desired("a", { id: "" })], [], []],
+    [
+      "nothing while a rollout has not released an existing one",
+      [observed("a")],
+      [desired("a", { id: "" })],
+      [],
+      [],
+    ],
+    [
+      "a withdrawal of what is being deleted",
+      [observed("a")],
+      [desired("a", { deleting: true })],
+      [withdraw],
+      [],
+    ],
+    [
+      "a withdrawal of what is not in the inventory, to be confirmed",
+      [],
+      [desired("a", { deleting: true })],
+      [withdraw],
+      [],
+    ],
+    [
+      "no withdrawal that is in progress",
+      [observed("a", { withdrawing: true })],
+      [desired("a", { deleting: true })],
+      [],
+      [],
+    ],
+    [
+      "a withdrawal with its own UID while the inventory has an earlier one of that name",
+      [observed("a", { uid: "old" })],
+      [desired("a", { deleting: true })],
+      [withdraw],
+      [],
+    ],
+    [
+      "nothing about what the hub does not know, which are orphans",
+      [observed("z"), observed("a")],
+      [],
+      [],
+      ["a", "z"],
+    ],
+    [
+      "nothing about what the hub does not know and is being uninstalled",
+      [observed("a", { withdrawing: true })],
+      [],
+      [],
+      [],
+    ],
+  ];
+  for (const [what, holdings, deployments, steps, orphans] of cases) {
+    test(what, () => assert.deepEqual(planDispatch(holdings, deployments), { steps, orphans }));
+  }
+});
+
+const someName: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d");
+const someHolding = fc.record({
+  name: someName,
+  uid: fc.constantFrom("u", "v"),
+  deploymentId: fc.constantFrom("", "sha256:1", "sha256:2"),
+  paused: fc.boolean(),
+  withdrawing: fc.boolean(),
+});
+const someWanted = fc
+  .record({
+    name: someName,
+    uid: fc.constantFrom("u", "v"),
+    id: fc.constantFrom("", "sha256:1", "sha256:2"),
+    paused: fc.boolean(),
+    deleting: fc.boolean(),
+  })
+  .map(({ name, ...rest }) => desired(name, rest));
+const holdingsOf = fc.uniqueArray(someHolding, { selector: ({ name }) => name });
+const deploymentsOf = fc.uniqueArray(someWanted, { selector: ({ metadata }) => metadata.name });
+
+describe("a dispatch plan", () => {
+  test("withdraws only what is being deleted", () => {
+    fc.assert(
+      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+        for (const step of planDispatch(holdings, deployments).steps) {
+          if (step.kind !== "withdraw") continue;
+          const asked = deployments.find(({ metadata }) => metadata.name === step.deployment.name);
+          assert.notEqual(asked?.metadata.deletionTimestamp, undefined);
+          assert.equal(asked?.metadata.uid, step.deployment.uid);
+        }
+      }),
+    );
+  });
+
+  test("is empty once it was applied", () => {
+    fc.assert(
+      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+        const after = new Map<string, Holding>(holdings.map((holding) => [holding.name, holding]));
+        for (const step of planDispatch(holdings, deployments).steps) {
+          after.set(step.deployment.name, inventoryAfter(step));
+        }
+
+        assert.deepEqual(planDispatch([...after.values()], deployments).steps, []);
+      }),
+    );
+  });
+
+  test("does not change with a status, nor with a deployment that vanishes", () => {
+    assert.equal(affectsAgent(desired("a"), { ...desired("a"), status: { ready: true } }), false);
+    assert.equal(affectsAgent(desired("a"), undefined), false);
+    for (const change of [{ uid: "v" }, { id: "sha256:2" }, { paused: true }, { deleting: true }]) {
+      assert.equal(affectsAgent(desired("a"), desired("a", change)), true);
+    }
+    assert.equal(affectsAgent(undefined, desired("a")), true);
+  });
+});

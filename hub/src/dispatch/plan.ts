@@ -1,0 +1,99 @@
+/** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
+import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+
+export type DispatchStep =
+  | { readonly kind: "nothing" }
+  | {
+      readonly kind: "deploy";
+      readonly deployment: DeploymentKey;
+      readonly deploymentId: string;
+      readonly paused: boolean;
+      /** Whether the agent needs the content, because it does not have it. */
+      readonly withContent: boolean;
+    }
+  | { readonly kind: "withdraw"; readonly deployment: DeploymentKey };
+
+export interface DispatchPlan {
+  readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
+  /** Names that the agent has and the hub does not know. Nothing is sent about them: absence never uninstalls. */
+  readonly orphans: readonly string[];
+}
+
+const nothing: DispatchStep = { kind: "nothing" };
+
+export function planDispatch(
+  inventory: readonly Holding[],
+  deployments: readonly BundleDeployment[],
+): DispatchPlan {
+  const observed = new Map(inventory.map((each) => [each.name, each]));
+  const desired = new Set(deployments.map(({ metadata }) => metadata.name));
+  return {
+    steps: deployments
+      .map((deployment) => planDeployment(observed.get(deployment.metadata.name), deployment))
+      .filter((step) => step.kind !== "nothing")
+      .toSorted(byName),
+    orphans: inventory
+      .filter(({ name, withdrawing }) => !withdrawing && !desired.has(name))
+      .map(({ name }) => name)
+      .toSorted(),
+  };
+}
+
+/** For one name. Without a BundleDeployment there is nothing to do, whatever the agent has. */
+export function planDeployment(
+  observed: Holding | undefined,
+  deployment: BundleDeployment | undefined,
+): DispatchStep {
+  if (deployment === undefined) return nothing;
+  const { metadata, spec } = deployment;
+  const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
+  const isSame = observed?.uid === key.uid;
+  if (metadata.deletionTimestamp !== undefined) {
+    // Also to an agent that does not have it: it confirms, and the hub removes the finalizer.
+    return isSame && observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
+  }
+  // The rollout has not released anything yet.
+  if (spec.deploymentID === "") return nothing;
+  const paused = spec.paused ?? false;
+  const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
+  if (hasContent && observed.paused === paused) return nothing;
+  return {
+    kind: "deploy",
+    deployment: key,
+    deploymentId: spec.deploymentID,
+    paused,
+    withContent: !hasContent,
+  };
+}
+
+/** What the agent has once it has applied a step. */
+export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): Holding {
+  return step.kind === "withdraw"
+    ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
+    : {
+        ...step.deployment,
+        deploymentId: step.deploymentId,
+        paused: step.paused,
+        withdrawing: false,
+      };
+}
+
+/** Whether a change of a BundleDeployment may need a message to the agent; a change of its status never does. */
+export function affectsAgent(
+  before: BundleDeployment | undefined,
+  after: BundleDeployment | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return after !== undefined;
+  return (
+    before.metadata.uid !== after.metadata.uid ||
+    before.spec.deploymentID !== after.spec.deploymentID ||
+    (before.spec.paused ?? false) !== (after.spec.paused ?? false) ||
+    (before.metadata.deletionTimestamp === undefined) !==
+      (after.metadata.deletionTimestamp === undefined)
+  );
+}
+
+function byName(a: { deployment: DeploymentKey }, b: { deployment: DeploymentKey }): number {
+  return a.deployment.name < b.deployment.name ? -1 : 1;
+}

@@ -1,0 +1,246 @@
+/** An agent that sends any messages in any order, while any events happen on the hub. */
+import assert from "node:assert/strict";
+import { agentMessageToWire } from "@flotilla/proto/map.ts";
+import type { AgentMessage } from "@flotilla/proto/messages.ts";
+import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
+import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
+import { spokenVersions } from "@flotilla/proto/versions.ts";
+import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { describe, test } from "vitest";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { type Incoming, withIncomingDecoders } from "../rpc/incoming.ts";
+import { aDeployment } from "../testing/objects.ts";
+import { deployed } from "../testing/reports.ts";
+import { openTestSession, type TestSession, testHubId } from "../testing/test-session.ts";
+
+const { requestSerialize, requestDeserialize } = withIncomingDecoders(
+  loadFleetService().service,
+).Connect;
+
+function wire(message: AgentMessage): Incoming<ReadAgentMessage> {
+  return requestDeserialize(requestSerialize(agentMessageToWire(message)));
+}
+
+const hello: AgentMessage = {
+  kind: "hello",
+  versions: spokenVersions,
+  hubId: testHubId,
+  agentVersion: "1",
+  agentNamespace: "test",
+  holdings: [],
+  supplies: [],
+};
+
+const names = ["web", "db", "other"] as const;
+const name = fc.constantFrom(...names);
+/** Right for the name, of an earlier one, or of another cluster. */
+const key = fc
+  .tuple(
+    fc.constantFrom("web", "web", "web", ...names),
+    fc.constantFrom("", "", "", "-earlier", "-elsewhere"),
+  )
+  .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
+
+/** Messages that are plausible here, so that many sequences get far. */
+const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(hello) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(key, fc.nat(9))
+      .map(([key, sequence]) => ({ kind: "state", sequence, state: deployed(key) }) as const),
+  },
+  { weight: 3, arbitrary: key.map((deployment) => ({ kind: "withdrawn", deployment }) as const) },
+  { weight: 1, arbitrary: key.map((deployment) => ({ kind: "received", deployment }) as const) },
+);
+
+type Step = readonly [what: string, run: (test: TestSession) => void | Promise<void>];
+
+function step(what: string, run: Step[1]): Step {
+  return [what, run];
+}
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: likely.map((said) =>
+      step(`say ${JSON.stringify(said)}`, (test) => test.say(wire(said))),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: agentMessage.map((said) => step("say anything", (test) => test.say(wire(said)))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .uint8Array({ maxLength: 20 })
+      .map((bytes) =>
+        step(`say bytes ${bytes.join()}`, (test) =>
+          test.say(requestDeserialize(Buffer.from(bytes))),
+        ),
+      ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(name, fc.constantFrom("", "-earlier"), fc.boolean())
+      .map(([name, more, isDeleted]) =>
+        step(`desire ${name}${more}${isDeleted ? ", deleted" : ""}`, ({ desired, session }) => {
+          const metadata = {
+            uid: `uid-${name}-paris${more}`,
+            ...(isDeleted && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+          };
+          desired.set(name, aDeployment("paris", { bundle: name, metadata }));
+          session.changed({ kind: "deployment", name });
+          session.deploymentsChanged(name);
+        }),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: name.map((name) =>
+      step(`lose ${name}`, ({ desired, session }) => {
+        desired.delete(name);
+        session.deploymentsChanged(name);
+      }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      step("facts", ({ session }) => session.changed({ kind: "clusterInfo" })),
+      step("supply", ({ session }) =>
+        session.changed({ kind: "referencedObject", ref: { kind: "Secret", name: "a" } }),
+      ),
+      step("reports cannot be stored", (test) => test.failReports()),
+      step("connections cannot be recorded", (test) => test.failRegistration()),
+      step("the connection is lost", (test) => test.lose()),
+      step("the agent closes the stream", (test) => test.finish()),
+      step("half an hour", ({ clock }) => clock.advance(1_800_000)),
+      step("another stream", ({ session }) =>
+        session.end(new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced")),
+      ),
+    ),
+  },
+  { weight: 4, arbitrary: fc.constant(step("a moment", () => settle())) },
+);
+
+/** Most begin as they should, or few would get anywhere. */
+const begun: readonly Step[] = [
+  step("desire web", ({ desired }) => void desired.set("web", aDeployment("paris"))),
+  step("say hello", (test) => test.say(wire(hello))),
+  step("a moment", () => settle()),
+];
+const sequences = fc
+  .tuple(fc.constantFrom([], begun, begun, begun), fc.array(steps, { maxLength: 30 }))
+  .map((parts) => parts.flat());
+
+describe("a session", () => {
+  test("stores only reports of its cluster, ends at most once, and leaves no timers", async () => {
+    const seen = { welcomed: 0, kept: 0, ended: 0 };
+    await fc.assert(
+      fc.asyncProperty(sequences, async (sequence) => {
+        const test = openTestSession();
+
+        for (const [, run] of sequence) {
+          const before = test.sent.length;
+          const wasOver = test.ends.length > 0;
+          await run(test);
+          if (wasOver) assert.equal(test.sent.length, before, "sent after the end");
+        }
+        await settle();
+
+        for (const { kind, name, uid, place, deployment } of test.kept) {
+          assert.equal(deployment?.metadata.uid, uid, `${kind} of ${name}`);
+          if (kind === "withdrawn") assert.ok(deployment.metadata.deletionTimestamp !== undefined);
+          else assert.equal(place?.epoch, 1);
+        }
+        assert.ok(test.ends.length <= 1, test.ends.join());
+        const isWelcomed = test.presence.includes("connected");
+        seen.welcomed += isWelcomed ? 1 : 0;
+        seen.kept += test.kept.length;
+        seen.ended += test.ends.length;
+
+        test.lose();
+        await test.session.ended;
+        assert.deepEqual(test.presence, ["opened", ...(isWelcomed ? ["connected"] : []), "closed"]);
+        assert.deepEqual(test.clock.waiting(), [], "timers");
+      }),
+      { numRuns: 500 },
+    );
+    // Sequences that never get anywhere would prove nothing.
+    assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
+  });
+
+  test("is ended when its agent reported on a deployment before the cache had it, so that the agent repeats the report", async () => {
+    const test = openTestSession();
+    const web = { name: "web", uid: "uid-web-paris" };
+    const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
+    test.say(wire({ ...hello, holdings: [holding] }));
+    await settle();
+    test.say(wire({ kind: "state", sequence: 1, state: deployed(web) }));
+    await settle();
+    assert.ok(!test.sent.some(({ stateReceived }) => stateReceived), "it is not acknowledged");
+    assert.deepEqual(test.ends, []);
+
+    test.desired.set("web", aDeployment("paris"));
+    test.session.changed({ kind: "deployment", name: "web" });
+
+    assert.deepEqual(test.ends, ["error"]);
+    await test.session.ended;
+  });
+
+  for (const [when, before] of [
+    ["as its first message", []],
+    ["once it was welcomed", [wire(hello)]],
+  ] as const) {
+    test(`whose agent sends ${when} an undecodable message is ended with the reason, counted and logged`, async () => {
+      const test = openTestSession();
+      for (const message of before) test.say(message);
+      await settle();
+
+      test.say(requestDeserialize(Buffer.from("ffffffffffff", "hex")));
+      await settle();
+
+      const [why = ""] = test.answers;
+      assert.match(why, /^the message of 6 bytes cannot be decoded: /);
+      assert.equal(test.answers.length, 1);
+      assert.deepEqual(test.warnings, [
+        { cluster: "fleet-default/paris", err: why, reason: "protocol_violation" },
+      ]);
+      const counted = await test.metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
+      assert.match(counted, /reason="protocol_violation"\} 1$/m);
+      test.lose();
+      await test.session.ended;
+    });
+  }
+
+  test("whose agent does not read queues one message for each deployment", async () => {
+    const test = openTestSession();
+    const want = (name: string, change: number): void => {
+      const spec = { deploymentID: `sha256:${change}`, stagedDeploymentID: `sha256:${change}` };
+      test.desired.set(name, aDeployment("paris", { bundle: name, spec }));
+      test.session.changed({ kind: "deployment", name });
+    };
+    test.say(wire(hello));
+    await settle();
+    const before = test.sent.length;
+    test.read(false);
+
+    for (let change = 1; change <= 5_000; change += 1) {
+      for (const name of names) want(name, change);
+      if (change % 100 === 0) await test.clock.advance(60_000);
+    }
+    assert.equal(test.sent.length, before + 1, "the one that was under way");
+    test.read(true);
+    await settle();
+
+    const said = test.sent.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
+    assert.deepEqual(said, ["sha256:5000", "sha256:5000", "sha256:5000"]);
+    test.lose();
+    await test.session.ended;
+  });
+});

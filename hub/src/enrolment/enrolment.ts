@@ -1,0 +1,149 @@
+/**
+ * The handlers of Enroll and Renew, which alone issue certificates to agents.
+ *
+ * Each client and each sender has a rate limit, and a repeated rejection is logged once a minute. Failures of a sender have no
+ * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
+ */
+
+import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { status } from "@grpc/grpc-js";
+import type { LiveAuthority } from "../authority/live-authority.ts";
+import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
+import type { ClusterIdentity } from "../identity/cluster-identity.ts";
+import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { hostOf, type Rejections } from "../rpc/rejections.ts";
+import { type AuthorizationDeps, authorizeEnrolment } from "./authorization.ts";
+import { clusterLabels } from "./cluster-labels.ts";
+import { enrollErrors, enrolmentRateLimited } from "./errors.ts";
+import { recordEnrolmentEvents } from "./events.ts";
+import { type RegisterClusterDeps, registerCluster } from "./register-cluster.ts";
+
+export interface EnrolmentDeps extends RegisterClusterDeps, AuthorizationDeps {
+  readonly authority: Pick<LiveAuthority, "issueClient">;
+  readonly hubId: string;
+  readonly rejections: Rejections;
+  readonly log: Log;
+}
+
+export interface Enrolment {
+  /** `peer`: the address of the request. Throws an RpcError. */
+  enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse>;
+  renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
+}
+
+/** Of all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
+const allLimit = { perSecond: 50, burst: 500, maxKeys: 1 };
+/** Of one sender, so that others get their share. */
+const senderLimit = { perSecond: 40, burst: 400 };
+/** Of one client, which enrols once, or again after a crash. */
+const clientLimit = { perSecond: 1 / 5, burst: 10 };
+/** Of one agent, which renews every few hours; short-lived certificates of tests need more. */
+const renewalLimit = { perSecond: 1, burst: 10 };
+/** Log lines about one sender, which could invent new client ids for ever. */
+const senderLogLimit = { perSecond: 1, burst: 50 };
+
+export function createEnrolment(deps: EnrolmentDeps): Enrolment {
+  const { clusters, authority, hubId, rejections, clock, log } = deps;
+  const all = createKeyedRateLimiter({ clock, ...allLimit });
+  const senders = createKeyedRateLimiter({ clock, ...senderLimit });
+  const clients = createKeyedRateLimiter({ clock, ...clientLimit });
+  const renewals = createKeyedRateLimiter({ clock, ...renewalLimit });
+  const senderLines = createKeyedRateLimiter({ clock, ...senderLogLimit });
+
+  async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
+    const sender = hostOf(peer);
+    const isAllowed =
+      clients.take(`${sender} ${request.clientId}`) && senders.take(sender) && all.take("");
+    if (!isAllowed) {
+      rejections.count("enrolment");
+      throw enrolmentRateLimited();
+    }
+    try {
+      return await admit(request);
+    } catch (thrown) {
+      logFailure(sender, request.clientId, thrown);
+      throw RpcError.fromThrown(thrown);
+    }
+  }
+
+  async function admit(request: EnrollRequest): Promise<EnrollResponse> {
+    const key = await readKey(request.certificateRequest);
+    const { clientId, clusterName } = request;
+    const { namespace, token } = await authorizeEnrolment(deps, request, key);
+    const labels = clusterLabels(request.labels, token);
+    const { fingerprint, spki } = key;
+    const applicant = { namespace, clientId, fingerprint, clusterName, labels, token };
+    const registered = await registerCluster(deps, applicant);
+    const { cluster } = registered;
+    const { name, uid = "" } = cluster.metadata;
+    const identity = { hubId, namespace, name, uid };
+    const certificate = await authority.issueClient({ identity, spki });
+    log.info({ cluster: keyOf(cluster), clientId, token: token?.name }, "cluster enrolled");
+    recordEnrolmentEvents(deps, registered, { clusterName, labels, token });
+    return { certificate, hubId, clusterNamespace: namespace, clusterName: name, clusterUid: uid };
+  }
+
+  function logFailure(sender: string, clientId: string, thrown: unknown): void {
+    const client = `${sender} ${clientId}`;
+    const fields = { peer: sender, clientId };
+    if (!(thrown instanceof RpcError)) {
+      rejections.failed(client, thrown, { fields, message: "cannot enrol an agent" });
+      return;
+    }
+    const { code, message: err } = thrown;
+    if (senderLines.take(sender))
+      rejections.rejected(`${client} ${code}`, {
+        reason: "enrolment",
+        fields: { ...fields, code, err },
+        message: "rejected an enrolment",
+      });
+    else rejections.count("enrolment");
+  }
+
+  async function renew(identity: ClusterIdentity, request: Uint8Array): Promise<IssuedCertificate> {
+    const { namespace, name } = identity;
+    const cluster = keyOf({ namespace, name });
+    if (!renewals.take(cluster)) {
+      const message = "agent renews its certificate too often";
+      rejections.rejected(cluster, { reason: "renewal_rate", fields: { cluster }, message });
+      throw renewalRateLimited(cluster);
+    }
+    const key = await readKey(request);
+    const known = clusters.get(cluster)?.metadata.annotations?.[agentKeyAnnotation];
+    if (known !== key.fingerprint) throw otherKey(cluster);
+    try {
+      return await authority.issueClient({ identity, spki: key.spki });
+    } catch (thrown) {
+      const message = "cannot renew an agent's certificate";
+      rejections.failed(cluster, thrown, { fields: { cluster }, message });
+      throw thrown;
+    }
+  }
+
+  return { enroll, renew };
+}
+
+async function readKey(certificateRequest: Uint8Array): Promise<RequestedKey> {
+  try {
+    return await readCertificateRequest(certificateRequest);
+  } catch (cause) {
+    const { INVALID_ARGUMENT } = status;
+    const { ENROLMENT_INVALID } = enrollErrors;
+    throw new RpcError(INVALID_ARGUMENT, ENROLMENT_INVALID, messageOf(cause), { cause });
+  }
+}
+
+function renewalRateLimited(cluster: string): RpcError {
+  const message = `the certificate of Cluster ${cluster} was renewed a moment ago; back off before the next attempt`;
+  return new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_RATE_LIMITED, message);
+}
+
+function otherKey(cluster: string): RpcError {
+  const message = `the certificate of Cluster ${cluster} is renewed only for the key that the cluster is enrolled with`;
+  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message);
+}

@@ -1,0 +1,50 @@
+/**
+ * A cluster whose Cluster was deleted needs a new token to enrol again. The removed client is recorded in the cluster namespace,
+ * and in the token before that namespace is deleted. So one of the two always has it; both are read from the API server, in
+ * that order.
+ */
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { status } from "@grpc/grpc-js";
+import { clientDigest, removedClientOf } from "../clusterstate/cluster-namespace.ts";
+import { RpcError } from "../rpc/errors.ts";
+import { enrollErrors } from "./errors.ts";
+import { isRemoved, type TokenTerms } from "./token.ts";
+
+export interface NewCluster {
+  readonly name: string;
+  readonly clientId: string;
+  readonly token: TokenTerms;
+}
+
+/** Throws TOKEN_REJECTED when the Cluster to be created existed before and enrolled with the same token. */
+export async function rejectRemovedCluster(
+  rest: Pick<KubeRest, "get">,
+  { name, clientId, token }: NewCluster,
+): Promise<void> {
+  const { namespace } = token;
+  const clusterNamespace = await rest.get(namespaces, {
+    name: clusterNamespaceName(namespace, name),
+  });
+  const removed = clusterNamespace && removedClientOf(clusterNamespace);
+  const isRecorded =
+    removed?.token === token.uid &&
+    (removed.client === clientDigest(clientId) || token.clusterName !== undefined);
+  const stored = await rest.get(clusterRegistrationTokens, { namespace, name: token.name });
+  if (stored?.metadata.uid !== token.uid)
+    throw rejected(`the registration token ${token.name} was deleted`);
+  if (isRecorded || isRemoved(stored, clientId))
+    throw rejected(
+      `the Cluster of client id ${clientId} was deleted, and the registration token ${token.name} that it enrolled with cannot enrol it again`,
+    );
+}
+
+function rejected(why: string): RpcError {
+  return new RpcError(
+    status.UNAUTHENTICATED,
+    enrollErrors.TOKEN_REJECTED,
+    `${why}; create a new ClusterRegistrationToken on the hub and copy the content of its Secret into the agent's bootstrap Secret`,
+  );
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { describe, test } from "vitest";
+import { termsOf, validateToken } from "./token.ts";
+
+const token: ClusterRegistrationToken = {
+  metadata: {
+    name: "first",
+    namespace: "fleet-default",
+    uid: "u",
+    creationTimestamp: "2026-01-01T00:00:00Z",
+  },
+  spec: { ttl: "1h" },
+};
+const now = Date.UTC(2026, 0, 1, 0, 30);
+const evidence = { presented: "u.secret", token, expected: "u.secret", now };
+
+describe("a presented registration token", () => {
+  test("is valid for clusters of its namespace", () => {
+    assert.deepEqual(validateToken(evidence), { kind: "valid", token: termsOf(token) });
+  });
+
+  test("is unknown when it or its Secret does not exist, or its secret part differs", () => {
+    for (const wrong of [{ token: undefined }, { expected: "" }, { presented: "u.secreT" }]) {
+      assert.deepEqual(validateToken({ ...evidence, ...wrong }), { kind: "unknown" });
+    }
+  });
+
+  test("expires at the end of its ttl, even before it is deleted", () => {
+    assert.deepEqual(validateToken({ ...evidence, now: Date.UTC(2026, 0, 1, 1) }), {
+      kind: "expired",
+      name: "fleet-default/first",
+      expiredAt: "2026-01-01T01:00:00.000Z",
+    });
+  });
+
+  test("is not reported as expired to somebody who guesses", () => {
+    const guess = { ...evidence, presented: "u.guess", now: Date.UTC(2026, 0, 2) };
+
+    assert.deepEqual(validateToken(guess), { kind: "unknown" });
+  });
+});

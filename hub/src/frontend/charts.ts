@@ -1,0 +1,54 @@
+/**
+ * The chart references of a HelmOp-like spec: which (repo, chart, version) it and each of its targets ask for. Every
+ * reference is resolved on its own and gets a pin of its own. Pure.
+ */
+import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+
+/** One chart as a spec asks for it; "" where a field is empty. */
+export interface ChartReference {
+  readonly repo: string;
+  readonly chart: string;
+  readonly version: string;
+}
+
+/** All distinct references of an object; the first is that of the object itself. */
+export function chartReferences({ spec }: Pick<HelmOp, "spec">): readonly ChartReference[] {
+  const own = chartReferenceOf(spec.helm ?? {});
+  const all = [
+    own,
+    ...(spec.targets ?? [])
+      .filter(mayReferenceChart)
+      .map((target) => chartReferenceOf(target.helm ?? {}, own)),
+  ];
+  return all.filter(
+    (chart, index) => all.findIndex((other) => isSameReference(other, chart)) === index,
+  );
+}
+
+/** The reference in one set of Helm options; empty fields are taken from `base`. */
+export function chartReferenceOf(helm: HelmOptions, base?: ChartReference): ChartReference {
+  return {
+    repo: helm.repo || base?.repo || "",
+    chart: helm.chart || base?.chart || "",
+    version: helm.version || base?.version || "",
+  };
+}
+
+/** The entry for a reference, if there is one. */
+export function entryFor<T extends ChartReference>(
+  entries: readonly T[],
+  wanted: ChartReference,
+): T | undefined {
+  return entries.find((entry) => isSameReference(entry, wanted));
+}
+
+/** Whether a target may reference a chart of its own. */
+export function mayReferenceChart(target: BundleTarget): boolean {
+  return target.doNotDeploy !== true && target.helm !== undefined && target.helm !== null;
+}
+
+function isSameReference(a: ChartReference, b: ChartReference): boolean {
+  return a.repo === b.repo && a.chart === b.chart && a.version === b.version;
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
+import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
+import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type HelmOpInputs, helmOpStatus } from "./status.ts";
+
+const resolving: HelmOpDecision = {};
+const rejected: HelmOpDecision = { accepted: "no chart" };
+
+function paris(status: BundleDeploymentStatus, deploymentID = digestA) {
+  return aggregated([
+    aDeployment("paris", { status, spec: { deploymentID, stagedDeploymentID: deploymentID } }),
+  ]);
+}
+const waiting = paris({});
+const starting = paris({ appliedDeploymentID: digestA, ready: false });
+const ready = paris({ appliedDeploymentID: digestA, ready: true });
+const failed = paris({ conditions: [{ type: "Deployed", status: "False", message: "no" }] });
+const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
+
+const made = { bundle: decidedBundle(aBundle()) };
+const unmade = { bundle: undefined, ...aggregated([]) };
+const pollFailed: HelmOpDecision = {
+  ...accepted,
+  lastPollingTriggered: now,
+  polling: { failures: 1, error: "500" },
+};
+
+const polled = aHelmOp({ pollingInterval: "5m" });
+
+type Step = readonly [
+  what: string,
+  inputs: Omit<HelmOpInputs, "helmOp" | "now"> & { readonly decision?: HelmOpDecision },
+  reconciling: "True" | "False",
+  stalled: "True" | "False",
+];
+
+/** What happens to one HelmOp, one after the other, and what Reconciling and Stalled say of each. */
+const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
+  [
+    "that is installed, fails later and mends",
+    [
+      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
+      ["its Bundle is made", unmade, "True", "False"],
+      ["it is handed out", { ...made, ...waiting }, "True", "False"],
+      ["its workloads start", { ...made, ...starting }, "True", "False"],
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+      ["a workload fails", { ...made, ...starting }, "False", "False"],
+      ["it mends", { ...made, ...ready }, "False", "False"],
+    ],
+  ],
+  [
+    "that is upgraded",
+    [
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+      ["a newer version is handed out", { ...made, ...upgrading }, "True", "False"],
+      ["its workloads start", { ...made, ...starting }, "True", "False"],
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+    ],
+  ],
+  [
+    "whose repository is away for a while",
+    [
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+      ["a poll fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
+      ["another fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
+      [
+        "a poll goes well",
+        { ...made, ...ready, decision: { ...accepted, lastPollingTriggered: now } },
+        "False",
+        "False",
+      ],
+    ],
+  ],
+  [
+    "whose repository is away while it is rolled out",
+    [
+      ["it is handed out", { ...made, ...waiting }, "True", "False"],
+      ["a poll fails", { ...made, ...waiting, decision: pollFailed }, "False", "True"],
+      ["a poll goes well", { ...made, ...waiting }, "True", "False"],
+    ],
+  ],
+  [
+    "whose chart is not there at first",
+    [
+      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
+      ["it is not there", { ...unmade, decision: rejected }, "False", "True"],
+      ["it is still not there", { ...unmade, decision: rejected }, "False", "True"],
+      ["it is found", unmade, "True", "False"],
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+    ],
+  ],
+  [
+    "that cannot be installed",
+    [
+      ["it is handed out", { ...made, ...waiting }, "True", "False"],
+      ["the cluster refuses it", { ...made, ...failed }, "False", "False"],
+    ],
+  ],
+  [
+    "that goes nowhere",
+    [
+      [
+        "no cluster matches",
+        { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([]) },
+        "False",
+        "False",
+      ],
+    ],
+  ],
+];
+
+for (const [story, steps] of stories) {
+  test(`a HelmOp ${story}`, () => {
+    let helmOp: HelmOp = polled;
+    for (const [what, { decision = accepted, ...inputs }, reconciling, stalled] of steps) {
+      const status = statusOf(decidedHelmOp(helmOp, decision), inputs);
+      const holds = (type: string) => findCondition(status.conditions, type)?.status;
+      assert.deepEqual(
+        { Reconciling: holds("Reconciling"), Stalled: holds("Stalled") },
+        { Reconciling: reconciling, Stalled: stalled },
+        what,
+      );
+      helmOp = { ...helmOp, status };
+    }
+  });
+}
+
+function statusOf(helmOp: HelmOp, inputs: Omit<HelmOpInputs, "helmOp" | "now">): HelmOpStatus {
+  const status = helmOpStatus({ ...inputs, helmOp, now });
+  assert.ok(status !== undefined);
+  return status;
+}
+
+describe("what programs wait for", () => {
+  test("Stalled says why, as Polled does", () => {
+    const status = statusOf(decidedHelmOp(polled, pollFailed), { ...made, ...ready });
+    const { reason, message } = findCondition(status.conditions, "Stalled") ?? {};
+    assert.deepEqual([reason, message], ["Stalled", "500"]);
+  });
+
+  test("Reconciling says what is under way, as Ready does", () => {
+    const { conditions } = statusOf(decidedHelmOp(polled, accepted), { ...made, ...waiting });
+    const shown = ["Ready", "Reconciling"].map((type) => findCondition(conditions, type));
+    assert.equal(shown[1]?.reason, "WaitApplied");
+    assert.equal(shown[1].message, shown[0]?.message);
+  });
+
+  test("a change that has not been looked at is under way", () => {
+    const helmOp = decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted);
+    const status = statusOf(helmOp, { ...made, ...ready });
+    assert.equal(findCondition(status.conditions, "Reconciling")?.status, "True");
+    assert.equal(status.observedGeneration, 1);
+  });
+});

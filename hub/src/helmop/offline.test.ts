@@ -1,0 +1,182 @@
+/** What a person is told of clusters of which nothing is heard, on Bundles and HelmOps alike. */
+import assert from "node:assert/strict";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
+import { bundleStatus } from "../bundle/status.ts";
+import { accepted, decidedBundle, decidedHelmOp } from "../testing/decided.ts";
+import {
+  aBundle,
+  aCluster,
+  aDeployment,
+  aHelmOp,
+  digestA,
+  digestB,
+  now,
+  workspace,
+} from "../testing/objects.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { helmOpStatus } from "./status.ts";
+
+const since = "2025-12-24T18:00:00Z";
+
+/** Its agent was there until `since`. */
+function asleep(name: string): Cluster {
+  return aCluster(name, { status: { agent: { connected: false, epoch: 7, lastSeen: since } } });
+}
+
+function ready(cluster: string): BundleDeployment {
+  return aDeployment(cluster, { status: { appliedDeploymentID: digestA, ready: true } });
+}
+
+/** It runs what was wanted before. */
+function waiting(cluster: string): BundleDeployment {
+  const status = { appliedDeploymentID: digestB, ready: true, version: "1.2.8" };
+  return aDeployment(cluster, { status });
+}
+
+function failing(cluster: string): BundleDeployment {
+  const conditions = [{ type: "Deployed", status: "False", message: "no chart" }] as const;
+  return aDeployment(cluster, { status: { conditions: [...conditions] } });
+}
+
+function statusOf(
+  deployments: readonly BundleDeployment[],
+  away: readonly Cluster[],
+  before?: HelmOpStatus,
+): HelmOpStatus {
+  const status = helmOpStatus({
+    helmOp: decidedHelmOp(aHelmOp({}, {}, before), accepted),
+    bundle: decidedBundle(aBundle(), { targets: deployments.length }),
+    ...aggregated(deployments, 0, away),
+    now,
+  });
+  assert.ok(status !== undefined);
+  return status;
+}
+
+describe("a HelmOp that goes to clusters of which nothing is heard", () => {
+  const cases: readonly (readonly [
+    what: string,
+    deployments: readonly BundleDeployment[],
+    away: readonly string[],
+    counts: string,
+    ready: readonly [status: string, reason: string, message: RegExp],
+    reconciling: string,
+  ])[] = [
+    [
+      "is Ready where they were, and says as of when",
+      [ready("oslo"), ready("paris")],
+      ["paris"],
+      "2 ready",
+      [
+        "True",
+        "Ready",
+        /^as of when it was last heard of: fleet-default\/paris \(since 2025-12-24T18:00:00Z\)$/,
+      ],
+      "False",
+    ],
+    [
+      "is not Ready for a change that they have not confirmed, and does not fail",
+      [ready("oslo"), waiting("paris")],
+      ["paris"],
+      "1 ready, 1 offline",
+      [
+        "Unknown",
+        "Offline",
+        /^Offline\(1\) \[Cluster fleet-default\/paris: no agent connected since 2025-12-24T18:00:00Z; known then: 1\.2\.8 WaitApplied\]$/,
+      ],
+      "False",
+    ],
+    [
+      "counts them apart from those that fail",
+      [ready("a"), ready("b"), ready("c"), failing("d"), waiting("e"), failing("f")],
+      ["e", "f"],
+      "3 ready, 1 failing, 2 offline",
+      [
+        "False",
+        "ErrApplied",
+        /^ErrApplied\(1\) \[Cluster fleet-default\/d: no chart\]; Offline\(2\) \[Cluster fleet-default\/e: no agent/,
+      ],
+      "False",
+    ],
+    [
+      "goes on where it can",
+      [waiting("oslo"), waiting("paris")],
+      ["paris"],
+      "1 waiting, 1 offline",
+      ["False", "WaitApplied", /^WaitApplied\(1\) .*; Offline\(1\) /],
+      "True",
+    ],
+  ];
+  for (const [what, deployments, away, counts, [holds, reason, message], reconciling] of cases) {
+    test(what, () => {
+      const status = statusOf(deployments, away.map(asleep));
+
+      const condition = findCondition(status.conditions, "Ready");
+      assert.deepEqual([condition?.status, condition?.reason], [holds, reason]);
+      assert.match(condition?.message ?? "", message);
+      assert.equal(findCondition(status.conditions, "Reconciling")?.status, reconciling);
+      assert.equal(status.display?.counts, counts);
+      assert.equal(status.offlineClusterCount, away.length);
+      assert.deepEqual(
+        status.offlineClusters,
+        away.map((name) => ({ name: `${workspace}/${name}`, since })),
+      );
+    });
+  }
+
+  test("says of one that never came that it did not", () => {
+    const status = statusOf([aDeployment("paris")], [aCluster("paris")]);
+
+    assert.deepEqual(status.offlineClusters, [{ name: `${workspace}/paris` }]);
+    assert.match(
+      findCondition(status.conditions, "Ready")?.message ?? "",
+      /^Offline\(1\) \[Cluster fleet-default\/paris: no agent has connected yet\]$/,
+    );
+  });
+
+  test("names ten of them, the same whatever the order, and is small among thousands", () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `c${index + 1_000}`);
+    const status = statusOf(names.toReversed().map(waiting), names.map(asleep));
+
+    assert.equal(status.offlineClusterCount, 2_000);
+    assert.deepEqual(
+      status.offlineClusters?.map(({ name }) => name),
+      names.slice(0, 10).map((name) => `${workspace}/${name}`),
+    );
+    assert.equal(status.summary?.nonReadyResources?.length, 10);
+    assert.ok(JSON.stringify(status).length < 6_000, `${JSON.stringify(status).length}`);
+  });
+
+  test("says nothing of it any more once they are back", () => {
+    const before = statusOf([ready("paris")], [asleep("paris")]);
+
+    const status = statusOf([ready("paris")], [], before);
+
+    assert.equal("offlineClusters" in status, false);
+    assert.equal("offlineClusterCount" in status, false);
+    assert.equal(findCondition(status.conditions, "Ready")?.message, "");
+  });
+
+  test("tells the same as its Bundle", () => {
+    const deployments = [ready("oslo"), waiting("paris")];
+    const status = statusOf(deployments, [asleep("paris")]);
+    const ofBundle = bundleStatus({
+      bundle: decidedBundle(aBundle(), { targets: 2 }),
+      ...aggregated(deployments, 0, [asleep("paris")]),
+      now,
+    });
+    assert.ok(ofBundle !== undefined);
+
+    assert.deepEqual(ofBundle.offlineClusters, status.offlineClusters);
+    assert.equal(ofBundle.offlineClusterCount, 1);
+    assert.equal(ofBundle.display?.counts, "1 ready, 1 offline");
+    assert.equal(
+      findCondition(ofBundle.conditions, "Ready")?.message,
+      findCondition(status.conditions, "Ready")?.message,
+    );
+  });
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import { describe, test } from "vitest";
+import { chartReferenceOf, chartReferences, entryFor } from "../frontend/charts.ts";
+import { aHelmOp, httpPin } from "../testing/objects.ts";
+import { planBundle } from "./plan.ts";
+
+const repo = "https://charts.example.com";
+const own = { repo, chart: "web", version: "~1.2" };
+const ownPin: ChartPin = { ...own, pin: httpPin("1.2.9") };
+
+describe("the charts that a HelmOp asks for", () => {
+  const cases = [
+    ["its own alone, without targets", {}, [own]],
+    ["its own alone, for targets that name no chart", { targets: [{ name: "all" }] }, [own]],
+    [
+      "once what several targets ask for",
+      { targets: [{ helm: { version: "1.3.0" } }, { helm: { version: "1.3.0" } }, { helm: {} }] },
+      [own, { ...own, version: "1.3.0" }],
+    ],
+    [
+      "what a target leaves empty is the HelmOp's",
+      { targets: [{ helm: { chart: "shop", version: "" } }] },
+      [own, { ...own, chart: "shop" }],
+    ],
+    [
+      "nothing for a target that deploys nothing",
+      { targets: [{ helm: { version: "9" }, doNotDeploy: true }] },
+      [own],
+    ],
+    [
+      "an archive has neither repository nor version",
+      { helm: { chart: "https://x.example/a.tgz" } },
+      [{ repo: "", chart: "https://x.example/a.tgz", version: "" }],
+    ],
+  ] as const;
+  for (const [what, spec, wanted] of cases) {
+    test(what, () => {
+      assert.deepEqual(chartReferences(aHelmOp(spec)), wanted);
+    });
+  }
+
+  test("a pin is that of the very same question", () => {
+    assert.equal(entryFor([ownPin], own), ownPin);
+    assert.equal(entryFor([ownPin], { ...own, version: "~1.3" }), undefined);
+    assert.deepEqual(chartReferenceOf({ repo: null }), { repo: "", chart: "", version: "" });
+  });
+});
+
+describe("the Bundle of a HelmOp", () => {
+  test("has the HelmOp's name, its labels for Bundles, and none of its own labels", () => {
+    const bundle = planBundle(
+      aHelmOp({ labels: { team: "a", [helmOpLabel]: "forged" } }, { labels: { mine: "x" } }),
+      [ownPin],
+    );
+
+    assert.deepEqual(bundle.metadata, {
+      name: "web",
+      namespace: "fleet-default",
+      labels: { team: "a", [helmOpLabel]: "web" },
+      finalizers: [bundleFinalizer],
+    });
+  });
+
+  test("names the version that the constraint came to, and keeps what had been asked for", () => {
+    const { spec } = planBundle(aHelmOp({ insecureSkipTLSVerify: true }), [ownPin]);
+
+    assert.deepEqual(spec.helm, { repo, chart: "web", version: "1.2.9" });
+    assert.deepEqual(spec.helmOpOptions, { helmOpInsecureSkipTLSVerify: true, pins: [ownPin] });
+  });
+
+  test("goes to the group `default` when the HelmOp has no targets", () => {
+    for (const targets of [undefined, null, []]) {
+      const { spec } = planBundle(aHelmOp(targets === undefined ? {} : { targets }), [ownPin]);
+
+      assert.deepEqual(spec.targets, [{ name: "default", clusterGroup: "default" }]);
+    }
+  });
+
+  test("numbers targets without a name, and keeps the names of others", () => {
+    const { spec } = planBundle(
+      aHelmOp({ targets: [{ clusterName: "a" }, { name: "b" }, { name: "" }] }),
+      [ownPin],
+    );
+
+    assert.deepEqual(
+      spec.targets?.map(({ name }) => name),
+      ["target000", "b", "target002"],
+    );
+  });
+
+  test("has a resolved chart in each target with Helm options, and none in others", () => {
+    const other: ChartPin = { ...own, version: "^2", pin: httpPin("2.4.0") };
+    const { spec } = planBundle(
+      aHelmOp({
+        targets: [
+          { clusterName: "a", helm: { values: { x: 1 } } },
+          { clusterName: "b", helm: { version: "^2" } },
+          { clusterName: "c" },
+        ],
+      }),
+      [ownPin, other],
+    );
+
+    assert.deepEqual(
+      spec.targets?.map(({ helm }) => helm),
+      [
+        { repo, chart: "web", version: "1.2.9", values: { x: 1 } },
+        { repo, chart: "web", version: "2.4.0" },
+        undefined,
+      ],
+    );
+  });
+
+  test("never holds a constraint, not even where nothing is deployed", () => {
+    const { spec } = planBundle(
+      aHelmOp({ targets: [{ clusterName: "a", doNotDeploy: true, helm: { version: ">=9" } }] }),
+      [ownPin],
+    );
+
+    assert.deepEqual(spec.targets?.[0]?.helm, { repo, chart: "web" });
+  });
+
+  test("has no version for an archive", () => {
+    const url = "https://x.example/a.tgz";
+    const { spec } = planBundle(aHelmOp({ helm: { chart: url, version: "" } }), [
+      { repo: "", chart: url, version: "", pin: { kind: "tarball", url } },
+    ]);
+
+    assert.deepEqual(spec.helm, { chart: url });
+  });
+
+  test("carries the options and nothing that is for the hub alone", () => {
+    const { spec } = planBundle(
+      aHelmOp({
+        namespace: "shop",
+        paused: true,
+        keepResources: true,
+        pollingInterval: "5m",
+        helmSecretName: "secret",
+        suspend: true,
+        resources: [{ name: "x" }],
+        helmOpOptions: { forged: true },
+      }),
+      [ownPin],
+    );
+
+    assert.deepEqual(Object.keys(spec).sort(), [
+      "helm",
+      "helmOpOptions",
+      "keepResources",
+      "namespace",
+      "paused",
+      "targets",
+    ]);
+    assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "secret", pins: [ownPin] });
+  });
+
+  test("carries the authorities that are trusted, as Fleet does", () => {
+    const { spec } = planBundle(aHelmOp(), [ownPin], "pem");
+
+    assert.deepEqual(spec.helmOpOptions, {
+      helmOpCABundle: Buffer.from("pem").toString("base64"),
+      pins: [ownPin],
+    });
+  });
+});

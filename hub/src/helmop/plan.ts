@@ -1,0 +1,87 @@
+/**
+ * From a HelmOp and its pins to the Bundle that is to exist. Pure.
+ *
+ * The Bundle never holds an unresolved constraint: every (repo, chart, version) that it or one of its targets names is
+ * resolved for itself, and the pin that came of it is kept in `spec.helmOpOptions.pins`, with what had been asked for.
+ */
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names.ts";
+import { apiVersion } from "@flotilla/shared/api/resources.ts";
+import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/charts.ts";
+
+/** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
+const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
+
+/**
+ * The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. `caBundle`: authorities that are
+ * trusted where its Secret names none, as PEM.
+ */
+export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?: string): Bundle {
+  const {
+    labels,
+    pollingInterval: _p,
+    helmSecretName,
+    insecureSkipTLSVerify,
+    suspend: _u,
+    resources: _r,
+    ...options
+  } = helmOp.spec;
+  const own = chartReferenceOf(helmOp.spec.helm ?? {});
+  const targets =
+    (helmOp.spec.targets ?? []).length === 0 ? [defaultTarget] : (helmOp.spec.targets ?? []);
+  return {
+    apiVersion,
+    kind: "Bundle",
+    metadata: {
+      name: helmOp.metadata.name,
+      ...(helmOp.metadata.namespace !== undefined && { namespace: helmOp.metadata.namespace }),
+      labels: { ...labels, [helmOpLabel]: helmOp.metadata.name },
+      finalizers: [bundleFinalizer],
+    },
+    spec: {
+      ...options,
+      ...(options.helm !== undefined &&
+        options.helm !== null && { helm: resolved(options.helm, own, pins) }),
+      targets: targets.map((target, index) => ({
+        ...target,
+        name: target.name || targetName(index),
+        ...(target.helm !== undefined &&
+          target.helm !== null && {
+            helm: resolved(target.helm, chartReferenceOf(target.helm, own), pins),
+          }),
+      })),
+      helmOpOptions: {
+        ...(helmSecretName && { helmOpSecretName: helmSecretName }),
+        ...(insecureSkipTLSVerify !== undefined && {
+          helmOpInsecureSkipTLSVerify: insecureSkipTLSVerify,
+        }),
+        ...(caBundle !== undefined && {
+          helmOpCABundle: Buffer.from(caBundle).toString("base64"),
+        }),
+        pins,
+      },
+    },
+  };
+}
+
+/**
+ * The same options with repo, chart and version filled in, the version being the one that the constraint came to. Where
+ * nothing was resolved, because nothing is deployed, there is no version.
+ */
+function resolved(
+  { version: _, ...helm }: HelmOptions,
+  wanted: ChartReference,
+  pins: readonly ChartPin[],
+): HelmOptions {
+  const pin = entryFor(pins, wanted)?.pin;
+  const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
+  return {
+    ...helm,
+    ...(wanted.repo !== "" && { repo: wanted.repo }),
+    ...(wanted.chart !== "" && { chart: wanted.chart }),
+    ...(version !== "" && { version }),
+  };
+}

@@ -1,0 +1,141 @@
+/** HelmOp to Bundle: validates, resolves the charts, and keeps the Bundle of the HelmOp's name as planned. */
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import type { Policy } from "@flotilla/shared/api/policy.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { entryFor } from "../frontend/charts.ts";
+import { holds, isWorthPublishing } from "../frontend/front-end.ts";
+import { remarksOn } from "../frontend/remarks.ts";
+import { withDefaults } from "../policy/defaults.ts";
+import { mergePolicies } from "../policy/merge-policies.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import { violationOf } from "../policy/violation.ts";
+import type { ResolutionState } from "../resolve/attempt.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import { type ChartResolver, isAllPinned, requeueAt } from "../resolve/chart-resolver.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import { handledOf, openRequests, type Requests } from "../resolve/requests.ts";
+import type { Publisher } from "../status/publisher.ts";
+import {
+  rejectedStatus,
+  resolutionStateOf,
+  resolvedStatus,
+  resolvingStatus,
+} from "./decided-status.ts";
+import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
+import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
+import { planBundle } from "./plan.ts";
+import { validate } from "./validate.ts";
+import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
+
+export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
+  readonly policies: Store<Policy>;
+  readonly patterns: Patterns;
+  readonly statuses: Pick<Publisher<HelmOpStatus, HelmOp>, "current" | "publish">;
+  readonly charts: ChartResolver;
+  readonly seals: PinSigner;
+  readonly access: ChartAccess;
+  readonly events: EventRecorder;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
+  const { clock, statuses, events } = deps;
+
+  return async function reconcile(key, context): Promise<Result> {
+    const { signal } = context;
+    const written = deps.helmOps.get(key);
+    if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
+      deps.access.forget(key);
+      if (written !== undefined) await finish(deps, written, signal);
+      return done();
+    }
+    const policy = mergePolicies(
+      deps.policies.byIndex(byNamespace, written.metadata.namespace ?? ""),
+    );
+    const helmOp = withDefaults(policy, written);
+    const status = statuses.current(written);
+    recordRemarks(events, helmOp, status);
+    const invalid =
+      validate(helmOp) ??
+      violationOf(policy, helmOp, deps.patterns) ??
+      nameTaken(deps.bundles.get(key), helmOp);
+    if (invalid !== undefined) return reject(written, helmOp, invalid);
+    const access = await deps.access.of(helmOp).catch(AppError.from);
+    if (access instanceof AppError) {
+      const isAccepted = isAcceptedNow(helmOp, status);
+      if (!isWorthPublishing(access, { isAccepted, retries: context.retries })) throw access;
+      return reject(written, helmOp, access);
+    }
+
+    const open = requestsOf(helmOp, status);
+    const [{ state, error, nextAtMs }] = await Promise.all([
+      deps.charts.resolve(
+        {
+          helmOp,
+          state: withSignedPins(key, resolutionStateOf(status)),
+          open,
+          access,
+          onUnknown: () => statuses.publish(written, resolvingStatus(helmOp, status)),
+        },
+        context,
+      ),
+      addFinalizer(deps, helmOp, signal),
+    ]);
+    if (isAllPinned(helmOp, state)) {
+      const bundle = planBundle(helmOp, state.pins, access.caBundle);
+      await writeBundle(deps, deps.seals.signed(bundle), signal);
+    }
+    const next = resolvedStatus(helmOp, status, {
+      state,
+      remarks: remarksOn(helmOp),
+      open,
+      now: nowText(),
+    });
+    if (error !== undefined) recordFailure(events, helmOp, error);
+    recordVersion(events, helmOp, status, next);
+    statuses.publish(written, next);
+    return requeueAt(nextAtMs, clock.now());
+  };
+
+  /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */
+  function withSignedPins(key: ObjectKey, state: ResolutionState): ResolutionState {
+    const bundle = deps.bundles.get(key);
+    const signed = (bundle && deps.seals.pinsOf(bundle)) ?? [];
+    const others = state.pins.filter((pin) => entryFor(signed, pin) === undefined);
+    return { ...state, pins: [...signed, ...others] };
+  }
+
+  /** Nothing changes in what is deployed. A watch reconciles it again when what is wrong has changed. */
+  function reject(written: HelmOp, helmOp: HelmOp, error: AppError): Result {
+    const status = statuses.current(written);
+    recordRejection(events, helmOp, status, error);
+    const rejected = rejectedStatus(helmOp, status, {
+      error,
+      remarks: remarksOn(helmOp),
+      open: requestsOf(helmOp, status),
+      now: nowText(),
+    });
+    statuses.publish(written, rejected);
+    return done();
+  }
+
+  function nowText(): string {
+    return new Date(clock.now()).toISOString();
+  }
+}
+
+function requestsOf(helmOp: HelmOp, status: HelmOpStatus | undefined): Requests {
+  return openRequests(helmOp, handledOf(status));
+}
+
+function isAcceptedNow({ metadata }: HelmOp, status: HelmOpStatus | undefined): boolean {
+  const { generation = 0 } = metadata;
+  return holds(findCondition(status?.conditions, "Accepted"), { status: "True", generation });
+}

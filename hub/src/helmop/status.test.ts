@@ -1,0 +1,390 @@
+import assert from "node:assert/strict";
+import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { describe, test } from "vitest";
+import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
+import { aBundle, aDeployment, aHelmOp, digestA, httpPin, now } from "../testing/objects.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type HelmOpInputs, helmOpStatus, isUrgentHelmOp } from "./status.ts";
+
+const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
+const failed = aDeployment("rome", {
+  status: { conditions: [{ type: "Deployed", status: "False", message: "no chart" }] },
+});
+
+const settled: HelmOpInputs = {
+  helmOp: decidedHelmOp(aHelmOp(), { ...accepted, version: "1.2.9" }),
+  bundle: decidedBundle(aBundle()),
+  ...aggregated([ready]),
+  now,
+};
+
+function statusOf(inputs: HelmOpInputs): HelmOpStatus {
+  const status = helmOpStatus(inputs);
+  assert.ok(status !== undefined);
+  return status;
+}
+
+function conditionOf(inputs: Partial<HelmOpInputs>, type: string): Condition | undefined {
+  return findCondition(statusOf({ ...settled, ...inputs }).conditions, type);
+}
+
+/** The HelmOp that is polled, as its reconcile decided. */
+function decided(decision: HelmOpDecision): Pick<HelmOpInputs, "helmOp"> {
+  return { helmOp: decidedHelmOp(aHelmOp({ pollingInterval: "5m" }), decision) };
+}
+
+describe("the status of a HelmOp", () => {
+  test("that is Ready everywhere tells the version, the counts and all conditions", () => {
+    const status = statusOf(settled);
+
+    assert.equal(status.version, "1.2.9");
+    assert.equal(status.readyClusters, 1);
+    assert.equal(status.desiredReadyClusters, 1);
+    assert.deepEqual(status.display, { readyBundleDeployments: "1/1", counts: "1 ready" });
+    assert.deepEqual(
+      status.conditions?.map(({ type, status: holds, reason, observedGeneration }) => [
+        type,
+        holds,
+        reason,
+        observedGeneration,
+      ]),
+      [
+        ["Accepted", "True", "", 1],
+        ["Ready", "True", "Ready", 1],
+        ["Reconciling", "False", "", 1],
+        ["Stalled", "False", "", 1],
+      ],
+    );
+    assert.equal(status.observedGeneration, 1);
+  });
+
+  test("shows the worst state and what it says", () => {
+    const status = statusOf({ ...settled, ...aggregated([ready, failed]) });
+
+    assert.deepEqual(status.display, {
+      readyBundleDeployments: "1/2",
+      counts: "1 ready, 1 failing",
+      state: "ErrApplied",
+      message: "no chart",
+      error: true,
+    });
+  });
+
+  test("is the same when nothing has changed but the time", () => {
+    const status = statusOf(settled);
+
+    const again = statusOf({
+      ...settled,
+      helmOp: { ...settled.helmOp, status },
+      now: "2026-02-02T00:00:00Z",
+    });
+
+    assert.deepEqual(again, status);
+  });
+
+  test("keeps what others may have written into it", () => {
+    const status = { version: "1.2.8", theirs: "x" };
+
+    const helmOp = decidedHelmOp(aHelmOp({}, {}, status), accepted);
+    const next = statusOf({ ...settled, helmOp });
+
+    assert.equal(Reflect.get(next, "theirs"), "x");
+  });
+
+  test("lists the objects as they are now, and none when there are none any more", () => {
+    const resources = [{ kind: "Pod", name: "a", state: "Ready" }];
+    const status = statusOf({ ...settled, resources });
+
+    assert.deepEqual(status.resources, resources);
+    assert.deepEqual(statusOf({ ...settled, helmOp: aHelmOp({}, {}, status) }).resources, []);
+  });
+
+  test("keeps the version while a new one cannot be resolved", () => {
+    const status = statusOf({
+      ...settled,
+      ...decided({ accepted: "no chart version", version: "1.2.8" }),
+    });
+
+    assert.equal(status.version, "1.2.8");
+  });
+});
+
+describe("the version of a bare archive", () => {
+  const chart = "https://charts.example.com/web.tgz";
+  const pins = [{ repo: "", chart, version: "", pin: { kind: "tarball", url: chart } as const }];
+  const helmOp = decidedHelmOp(aHelmOp({ helm: { chart } }), { ...accepted, pins });
+  const has = (cluster: string, version?: string) =>
+    aDeployment(cluster, { status: version === undefined ? {} : { version } });
+
+  test("is empty before any cluster has reported one", () => {
+    const inputs = { ...settled, helmOp, ...aggregated([has("paris")]) };
+    assert.equal(statusOf(inputs).version, "");
+  });
+
+  test("is the one that clusters report, of several that of most, of as many always the same", () => {
+    const cases: readonly (readonly [readonly (string | undefined)[], string])[] = [
+      [["1.0.0"], "1.0.0"],
+      [[undefined, "1.0.0"], "1.0.0"],
+      [["2.0.0", "1.0.0", "2.0.0"], "2.0.0"],
+      [["2.0.0", "1.0.0"], "1.0.0"],
+      [["1.0.0", "2.0.0"], "1.0.0"],
+    ];
+    for (const [versions, expected] of cases) {
+      const deployments = versions.map((version, at) => has(`c${at}`, version));
+      assert.equal(statusOf({ ...settled, helmOp, ...aggregated(deployments) }).version, expected);
+    }
+  });
+});
+
+describe("requests", () => {
+  test("that were handled are told, and stay told", () => {
+    const handled = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
+    const status = statusOf({ ...settled, ...decided({ ...accepted, ...handled }) });
+    assert.equal(status.lastHandledReconcileAt, "one");
+    assert.equal(status.lastHandledPollRequest, "push");
+
+    const again = statusOf({ ...settled, helmOp: aHelmOp({}, {}, status) });
+    assert.equal(again.lastHandledReconcileAt, "one");
+  });
+});
+
+const noted = [
+  {
+    repo: "https://charts.example.com",
+    chart: "web",
+    version: "~1.2",
+    pin: httpPin("1.2.9"),
+    note: "published again",
+  },
+];
+
+describe("Accepted", () => {
+  test("is False with what to change", () => {
+    const condition = conditionOf(decided({ accepted: "spec.helm is empty" }), "Accepted");
+
+    assert.equal(condition?.status, "False");
+    assert.equal(condition.reason, "Invalid");
+    assert.equal(condition.message, "spec.helm is empty");
+  });
+
+  test("is True with what is worth knowing", () => {
+    const condition = conditionOf(decided({ ...accepted, pins: noted }), "Accepted");
+
+    assert.equal(condition?.status, "True");
+    assert.equal(condition.message, "published again");
+  });
+});
+
+describe("Accepted, where the source gives no digest", () => {
+  const bundle = decidedBundle(aBundle(), { targets: 2, unchecked: { "s-1": "web" } });
+
+  test("says that clusters got different archives, after what else is worth knowing", () => {
+    const archives = new Map([
+      [
+        "s-1",
+        new Map([
+          ["one", 1],
+          ["other", 2],
+        ]),
+      ],
+    ]);
+
+    const condition = conditionOf(
+      { ...decided({ ...accepted, pins: noted }), bundle, archives },
+      "Accepted",
+    );
+
+    assert.equal(condition?.status, "True");
+    assert.match(
+      condition.message ?? "",
+      /^published again; clusters got different archives of web, other in 2 clusters and one in 1 cluster; /,
+    );
+  });
+
+  test("says nothing when they got the same", () => {
+    const archives = new Map([["s-1", new Map([["one", 2]])]]);
+
+    assert.equal(conditionOf({ bundle, archives }, "Accepted")?.message, "");
+  });
+});
+
+const pollFailed: HelmOpDecision = {
+  ...accepted,
+  version: "1.2.9",
+  lastPollingTriggered: now,
+  polling: { failures: 1, error: "refused" },
+};
+
+describe("Polled", () => {
+  test("is not there when nothing is polled", () => {
+    assert.equal(conditionOf({}, "Polled"), undefined);
+  });
+
+  test("goes when polling is turned off, and the time of the last poll stays", () => {
+    const polled = statusOf({
+      ...settled,
+      ...decided({ ...accepted, lastPollingTriggered: now }),
+    });
+
+    const after = statusOf({ ...settled, helmOp: aHelmOp({}, {}, polled) });
+
+    assert.equal(findCondition(after.conditions, "Polled"), undefined);
+    assert.equal(after.lastPollingTriggered, now);
+  });
+
+  test("is True after a poll, and the time of the poll is told", () => {
+    const inputs = { ...settled, ...decided({ ...accepted, lastPollingTriggered: now }) };
+
+    assert.equal(conditionOf(inputs, "Polled")?.status, "True");
+    assert.equal(statusOf(inputs).lastPollingTriggered, now);
+  });
+
+  test("is False with the failure, and Accepted and Ready stay", () => {
+    const inputs = { ...settled, ...decided(pollFailed) };
+
+    assert.equal(conditionOf(inputs, "Polled")?.status, "False");
+    assert.equal(conditionOf(inputs, "Polled")?.message, "refused");
+    assert.equal(conditionOf(inputs, "Accepted")?.status, "True");
+    assert.equal(conditionOf(inputs, "Ready")?.status, "True");
+  });
+});
+
+describe("Ready of a HelmOp", () => {
+  const rejected = decided({ accepted: "no chart" });
+  const nothing = aggregated([]);
+  const cases: readonly (readonly [
+    what: string,
+    inputs: Partial<HelmOpInputs>,
+    status: Condition["status"],
+    reason: string,
+    message: RegExp,
+  ])[] = [
+    [
+      "that changed since it was looked at",
+      { helmOp: decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted) },
+      "Unknown",
+      "Progressing",
+      /reading the new spec/,
+    ],
+    [
+      "that is refused, with nothing deployed",
+      { ...rejected, bundle: undefined, ...nothing },
+      "False",
+      "Error",
+      /no chart/,
+    ],
+    [
+      "that is refused, with something deployed, is that of what is deployed",
+      rejected,
+      "True",
+      "Ready",
+      /^deployed as accepted before; not accepted: no chart$/,
+    ],
+    [
+      "whose Bundle is not made yet",
+      { bundle: undefined, ...nothing },
+      "Unknown",
+      "Progressing",
+      /choosing the clusters/,
+    ],
+    [
+      "whose Bundle has changed since the clusters were chosen",
+      { bundle: decidedBundle(aBundle({}, { generation: 2 })) },
+      "Unknown",
+      "Progressing",
+      /choosing the clusters/,
+    ],
+    [
+      "that could not be handed out",
+      { bundle: decidedBundle(aBundle(), { error: "too large" }) },
+      "False",
+      "Error",
+      /too large/,
+    ],
+    [
+      "that matches no cluster",
+      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...nothing },
+      "True",
+      "NoTargets",
+      /no cluster matches/,
+    ],
+    [
+      "that matches no cluster for want of something",
+      {
+        bundle: decidedBundle(aBundle(), { targets: 0, notes: "there is no x" }),
+        ...nothing,
+      },
+      "True",
+      "NoTargets",
+      /^no cluster matches any of the targets; there is no x$/,
+    ],
+    [
+      "that is ready, with a target that leads nowhere",
+      { bundle: decidedBundle(aBundle(), { notes: "there is no x" }) },
+      "True",
+      "Ready",
+      /^there is no x$/,
+    ],
+    [
+      "that leaves its last cluster",
+      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([failed]) },
+      "False",
+      "ErrApplied",
+      /rome/,
+    ],
+    ["that waits for clusters", aggregated([ready], 1), "False", "Pending", /^Pending\(1\)$/],
+    [
+      "that failed somewhere",
+      aggregated([ready, failed]),
+      "False",
+      "ErrApplied",
+      /^ErrApplied\(1\) \[Cluster fleet-default\/rome: no chart\]$/,
+    ],
+  ];
+  for (const [what, inputs, status, reason, message] of cases) {
+    test(`${what}: ${status} ${reason}`, () => {
+      const condition = conditionOf(inputs, "Ready");
+
+      assert.equal(condition?.status, status);
+      assert.equal(condition.reason, reason);
+      assert.match(condition.message ?? "", message);
+    });
+  }
+});
+
+describe("what cannot wait of a HelmOp", () => {
+  const before = statusOf(settled);
+  const cases: readonly (readonly [
+    what: string,
+    inputs: Partial<HelmOpInputs>,
+    urgent: boolean,
+  ])[] = [
+    ["nothing new", {}, false],
+    ["a new version", decided({ ...accepted, version: "1.2.10" }), true],
+    ["a rejection", decided({ accepted: "x", version: "1.2.9" }), true],
+    ["a poll that failed", decided(pollFailed), true],
+    [
+      "a request that was handled",
+      decided({ ...accepted, version: "1.2.9", lastHandledReconcileAt: "one" }),
+      true,
+    ],
+    [
+      "a request that came to nothing",
+      decided({ ...accepted, version: "1.2.9", polling: { error: "x", requestFailed: true } }),
+      true,
+    ],
+    ["a chart that is being resolved", decided({ version: "1.2.9" }), false],
+    ["a rollout that begins", aggregated([aDeployment("paris")]), false],
+    ["a failure", aggregated([failed]), true],
+  ];
+  for (const [what, inputs, urgent] of cases) {
+    test(`${what}: ${urgent ? "at once" : "later"}`, () => {
+      assert.equal(isUrgentHelmOp(before, statusOf({ ...settled, ...inputs })), urgent);
+    });
+  }
+
+  test("the first status of all: at once", () => {
+    assert.equal(isUrgentHelmOp(undefined, before), true);
+  });
+});

@@ -1,0 +1,104 @@
+/** The status of a HelmOp: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
+import type { ConditionState } from "../frontend/front-end.ts";
+import { isUrgentChange } from "../status/urgency.ts";
+import { type Archives, differingArchives } from "../summary/archives.ts";
+import { type Aggregate, commonVersion } from "../summary/bundle-aggregate.ts";
+import type { OfflineClusters } from "../summary/offline-clusters.ts";
+import { bundleReady } from "../summary/ready-condition.ts";
+import { rollUp } from "../summary/roll-up.ts";
+import { helmOpConditions } from "./conditions.ts";
+
+export interface HelmOpInputs {
+  /** With the status that its reconcile decided. */
+  readonly helmOp: HelmOp;
+  /** Its Bundle, with the status that its reconcile decided. */
+  readonly bundle: Bundle | undefined;
+  readonly summary: BundleSummary;
+  readonly tally: Aggregate;
+  readonly offline: OfflineClusters;
+  /** What the clusters have installed. */
+  readonly archives: Archives;
+  /** The objects of its Bundle over all clusters, and by cluster, within bounds. */
+  readonly resources: NonNullable<HelmOpStatus["resources"]>;
+  readonly perClusterResourceCounts: NonNullable<HelmOpStatus["perClusterResourceCounts"]>;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** Conditions that exist only while they apply. */
+const optional: ReadonlySet<string> = new Set(["Polled"]);
+
+/** Undefined until the HelmOp was reconciled once. */
+export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
+  const { helmOp, bundle, summary, tally, offline, archives, now } = inputs;
+  const { status } = helmOp;
+  if (status?.observedGeneration === undefined) return undefined;
+  const { offlineClusterCount: _, offlineClusters: __, ...kept } = status;
+  const { observedGeneration } = status;
+  const desired = helmOpConditions({
+    helmOp,
+    status,
+    ready: readyState(inputs, status),
+    summary,
+    differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
+  }).map((condition) => ({ ...condition, observedGeneration }));
+  const version = versionOf(helmOp, tally);
+  return {
+    ...kept,
+    ...rollUp(summary, tally, offline),
+    resources: inputs.resources,
+    perClusterResourceCounts: inputs.perClusterResourceCounts,
+    conditions: setConditions(status.conditions ?? [], desired, now).filter(
+      ({ type }) => !optional.has(type) || desired.some((condition) => condition.type === type),
+    ),
+    ...(version !== undefined && { version }),
+  };
+}
+
+/** Whether a person or a script waits for a change, or a crash must not lose it. */
+export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpStatus): boolean {
+  if (
+    before?.version !== after.version ||
+    before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
+    isTrue(before, "Stalled") !== isTrue(after, "Stalled") ||
+    // The backoff of a failed attempt.
+    (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0) ||
+    (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)
+  )
+    return true;
+  return ["Accepted", "Polled", "Ready"].some((type) =>
+    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
+  );
+}
+
+/** An archive at a bare address has the version that clusters report. */
+function versionOf({ spec, status }: HelmOp, tally: Aggregate): string | undefined {
+  const own = entryFor(status?.pins ?? [], chartReferenceOf(spec.helm ?? {}))?.pin;
+  return own?.kind === "tarball" ? commonVersion(tally) : status?.version;
+}
+
+function readyState(inputs: HelmOpInputs, status: HelmOpStatus): ConditionState {
+  const { helmOp, bundle, summary, offline } = inputs;
+  if (status.observedGeneration !== helmOp.metadata.generation)
+    return { status: "Unknown", reason: "Progressing", message: "reading the new spec" };
+  const accepted = findCondition(status.conditions, "Accepted");
+  if (accepted?.observedGeneration !== status.observedGeneration)
+    return { status: "Unknown", reason: "Progressing", message: "resolving the chart's version" };
+  const { message = "" } = accepted ?? {};
+  const isAccepted = accepted?.status === "True";
+  if (!isAccepted && bundle === undefined) return { status: "False", reason: "Error", message };
+  const ready = bundleReady(bundle, summary, offline);
+  // The last accepted spec is deployed, and `kubectl get` shows only this message.
+  return isAccepted || ready.status !== "True"
+    ? ready
+    : { ...ready, message: `deployed as accepted before; not accepted: ${message}` };
+}
+
+function isTrue(status: HelmOpStatus | undefined, type: string): boolean {
+  return findCondition(status?.conditions, type)?.status === "True";
+}

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { test } from "vitest";
+import { aHelmOp } from "../testing/objects.ts";
+import { validate } from "./validate.ts";
+
+const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+
+const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
+  ["a chart of a repository", {}],
+  ["a chart of a registry", { helm: { repo: "oci://registry.example.com/web" } }],
+  ["an archive", { helm: { chart: "https://x.example/a.tgz" } }],
+  [
+    "nothing in its lists",
+    {
+      helm: { ...helm, valuesFrom: [], templateValues: {} },
+      downstreamResources: null,
+      dependsOn: [],
+      helmSecretName: "",
+      namespaceLabels: {},
+    },
+  ],
+  [
+    "credentials, copies, values from objects and templates",
+    {
+      helm: {
+        ...helm,
+        values: { a: "${ .ClusterName }" },
+        templateValues: { region: "${ .ClusterLabels.region }" },
+        valuesFrom: [
+          { configMapKeyRef: { name: "defaults" } },
+          { secretKeyRef: { name: "overrides", namespace: "shop", key: "a.yaml" } },
+        ],
+      },
+      downstreamResources: [
+        { kind: "Secret", name: "overrides" },
+        { kind: "configmap", name: "defaults" },
+      ],
+      helmSecretName: "login",
+    },
+  ],
+  [
+    "values that look like a template, taken as they are",
+    { helm: { ...helm, disablePreProcess: true, values: { a: "${ .ClusterName }" } } },
+  ],
+  [
+    "an account, what the namespace is called by, and dependencies",
+    {
+      serviceAccount: "deployer",
+      namespaceLabels: { a: "b" },
+      namespaceAnnotations: { c: "d" },
+      dependsOn: [
+        { name: "db", acceptedStates: ["Ready", "Modified"] },
+        { selector: { matchLabels: { tier: "base" } } },
+      ],
+    },
+  ],
+  ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
+  [
+    "values with a long number",
+    { helm: { ...helm, values: { id: rawNumber("12345678901234567890") } } },
+  ],
+];
+for (const [what, spec] of accepted) {
+  test(`${what} can be carried out`, () => {
+    assert.equal(validate(aHelmOp(spec)), undefined);
+  });
+}
+
+const refused: readonly (readonly [
+  what: string,
+  spec: HelmOp["spec"],
+  code: string,
+  message: RegExp,
+])[] = [
+  ["no Helm options", { helm: null }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  ["no chart", { helm: { repo: helm.repo } }, "CHART_SOURCE_INVALID", /helm\.chart is empty/],
+  [
+    "an archive with a version",
+    { helm: { chart: "https://x.example/a.tgz", version: "1" } },
+    "CHART_SOURCE_INVALID",
+    /helm\.version must be empty/,
+  ],
+  [
+    "a registry with a chart",
+    { helm: { ...helm, repo: "oci://x.example/a" } },
+    "CHART_SOURCE_INVALID",
+    /helm\.chart must be empty/,
+  ],
+  [
+    "a selector that means nothing",
+    { targets: [{}, { clusterSelector: { matchExpressions: [{ key: "env", operator: "In" }] } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.clusterSelector cannot be used: In for the label env has no values/,
+  ],
+  [
+    "a selector of groups that means nothing",
+    { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
+  ],
+  [
+    "a dependency on nothing",
+    { dependsOn: [{ name: "db" }, { acceptedStates: ["Ready"] }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[1\] says nothing to wait for: give it a name or a selector/,
+  ],
+  [
+    "a dependency on itself",
+    { dependsOn: [{ name: "web" }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\] is the HelmOp itself/,
+  ],
+  [
+    "a dependency on labels that there cannot be",
+    { dependsOn: [{ selector: { matchLabels: { "a b": "c" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.selector cannot be used: "a b" cannot be the name/,
+  ],
+  [
+    "a dependency on a state that there is not",
+    { dependsOn: [{ name: "db", acceptedStates: ["Ready", "ready"] }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
+  ],
+  [
+    "values from nowhere",
+    { helm: { ...helm, valuesFrom: [{ secretKeyRef: { name: "a" } }, {}] } },
+    "HELMOP_INVALID",
+    /^spec\.helm\.valuesFrom\[1\] says nothing to read: give it a configMapKeyRef or a secretKeyRef$/,
+  ],
+  [
+    "values from an object without a name",
+    { targets: [{ helm: { valuesFrom: [{ configMapKeyRef: { key: "a.yaml" } }] } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: say which object to read$/,
+  ],
+  [
+    "a copy of something else",
+    {
+      downstreamResources: [
+        { kind: "secret", name: "a" },
+        { kind: "Deployment", name: "web" },
+      ],
+    },
+    "HELMOP_INVALID",
+    /^spec\.downstreamResources\[1\]\.kind is "Deployment"; only a Secret or a ConfigMap can be copied$/,
+  ],
+  [
+    "a copy of nothing, in a target",
+    { targets: [{}, { downstreamResources: [{ kind: "ConfigMap" }] }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: say which ConfigMap is to be copied$/,
+  ],
+];
+for (const [what, spec, code, message] of refused) {
+  test(`a HelmOp with ${what} is refused`, () => {
+    const refusal = validate(aHelmOp(spec));
+
+    assert.equal(refusal?.code, code);
+    assert.match(refusal.message, message);
+    assert.equal(refusal.retryable, false);
+  });
+}
+
+test("a name that is too long for a label is refused", () => {
+  assert.equal(validate(aHelmOp({}, { name: "a".repeat(63) })), undefined);
+  assert.match(validate(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "", /has 64 characters/);
+});

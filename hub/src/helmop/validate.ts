@@ -1,0 +1,112 @@
+/** What the hub refuses of a HelmOp beyond what its schema refuses at apply. Pure. */
+
+import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { bundleStates } from "@flotilla/shared/api/summary.ts";
+import { classifySource } from "@flotilla/shared/charts/source.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
+import { selectorProblem } from "../targeting/selector-problem.ts";
+
+/** The name is a label's value on BundleDeployments and releases. */
+const longestName = 63;
+
+const states: ReadonlySet<string> = new Set(bundleStates);
+
+/** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
+export function validate(helmOp: HelmOp): AppError | undefined {
+  const { spec } = helmOp;
+  if (spec.helm === undefined || spec.helm === null) {
+    return new AppError(
+      hubErrors.HELMOP_INVALID,
+      "spec.helm is empty: name a chart with helm.repo and helm.chart",
+    );
+  }
+  if (helmOp.metadata.name.length > longestName) {
+    return new AppError(
+      hubErrors.HELMOP_INVALID,
+      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and what is made from it can have ${longestName}; make the ${helmOp.kind ?? "HelmOp"} anew under a shorter name`,
+    );
+  }
+  const source = classifySource(spec.helm);
+  if (source instanceof AppError) return source;
+  const wrongTarget = targetProblem(helmOp);
+  if (wrongTarget !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongTarget);
+  const wrongDependency = dependencyProblem(helmOp);
+  if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
+
+  const wrongSource = sourceProblem(helmOp);
+  return wrongSource === undefined
+    ? undefined
+    : new AppError(hubErrors.HELMOP_INVALID, wrongSource);
+}
+
+function targetProblem({ spec }: HelmOp): string | undefined {
+  const own = chartReferenceOf(spec.helm ?? {});
+  for (const [index, target] of (spec.targets ?? []).entries()) {
+    const source = mayReferenceChart(target)
+      ? classifySource(chartReferenceOf(target.helm ?? {}, own))
+      : undefined;
+    if (source instanceof AppError)
+      return `spec.targets[${index}], with what it takes from spec.helm: ${source.message}`;
+    for (const field of ["clusterSelector", "clusterGroupSelector"] as const) {
+      const problem = selectorProblem(target[field] ?? {});
+      if (problem !== undefined)
+        return `spec.targets[${index}].${field} cannot be used: ${problem}`;
+    }
+  }
+  return undefined;
+}
+
+function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
+  for (const [index, dependency] of (spec.dependsOn ?? []).entries()) {
+    const { name, selector, acceptedStates } = dependency;
+    const path = `spec.dependsOn[${index}]`;
+    if (!name && !selector) return `${path} says nothing to wait for: give it a name or a selector`;
+    if (name === metadata.name)
+      return `${path} is the HelmOp itself, which would wait for ever; take it away`;
+    const wrongSelector = selectorProblem(selector ?? {});
+    if (wrongSelector !== undefined) return `${path}.selector cannot be used: ${wrongSelector}`;
+    const unknown = acceptedStates?.find((state) => !states.has(state));
+    if (unknown !== undefined)
+      return `${path}.acceptedStates has ${JSON.stringify(unknown)}, which is none of ${bundleStates.join(", ")}`;
+  }
+  return undefined;
+}
+
+/** Of what is copied and of where values come from, of the HelmOp itself and of its targets. */
+function sourceProblem({ spec }: HelmOp): string | undefined {
+  const all: readonly (readonly [path: string, options: BundleDeploymentOptions])[] = [
+    ["spec", spec],
+    ...(spec.targets ?? []).map((target, index) => [`spec.targets[${index}]`, target] as const),
+  ];
+  for (const [path, options] of all) {
+    const problem = copyProblem(options) ?? valuesProblem(options);
+    if (problem !== undefined) return `${path}.${problem}`;
+  }
+  return undefined;
+}
+
+function copyProblem({ downstreamResources }: BundleDeploymentOptions): string | undefined {
+  for (const [index, { kind = "", name = "" }] of (downstreamResources ?? []).entries()) {
+    const path = `downstreamResources[${index}]`;
+    if (!/^(secret|configmap)$/i.test(kind))
+      return `${path}.kind is ${JSON.stringify(kind)}; only a Secret or a ConfigMap can be copied`;
+    if (name === "") return `${path} has no name: say which ${kind} is to be copied`;
+  }
+  return undefined;
+}
+
+function valuesProblem({ helm }: BundleDeploymentOptions): string | undefined {
+  for (const [index, { configMapKeyRef, secretKeyRef }] of (helm?.valuesFrom ?? []).entries()) {
+    const path = `helm.valuesFrom[${index}]`;
+    if (!configMapKeyRef && !secretKeyRef)
+      return `${path} says nothing to read: give it a configMapKeyRef or a secretKeyRef`;
+    for (const [field, reference] of Object.entries({ configMapKeyRef, secretKeyRef })) {
+      if (reference && !reference.name)
+        return `${path}.${field} has no name: say which object to read`;
+    }
+  }
+  return undefined;
+}

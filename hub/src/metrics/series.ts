@@ -1,0 +1,73 @@
+/**
+ * Gauges whose series are read from objects when somebody asks for them. So nothing is kept that could be left over from an
+ * object that is gone or has other labels, and a change of an object costs nothing.
+ *
+ * They are written here and not by prom-client: with thousands of clusters there are tens of thousands of series, which it
+ * writes in one go, and for as long as that takes, some tenths of a second, the hub would do nothing else.
+ */
+import { setImmediate } from "node:timers/promises";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Series {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface SeriesMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly series: () => Iterable<Series>;
+}
+
+export interface SeriesRegistry {
+  /** Adds them; the result takes them away again. */
+  register(metrics: readonly SeriesMetric[]): () => void;
+  /** The text of all, in the text format of Prometheus. Between its pieces the event loop has its turn. */
+  text(): AsyncIterable<string>;
+}
+
+/** Written in about a millisecond. */
+const seriesAtATime = 500;
+
+export function createSeriesRegistry(): SeriesRegistry {
+  const registered = new Set<readonly SeriesMetric[]>();
+  return {
+    register(metrics) {
+      registered.add(metrics);
+      return () => void registered.delete(metrics);
+    },
+    async *text() {
+      for (const metric of [...registered].flat())
+        for (const piece of write(metric)) {
+          yield piece;
+          await setImmediate();
+        }
+    },
+  };
+}
+
+function* write({ name, help, series }: SeriesMetric): Iterable<string> {
+  let piece = `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+  let count = 0;
+  for (const { labels, value } of series()) {
+    piece += `${name}{${written(labels)}} ${value}\n`;
+    count += 1;
+    if (count % seriesAtATime > 0) continue;
+    yield piece;
+    piece = "";
+  }
+  yield piece;
+}
+
+function written(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",");
+}
+
+const special = /[\\"\n]/g;
+
+function escaped(value: string): string {
+  return value.replace(special, (character) => (character === "\n" ? "\\n" : `\\${character}`));
+}

@@ -1,0 +1,74 @@
+/** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
+import { hubNamespace } from "@flotilla/shared/api/names.ts";
+import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
+import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { createCaches, runCaches } from "./cache/caches.ts";
+import type { HubConfig } from "./config.ts";
+import { createContentStore } from "./content/content-store.ts";
+import { createReportWriter } from "./dispatch/report-writer.ts";
+import { createSeriesRegistry } from "./metrics/series.ts";
+import { watchReferences } from "./referenced/references.ts";
+import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
+
+export type HubParts = Awaited<ReturnType<typeof createParts>>;
+
+/** One for the leader's Lease, one for the replica's. */
+const leaseConnections = 2;
+
+export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log: Log) {
+  const kubeconfig = await loadKubeconfig({
+    ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
+    ...(config.context !== undefined && { context: config.context }),
+    env,
+  });
+  const userAgent = `flotilla-hub/${buildVersion}`;
+  const rest = connectKube(kubeconfig, { userAgent });
+  // Separate connections, so that renewals of Leases do not wait behind other requests.
+  const leaseRest = connectKube(kubeconfig, { userAgent, connections: leaseConnections });
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const caches = createCaches(rest, log);
+  const { proxy, replica: instance } = config;
+  const sources = createChartClient({ userAgent, ...(proxy !== undefined && { proxy }) });
+  const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });
+  const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
+  const reports = createReportWriter({ rest, ...stores, clock, log });
+  const stored = caches.contents.store;
+  const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  watchReferences(caches.deployments, objects);
+
+  return {
+    rest,
+    leaseRest,
+    caches,
+    sources,
+    events,
+    reports,
+    contents,
+    objects,
+    metrics,
+    /** For metrics with a series for each object. */
+    series: createSeriesRegistry(),
+    clock,
+    log,
+    /** Runs caches and watches until `signal` aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      await Promise.all([runCaches(caches, signal), objects.run(signal), reports.run(signal)]);
+    },
+    /** Writes what is pending. */
+    async flush(): Promise<void> {
+      await reports.flush();
+      await events.flush();
+    },
+    async close(): Promise<void> {
+      await Promise.all([sources.close(), rest.close(), leaseRest.close()]);
+    },
+  };
+}

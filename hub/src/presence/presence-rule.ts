@@ -1,0 +1,52 @@
+/** Whether the presence recorded in a Cluster's status is correct, as far as one replica of the hub may decide it. Pure. */
+import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
+
+export type PresenceDecision =
+  | { readonly kind: "correct" }
+  /** The agent is offline. */
+  | { readonly kind: "offline" }
+  /** The agent is connected; the leader took this replica for dead. */
+  | { readonly kind: "connected" }
+  /** The agent may still reconnect. */
+  | { readonly kind: "wait"; readonly ms: number };
+
+export interface PresenceInput {
+  /** From the Cluster's status. */
+  readonly agent: ClusterAgent | undefined;
+  /** The epoch of the stream that is connected to this process. */
+  readonly connectedEpoch: number | undefined;
+  /** The last stream of the cluster that was connected to this process and has ended. */
+  readonly ended: { readonly epoch: number; readonly forMs: number } | undefined;
+  /** Whether a stream of the cluster is open here, also one whose connection is not recorded yet. */
+  readonly hasOpenStream: boolean;
+  readonly replica: string;
+  /** Whether this replica holds its Lease; without it the leader decides about its agents. */
+  readonly isLeaseHeld: boolean;
+  readonly upForMs: number;
+  /** How long agents get to reconnect after a start. */
+  readonly graceMs: number;
+  /** How long an agent gets to reconnect when its stream has ended. */
+  readonly settleMs: number;
+}
+
+export function decidePresence(input: PresenceInput): PresenceDecision {
+  const decision = decideByStreams(input);
+  const isWrite = decision.kind === "offline" || decision.kind === "connected";
+  return isWrite && !input.isLeaseHeld ? { kind: "wait", ms: input.settleMs } : decision;
+}
+
+function decideByStreams(input: PresenceInput): PresenceDecision {
+  const { agent, connectedEpoch, ended, replica, upForMs, graceMs, settleMs } = input;
+  if (agent === undefined || agent.replica !== replica) return { kind: "correct" };
+  if (connectedEpoch !== undefined)
+    return agent.connected !== true && agent.epoch === connectedEpoch
+      ? { kind: "connected" }
+      : { kind: "correct" };
+  if (agent.connected !== true || input.hasOpenStream) return { kind: "correct" };
+  // Only a stream that this process saw end is known to have ended.
+  const [sinceMs, untilMs] =
+    ended !== undefined && agent.epoch === ended.epoch
+      ? [ended.forMs, settleMs]
+      : [upForMs, graceMs];
+  return sinceMs < untilMs ? { kind: "wait", ms: untilMs - sinceMs } : { kind: "offline" };
+}

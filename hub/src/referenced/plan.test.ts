@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import type { HeldSupply } from "@flotilla/proto/messages.ts";
+import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import fc from "fast-check";
+import { describe, test } from "vitest";
+import {
+  planReferencedObject,
+  planReferencedObjects,
+  type ReferencedSource,
+  type ReferencedStep,
+} from "./plan.ts";
+
+const ref = { kind: "Secret", name: "source" } as const;
+const unknown: ReferencedSource = { kind: "unknown" };
+const absent: ReferencedSource = { kind: "absent" };
+const present: ReferencedSource = { kind: "present", digest: "sha256:1" };
+const neverSent = undefined;
+const sentAbsent = {};
+const current = { digest: "sha256:1" };
+const old = { digest: "sha256:0" };
+
+const nothing: ReferencedStep = { kind: "nothing" };
+const send: ReferencedStep = { kind: "send", ref, digest: "sha256:1" };
+const sendAbsent: ReferencedStep = { kind: "send", ref };
+const withdraw: ReferencedStep = { kind: "withdraw", ref };
+
+describe("one referenced object", () => {
+  const cases: readonly (readonly [
+    string,
+    Pick<HeldSupply, "digest"> | undefined,
+    boolean,
+    ReferencedSource,
+    ReferencedStep,
+  ])[] = [
+    ["sends an object that was never sent", neverSent, true, present, send],
+    ["sends an object that was sent as absent", sentAbsent, true, present, send],
+    ["sends an object that has changed", old, true, present, send],
+    ["sends nothing when the agent is up to date", current, true, present, nothing],
+    ["sends absence when nothing was sent", neverSent, true, absent, sendAbsent],
+    ["sends absence when the object was deleted", old, true, absent, sendAbsent],
+    ["sends nothing when absence was sent", sentAbsent, true, absent, nothing],
+    [
+      "sends nothing before the object is read, whatever the agent has",
+      old,
+      true,
+      unknown,
+      nothing,
+    ],
+    [
+      "sends nothing before the object is read when the agent has nothing",
+      neverSent,
+      true,
+      unknown,
+      nothing,
+    ],
+    ["withdraws an object without references", current, false, present, withdraw],
+    ["withdraws an object without references that is not read", old, false, unknown, withdraw],
+    ["withdraws sent absence without references", sentAbsent, false, absent, withdraw],
+    ["sends nothing without references and inventory", neverSent, false, present, nothing],
+  ];
+  for (const [what, observed, isReferenced, source, step] of cases)
+    test(what, () =>
+      assert.deepEqual(planReferencedObject(ref, { observed, isReferenced, source }), step),
+    );
+});
+
+describe("the plan for an agent that connects", () => {
+  test("has what differs from the inventory, in a stable order", () => {
+    const holdings: readonly HeldSupply[] = [
+      { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
+      { kind: "Secret", name: "same", digest: "sha256:1" },
+      { kind: "Secret", name: "old", digest: "sha256:0" },
+    ];
+    const named = new Set(["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"]);
+
+    assert.deepEqual(
+      planReferencedObjects(holdings, named, () => present),
+      {
+        send: [
+          { kind: "ConfigMap", name: "new" },
+          { kind: "Secret", name: "old" },
+        ],
+        withdraw: [{ kind: "Secret", name: "z-unnamed" }],
+      },
+    );
+  });
+
+  test("never withdraws a referenced object, whatever is known of the workspace", () => {
+    const key = fc.constantFrom("Secret/a", "Secret/b", "ConfigMap/a");
+    const source = fc.constantFrom(unknown, absent, present);
+    fc.assert(
+      fc.property(fc.uniqueArray(key), fc.uniqueArray(key), source, (heldKeys, names, known) => {
+        const holdings = heldKeys.flatMap((held) => parseSupplyKey(held) ?? []);
+        const named = new Set(names);
+
+        const { withdraw: gone } = planReferencedObjects(holdings, named, () => known);
+
+        assert.deepEqual(
+          gone.map(supplyKey),
+          heldKeys.filter((held) => !named.has(held)).toSorted(),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/** Which referenced objects to send an agent: its inventory, its deployments' references and the workspace compared. Pure. */
+import type { HeldSupply, SupplyRef } from "@flotilla/proto/messages.ts";
+import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+
+/** What is known of an object of the workspace. */
+export type ReferencedSource =
+  /** Not read yet. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "absent" }
+  | { readonly kind: "present"; readonly digest: string };
+
+export type ReferencedStep =
+  | { readonly kind: "nothing" }
+  /** `digest` absent: the message says that the object does not exist. */
+  | { readonly kind: "send"; readonly ref: SupplyRef; readonly digest?: string }
+  | { readonly kind: "withdraw"; readonly ref: SupplyRef };
+
+export interface ReferencedView {
+  /** What the agent has, as far as the hub knows; undefined: nothing was sent yet. */
+  readonly observed: Pick<HeldSupply, "digest"> | undefined;
+  /** Whether a BundleDeployment of the cluster refers to it, also one that is being deleted. */
+  readonly isReferenced: boolean;
+  readonly source: ReferencedSource;
+}
+
+export interface ReferencedPlan {
+  /** Before deployments. */
+  readonly send: readonly SupplyRef[];
+  /** After deployments. */
+  readonly withdraw: readonly SupplyRef[];
+}
+
+const nothing: ReferencedStep = { kind: "nothing" };
+
+export function planReferencedObjects(
+  inventory: readonly HeldSupply[],
+  references: ReadonlySet<string>,
+  sourceOf: (ref: SupplyRef) => ReferencedSource,
+): ReferencedPlan {
+  const observed = new Map(inventory.map((each) => [supplyKey(each), each]));
+  const steps = [...new Set([...references, ...observed.keys()])].toSorted().flatMap((key) => {
+    const ref = parseSupplyKey(key);
+    if (ref === undefined) return [];
+    return planReferencedObject(ref, {
+      observed: observed.get(key),
+      isReferenced: references.has(key),
+      source: sourceOf(ref),
+    });
+  });
+  return {
+    send: steps.flatMap((step) => (step.kind === "send" ? [step.ref] : [])),
+    withdraw: steps.flatMap((step) => (step.kind === "withdraw" ? [step.ref] : [])),
+  };
+}
+
+/** Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn for that. */
+export function planReferencedObject(
+  ref: SupplyRef,
+  { observed, isReferenced, source }: ReferencedView,
+): ReferencedStep {
+  if (!isReferenced) return observed === undefined ? nothing : { kind: "withdraw", ref };
+  switch (source.kind) {
+    case "unknown":
+      return nothing;
+    case "absent":
+      return observed !== undefined && observed.digest === undefined
+        ? nothing
+        : { kind: "send", ref };
+    case "present":
+      return observed?.digest === source.digest
+        ? nothing
+        : { kind: "send", ref, digest: source.digest };
+  }
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
+import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import {
+  changedReferences,
+  clusterInfoOf,
+  isClusterInfoChange,
+  watchReferences,
+} from "./references.ts";
+
+const naming = (...supplies: readonly string[]) =>
+  aDeployment("paris", { spec: { supplies: [...supplies] } });
+
+describe("the references of a BundleDeployment", () => {
+  const cases: readonly (readonly [
+    string,
+    BundleDeployment | undefined,
+    BundleDeployment | undefined,
+    readonly string[],
+    readonly string[],
+  ])[] = [
+    [
+      "comes with it",
+      undefined,
+      naming("Secret/a", "ConfigMap/b"),
+      ["Secret/a", "ConfigMap/b"],
+      [],
+    ],
+    ["goes with it", naming("Secret/a"), undefined, [], ["Secret/a"]],
+    [
+      "changes with it",
+      naming("Secret/a", "Secret/b"),
+      naming("Secret/b", "Secret/c"),
+      ["Secret/c"],
+      ["Secret/a"],
+    ],
+    ["stays while it is only being deleted", naming("Secret/a"), naming("Secret/a"), [], []],
+    ["is nothing when it names nothing", undefined, aDeployment("paris"), [], []],
+    ["is nothing when it is no key", undefined, naming("nonsense"), [], []],
+  ];
+  for (const [what, before, after, added, dropped] of cases) {
+    test(what, () => {
+      const changed = changedReferences(before, after);
+
+      assert.deepEqual(
+        [changed.added.map(supplyKey), changed.dropped.map(supplyKey)],
+        [added, dropped],
+      );
+    });
+  }
+
+  test("are watched in the workspace of its cluster, as often as they are referenced", () => {
+    let tell: (change: Change<BundleDeployment>) => void = () => undefined;
+    const said: string[] = [];
+    watchReferences(
+      {
+        onChange: (listener) => {
+          tell = listener;
+          return () => undefined;
+        },
+      },
+      {
+        watch: (namespace, ref) => void said.push(`+ ${namespace} ${supplyKey(ref)}`),
+        unwatch: (namespace, ref) => void said.push(`- ${namespace} ${supplyKey(ref)}`),
+      },
+    );
+
+    tell({ key: "1", after: naming("Secret/a") });
+    tell({ key: "2", after: naming("Secret/a") });
+    tell({ key: "1", before: naming("Secret/a") });
+
+    const line = `${workspace} Secret/a`;
+    assert.deepEqual(said, [`+ ${line}`, `+ ${line}`, `- ${line}`]);
+  });
+});
+
+describe("cluster info", () => {
+  const paris = aCluster("paris", {
+    metadata: {
+      labels: { region: "eu" },
+      annotations: { a: "b", "kubectl.kubernetes.io/last-applied-configuration": "{}" },
+    },
+    spec: { templateValues: { size: 3 } },
+  });
+
+  test("is the name, labels, annotations and template values", () => {
+    assert.deepEqual(clusterInfoOf(paris), {
+      namespace: workspace,
+      name: "paris",
+      labels: { region: "eu" },
+      annotations: { a: "b" },
+      templateValues: { size: 3 },
+    });
+    assert.deepEqual(clusterInfoOf(aCluster("rome")), {
+      namespace: workspace,
+      name: "rome",
+      labels: {},
+      annotations: {},
+      templateValues: {},
+    });
+  });
+
+  test("changes with those, and with nothing else", () => {
+    const { metadata, spec } = paris;
+
+    assert.equal(isClusterInfoChange(undefined, paris), true);
+    assert.equal(isClusterInfoChange(paris, undefined), false);
+    assert.equal(isClusterInfoChange(paris, { ...paris, status: { namespace: "other" } }), false);
+    assert.equal(isClusterInfoChange(paris, { ...paris, spec: { ...spec, paused: true } }), false);
+    for (const changed of [
+      { ...paris, metadata: { ...metadata, labels: { region: "us" } } },
+      { ...paris, metadata: { ...metadata, annotations: {} } },
+      { ...paris, spec: { templateValues: { size: 4 } } },
+    ])
+      assert.equal(isClusterInfoChange(paris, changed), true);
+  });
+});

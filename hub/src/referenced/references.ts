@@ -1,0 +1,62 @@
+/** What an agent needs besides its deployments: cluster info, and the Secrets and ConfigMaps that deployments refer to. */
+import { isDeepStrictEqual } from "node:util";
+import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
+import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
+import { suppliesNamedBy } from "../cache/indexes.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+import type { WorkspaceObjects } from "./workspace-objects.ts";
+
+/** The references that a change of a BundleDeployment adds and drops. */
+export function changedReferences(
+  before: BundleDeployment | undefined,
+  after: BundleDeployment | undefined,
+): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
+  const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
+  const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
+    keys.filter((key) => !others.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
+  return { added: without(is, was), dropped: without(was, is) };
+}
+
+/** Keeps every referenced object watched. To be called before the informer runs; returns the function that stops it. */
+export function watchReferences(
+  deployments: Pick<Informer<BundleDeployment>, "onChange">,
+  objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
+): () => void {
+  return deployments.onChange(({ before, after }) => {
+    const { added, dropped } = changedReferences(before, after);
+    for (const ref of added) objects.watch(workspaceOf(after), ref);
+    for (const ref of dropped) objects.unwatch(workspaceOf(before), ref);
+  });
+}
+
+function workspaceOf(deployment: BundleDeployment | undefined): string {
+  return deployment === undefined ? "" : (refOf(clusterKeyOf(deployment)).namespace ?? "");
+}
+
+/** A copy of the whole object. */
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
+  const { [lastApplied]: _, ...annotations } = metadata.annotations ?? {};
+  return {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    annotations,
+    templateValues: spec.templateValues ?? {},
+  };
+}
+
+/** Whether a change of a Cluster changes its cluster info; a change of its status never does. */
+export function isClusterInfoChange(
+  before: Cluster | undefined,
+  after: Cluster | undefined,
+): boolean {
+  if (after === undefined) return false;
+  return before === undefined || !isDeepStrictEqual(clusterInfoOf(before), clusterInfoOf(after));
+}

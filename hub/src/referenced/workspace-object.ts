@@ -1,0 +1,65 @@
+/** A Secret or ConfigMap of a workspace, as it is sent to agents. Pure. */
+import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { Packed } from "@flotilla/shared/content/packed.ts";
+import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+
+/** The observed state of an object of a workspace. */
+export type WorkspaceObject =
+  /** Not read yet, or cannot be read. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "absent" }
+  | {
+      readonly kind: "present";
+      readonly digest: string;
+      readonly resourceVersion: string;
+      readonly packed: Packed;
+      readonly object: SupplyObject;
+    };
+
+/** Either kind, as it is kept in memory. */
+export type StoredObject = Secret & ConfigMap;
+
+/** Types of Secrets that are large, numerous and never sent: the records of Helm and Fleet. */
+const excludedTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
+
+/** The field selector of the watch. */
+export function watchedFields(kind: SupplyKind): string | undefined {
+  return kind === "Secret" ? excludedTypes.map((type) => `type!=${type}`).join(",") : undefined;
+}
+
+/** Keeps only what identifies the object and its version. */
+export function withoutContent({ metadata }: StoredObject): StoredObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return {
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  };
+}
+
+/** The part that is sent. */
+export function referencedObjectOf({
+  metadata,
+  type,
+  data,
+  binaryData,
+}: StoredObject): SupplyObject {
+  const { labels, annotations } = metadata;
+  return {
+    ...(type !== undefined && { type }),
+    ...(hasAny(data) && { data }),
+    ...(hasAny(binaryData) && { binaryData }),
+    ...(hasAny(labels) && { labels }),
+    ...(hasAny(annotations) && { annotations }),
+  };
+}
+
+function hasAny(
+  texts: Readonly<Record<string, string>> | undefined,
+): texts is Readonly<Record<string, string>> {
+  return texts !== undefined && Object.keys(texts).length > 0;
+}

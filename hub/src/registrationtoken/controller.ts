@@ -1,0 +1,65 @@
+/** Runs the controller of ClusterRegistrationTokens and the count of their uses, on the leader. */
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Registry } from "prom-client";
+import type { LiveAuthority } from "../authority/live-authority.ts";
+import { tokenReconciler } from "./reconcile.ts";
+import { countTokenUses } from "./uses.ts";
+
+export interface TokenControllerDeps {
+  /** Refuses writes once the leadership is lost. */
+  readonly rest: KubeRest;
+  readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
+  readonly tokens: Pick<Informer<ClusterRegistrationToken>, "store" | "onChange">;
+  readonly authority: Pick<LiveAuthority, "trusted" | "onChange">;
+  /** `host:port` as agents reach the hub. */
+  readonly address: string;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** Runs until `signal` aborts. The informers must have synced. */
+export async function runTokenController(
+  deps: TokenControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tokens, authority, address, clock, log, metrics } = deps;
+  const hub = {
+    address,
+    get authoritiesPem() {
+      return authority.trusted.pem;
+    },
+  };
+  const controller = createController({
+    name: "registration-token",
+    reconcile: tokenReconciler({ ...deps, tokens: tokens.store, hub }),
+    log,
+    metrics,
+    clock,
+  });
+  const enqueueAll = (): void => {
+    for (const token of tokens.store.list()) controller.enqueue(keyOf(token));
+  };
+  const stops = [
+    tokens.onChange(({ key }) => controller.enqueue(key)),
+    // The authorities are part of every token's Secret.
+    authority.onChange(enqueueAll),
+  ];
+  enqueueAll();
+  const uses = countTokenUses({ ...deps, tokens: tokens.store });
+  try {
+    await controller.run(signal);
+  } finally {
+    for (const stop of stops) stop();
+    await uses.stop();
+  }
+}

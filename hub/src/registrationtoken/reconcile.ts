@@ -1,0 +1,107 @@
+/** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
+import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
+import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
+import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { planToken, type SecretStep } from "./plan.ts";
+import { type HubAddress, makeTokenValue, tokenIn, tokenSecret } from "./secret.ts";
+
+/** Errors of registration tokens. */
+export const registrationTokenErrors = defineErrors({
+  TOKEN_SECRET_CONFLICT: {
+    retryable: true,
+    help: "A Secret with the name of the ClusterRegistrationToken exists and does not belong to it. Delete that Secret, or create a token with another name.",
+  },
+});
+
+export interface TokenReconcilerDeps {
+  readonly rest: KubeRest;
+  readonly tokens: Store<ClusterRegistrationToken>;
+  readonly hub: HubAddress;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+}
+
+/** Keyed by ClusterRegistrationToken. */
+export function tokenReconciler({
+  rest,
+  tokens,
+  hub,
+  events,
+  clock,
+}: TokenReconcilerDeps): Reconcile {
+  return async function reconcile(key, { signal, log }) {
+    const token = tokens.get(key);
+    if (token === undefined || token.metadata.deletionTimestamp !== undefined) return done();
+    const secret = await rest.get(secrets, refOf(key), { signal });
+    const plan = planToken({ token, secret, hub, now: clock.now() });
+
+    if (plan.kind === "delete") {
+      const { uid } = token.metadata;
+      await rest.delete(clusterRegistrationTokens, refOf(key), {
+        signal,
+        ...(uid !== undefined && { uid }),
+      });
+      log.info({ token: key, expires: plan.expires }, "registration token expired and was deleted");
+      return done();
+    }
+    if (plan.secret.kind === "conflict") {
+      const note = `Secret ${key} exists and does not belong to this token, so the token cannot be used; delete the Secret or create a token with another name`;
+      events.record(token, { type: "Warning", reason: "SecretConflict", action: "Prepare", note });
+      throw new AppError(registrationTokenErrors.TOKEN_SECRET_CONFLICT, note);
+    }
+    await writeSecret(token, plan.secret, signal);
+    if (plan.status !== undefined) {
+      const written = await rest.replace(
+        clusterRegistrationTokens,
+        { ...token, status: plan.status },
+        { subresource: "status", signal },
+      );
+      tokens.wrote(written);
+    }
+    return plan.expiresInMs === undefined
+      ? done()
+      : requeueAfter(plan.expiresInMs, "the registration token expires");
+  };
+
+  async function writeSecret(
+    token: ClusterRegistrationToken,
+    step: Exclude<SecretStep, { kind: "conflict" }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { uid = "" } = token.metadata;
+    switch (step.kind) {
+      case "none":
+        return;
+      case "update": {
+        const desired = tokenSecret(token, hub, tokenIn(step.secret) || makeTokenValue(uid));
+        await rest.replace(
+          secrets,
+          { ...desired, metadata: { ...step.secret.metadata } },
+          { signal },
+        );
+        return;
+      }
+      case "recreate": {
+        const { name, namespace = "", uid: earlierUid } = step.secret.metadata;
+        await rest.delete(
+          secrets,
+          { namespace, name },
+          { signal, ...(earlierUid !== undefined && { uid: earlierUid }) },
+        );
+        await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
+        return;
+      }
+      case "create":
+        await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
+        return;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The Lease by which a replica of the hub shows that it is alive, and its agents with it. Pure.
+ *
+ * An agent can take 18 s to notice that its replica does not answer, before it connects to another one; no agent may be recorded
+ * as offline before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
+ */
+import { createHash } from "node:crypto";
+import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
+import {
+  acquiredLease,
+  type LeaseClaim,
+  newLease,
+  releasedLease,
+} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
+
+export interface ReplicaLeaseTimes {
+  readonly renewEveryMs: number;
+  /** Without a renewal for this long the Lease has expired. */
+  readonly expireAfterMs: number;
+}
+
+export const replicaLeaseTimes: ReplicaLeaseTimes = { renewEveryMs: 6_000, expireAfterMs: 26_000 };
+
+/** The name of a replica may be any text. */
+export function replicaLeaseName(replica: string): string {
+  const prefix = "flotilla-hub-replica-";
+  const isPlain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(replica) && replica.length <= 63;
+  return `${prefix}${isPlain ? replica : createHash("sha256").update(replica).digest("hex").slice(0, 16)}`;
+}
+
+/** The name of the replica whose Lease it is. */
+export function replicaOf({ metadata }: Lease): string {
+  return metadata.annotations?.[hubReplicaLabel] ?? "";
+}
+
+export function newReplicaLease(
+  ref: Required<ObjectRef>,
+  replica: string,
+  claim: LeaseClaim,
+): Lease {
+  const lease = newLease(ref, claim);
+  return {
+    ...lease,
+    metadata: {
+      ...lease.metadata,
+      labels: { [hubReplicaLabel]: "true" },
+      annotations: { [hubReplicaLabel]: replica },
+    },
+  };
+}
+
+/** Takes over the Lease of the previous process of the same name. */
+export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseClaim): Lease {
+  const taken = acquiredLease(lease, claim);
+  return {
+    ...taken,
+    metadata: {
+      ...taken.metadata,
+      labels: { ...taken.metadata.labels, [hubReplicaLabel]: "true" },
+      annotations: { ...taken.metadata.annotations, [hubReplicaLabel]: replica },
+    },
+  };
+}
+
+/** A released Lease is kept for a while, because it shows when the replica stopped. */
+export const releasedReplicaLease = releasedLease;

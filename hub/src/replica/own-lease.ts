@@ -1,0 +1,152 @@
+/** The Lease of this replica: acquired at start, renewed while the process runs, released at its end. */
+
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  holderOf,
+  type LeaseClaim,
+  renewedLease,
+} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { delay } from "@flotilla/shared/time/clock.ts";
+import { presenceErrors } from "../presence/errors.ts";
+import {
+  newReplicaLease,
+  type ReplicaLeaseTimes,
+  releasedReplicaLease,
+  replicaLeaseName,
+  replicaLeaseTimes,
+  takenReplicaLease,
+} from "./lease.ts";
+
+export interface ReplicaLeaseDeps {
+  readonly rest: KubeRest;
+  /** The hub's own. */
+  readonly namespace: string;
+  readonly replica: string;
+  /** Of this process: a restarted one of the same name is another holder. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly times?: ReplicaLeaseTimes;
+}
+
+export interface ReplicaLease {
+  /** The last renewal of the previous process of the same name, RFC 3339; absent if there was none. */
+  readonly previousRenewTime?: string;
+  /** Whether the Lease is still held, by the local clock. */
+  readonly isHeld: boolean;
+  /** Renews until `signal` aborts or another process takes the name. Never rejects. */
+  renew(signal: AbortSignal): Promise<void>;
+  /** Other replicas need not wait for its expiry. Never rejects. */
+  release(): Promise<void>;
+}
+
+const retryMs = 1_000;
+const requestTimeoutMs = 5_000;
+const releaseTimeoutMs = 2_000;
+const attempts = 5;
+
+/** Throws REPLICA_NAME_CONFLICT. Before it resolves no agent may be recorded as connected here. */
+export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<ReplicaLease> {
+  const { rest, namespace, replica, identity, clock, times = replicaLeaseTimes } = deps;
+  const ref = { namespace, name: replicaLeaseName(replica) };
+  const log = deps.log.child({ replica });
+  const options = { timeoutMs: requestTimeoutMs };
+  let renewedAt = clock.monotonic();
+  let isLost = false;
+
+  const before = await rest.get(leases, ref, options);
+  let current = await acquire(before);
+  const previousRenewTime = before?.spec?.renewTime;
+
+  async function acquire(found: Lease | undefined): Promise<Lease> {
+    let known = found;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const claim: LeaseClaim = {
+        identity,
+        nowMs: clock.now(),
+        leaseDurationMs: times.expireAfterMs,
+      };
+      try {
+        return known === undefined
+          ? await rest.create(leases, newReplicaLease(ref, replica, claim), options)
+          : await rest.replace(leases, takenReplicaLease(known, replica, claim), options);
+      } catch (thrown) {
+        if (!isConflict(thrown) && !isAlreadyExists(thrown) && !isNotFound(thrown)) throw thrown;
+        known = await rest.get(leases, ref, options);
+      }
+    }
+    throw new AppError(
+      presenceErrors.REPLICA_NAME_CONFLICT,
+      `cannot acquire the Lease ${namespace}/${ref.name} of replica ${replica}: ${attempts} conflicts in a row; another process probably has the same name`,
+    );
+  }
+
+  async function renew(): Promise<void> {
+    const begunAt = clock.monotonic();
+    try {
+      current = await rest.replace(leases, renewedLease(current, clock.now()), options);
+    } catch (thrown) {
+      if (!isConflict(thrown) && !isNotFound(thrown)) throw thrown;
+      const found = await rest.get(leases, ref, options);
+      const holder = holderOf(found);
+      // Deleted by a leader that took this replica for dead, or written by our own request that seemed to fail.
+      if (holder === undefined || holder === identity) current = await acquire(found);
+      else {
+        isLost = true;
+        log.error(
+          { holder },
+          "another process has acquired the Lease of this replica; give each replica a name of its own",
+        );
+        return;
+      }
+    }
+    renewedAt = begunAt;
+  }
+
+  return {
+    ...(previousRenewTime !== undefined && { previousRenewTime }),
+    get isHeld() {
+      return !isLost && clock.monotonic() - renewedAt < times.expireAfterMs;
+    },
+    async renew(signal) {
+      let waitMs = times.renewEveryMs;
+      const isOver = (): boolean => signal.aborted || isLost;
+      while (!isOver()) {
+        await delay(clock, waitMs, signal);
+        if (isOver()) return;
+        try {
+          await renew();
+          waitMs = times.renewEveryMs;
+        } catch (thrown) {
+          waitMs = retryMs;
+          log.warn(
+            { err: AppError.from(thrown), waitMs },
+            "cannot renew the Lease of this replica; retrying",
+          );
+        }
+      }
+    },
+    async release() {
+      if (isLost) return;
+      try {
+        await rest.replace(leases, releasedReplicaLease(current, clock.now()), {
+          timeoutMs: releaseTimeoutMs,
+        });
+      } catch (thrown) {
+        log.warn(
+          { err: AppError.from(thrown) },
+          "cannot release the Lease of this replica; it expires by itself",
+        );
+      }
+    },
+  };
+}

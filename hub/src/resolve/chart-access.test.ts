@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { describe, test } from "vitest";
+import type { WorkspaceObject } from "../referenced/workspace-object.ts";
+import { aHelmOp, workspace } from "../testing/objects.ts";
+import { createChartAccess } from "./chart-access.ts";
+
+const key = `${workspace}/web`;
+const source: ChartSource = {
+  kind: "http",
+  repository: "https://charts.example.com",
+  chart: "web",
+};
+const pem = "-----BEGIN CERTIFICATE-----\nrancher\n-----END CERTIFICATE-----";
+const ownPem = "-----BEGIN CERTIFICATE-----\nown\n-----END CERTIFICATE-----";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Objects of namespaces, each known as soon as it is named. */
+function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
+  const contents = new Map(Object.entries(present));
+  const named: string[] = [];
+  const digests: string[] = [];
+  /** Each content has a version of its own. */
+  const versionOf = (digest: string): number => {
+    if (!digests.includes(digest)) digests.push(digest);
+    return digests.indexOf(digest);
+  };
+  const place = (namespace: string, ref: SupplyRef) => `${namespace} ${supplyKey(ref)}`;
+  const access = createChartAccess({
+    objects: {
+      watch: (namespace, ref) => void named.push(place(namespace, ref)),
+      unwatch: (namespace, ref) => void named.splice(named.indexOf(place(namespace, ref)), 1),
+      known(namespace, ref): Promise<WorkspaceObject> {
+        assert.ok(named.includes(place(namespace, ref)), "only what is named is known");
+        const texts = contents.get(place(namespace, ref));
+        if (texts instanceof Error) return Promise.reject(texts);
+        if (texts === undefined) return Promise.resolve({ kind: "absent" });
+        const digest = JSON.stringify(texts);
+        const data = Object.fromEntries(
+          Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
+        );
+        const packed = { digest, bytes: new Uint8Array() };
+        const resourceVersion = `v${versionOf(digest)}`;
+        return Promise.resolve({
+          kind: "present",
+          digest,
+          resourceVersion,
+          packed,
+          object: { data },
+        });
+      },
+    },
+    log: silentLog(),
+  });
+  return { access, contents, named };
+}
+
+const listFailure = (status: number) => new KubeStatusError(String(status), { status, reason: "" });
+const withSecret = (name: string, spec: HelmOp["spec"] = {}) =>
+  aHelmOp({ helmSecretName: name, ...spec });
+const login = { username: "me", password: "pw" };
+const rancher = {
+  "cattle-system Secret/tls-ca": { "cacerts.pem": pem },
+  "cattle-system Secret/tls-ca-additional": { "ca-additional.pem": "more" },
+};
+
+describe("how the hub accesses what a HelmOp asks for", () => {
+  test("is that of everybody where no Secret is named", async () => {
+    const { access } = setUp();
+
+    const { settingsFor, caBundle } = await access.of(aHelmOp());
+
+    assert.deepEqual(settingsFor(source), {});
+    assert.equal(caBundle, undefined);
+  });
+
+  test("is with the Secret of its own namespace, and with its own switch", async () => {
+    const { access } = setUp({
+      [`${workspace} Secret/login`]: { ...login, insecureSkipVerify: "true" },
+      "other Secret/login": { username: "foreign", password: "foreign" },
+    });
+
+    const own = await access.of(withSecret("login"));
+    const strict = await access.of(withSecret("login", { insecureSkipTLSVerify: false }));
+
+    assert.deepEqual(own.settingsFor(source), { ...login, insecureSkipVerify: true });
+    assert.deepEqual(strict.settingsFor(source), login);
+  });
+
+  test("trusts Rancher's authorities where the Secret names none", async () => {
+    const { access, contents } = setUp({ ...rancher, [`${workspace} Secret/login`]: login });
+
+    const { settingsFor, caBundle } = await access.of(withSecret("login"));
+    contents.set(`${workspace} Secret/login`, { ...login, cacerts: ownPem });
+    const own = await access.of(withSecret("login"));
+
+    assert.equal(caBundle, `${pem}\nmore`);
+    assert.deepEqual(settingsFor(source), { ...login, caPem: `${pem}\nmore` });
+    assert.deepEqual(own.settingsFor(source), { ...login, caPem: ownPem });
+  });
+
+  test("does without Rancher's authorities where those may not be read", async () => {
+    const { access } = setUp({ "cattle-system Secret/tls-ca": listFailure(403) });
+
+    assert.equal((await access.of(aHelmOp())).caBundle, undefined);
+  });
+
+  test("is not known while Rancher's authorities cannot be read, so that no cluster loses them for that", async () => {
+    const { access, contents } = setUp({ "cattle-system Secret/tls-ca": listFailure(500) });
+
+    await assert.rejects(access.of(aHelmOp()), {
+      code: "HELM_SECRET_UNUSABLE",
+      message: "could not read the CA certificates of Rancher, Secret cattle-system/tls-ca: 500",
+    });
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+
+    contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
+    const { caBundle, version } = await access.of(aHelmOp());
+    assert.deepEqual([caBundle, version], [pem, "v0"]);
+  });
+
+  const refused: readonly (readonly [string, Texts | Error | undefined, RegExp])[] = [
+    [
+      "is missing",
+      undefined,
+      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
+    ],
+    [
+      "is half-filled",
+      { username: "me" },
+      /^could not read Helm auth from secret: Secret fleet-default\/login: username is set in the secret, but password isn't$/,
+    ],
+    ["may not be read", new Error("403"), /^could not read Helm auth from secret: 403$/],
+  ];
+  for (const [what, texts, message] of refused) {
+    test(`is rejected in Fleet's words when the Secret ${what}, and is watched for a change`, async () => {
+      const { access, contents } = setUp(
+        texts === undefined ? {} : { [`${workspace} Secret/login`]: texts },
+      );
+
+      await assert.rejects(access.of(withSecret("login")), {
+        code: "HELM_SECRET_UNUSABLE",
+        message,
+      });
+      assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "login" }), [key]);
+
+      contents.set(`${workspace} Secret/login`, login);
+      assert.match((await access.of(withSecret("login"))).version, /^v\d$/);
+    });
+  }
+
+  test("has a version of the Secrets' resource versions", async () => {
+    const { access, contents } = setUp({
+      [`${workspace} Secret/login`]: login,
+      [`${workspace} Secret/next`]: { ...login, password: "next" },
+    });
+    const versionOf = async (name: string) => (await access.of(withSecret(name))).version;
+
+    const seen = [await versionOf("login"), await versionOf("login")];
+    contents.set(`${workspace} Secret/login`, { ...login, password: "rotated" });
+    seen.push(await versionOf("login"), await versionOf("login"), await versionOf("next"));
+    contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
+    seen.push(await versionOf("next"), (await access.of(aHelmOp())).version);
+
+    assert.deepEqual(seen, ["v0", "v0", "v1", "v1", "v2", "v2 v3", "v3"]);
+  });
+
+  test("has followed what it depends on, for as long as it does", async () => {
+    const { access, named } = setUp({ [`${workspace} Secret/login`]: login });
+    const always = [...named];
+
+    await access.of(withSecret("login"));
+    assert.deepEqual(named, [...always, `${workspace} Secret/login`]);
+    assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "other" }), []);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+
+    await access.of(aHelmOp());
+    assert.deepEqual(named, always);
+    await access.of(withSecret("login"));
+    access.forget(key);
+    assert.deepEqual(named, always);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), []);
+  });
+});

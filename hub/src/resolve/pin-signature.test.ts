@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import { test } from "vitest";
+import { aBundle, httpPin } from "../testing/objects.ts";
+import { createPinSigner } from "./pin-signature.ts";
+
+const seals = createPinSigner(Buffer.from("a key"));
+const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const pins = [{ ...wanted, pin: httpPin("1.2.3"), note: "published again" }];
+const own = seals.signed(aBundle({ helmOpOptions: { pins, helmOpSecretName: "login" } }));
+
+test("what is sealed is believed, also after it has been through the API server", () => {
+  const read = JSON.parse(JSON.stringify(own)) as Bundle;
+
+  assert.deepEqual(seals.pinsOf(read), pins);
+  assert.equal(read.spec.helmOpOptions?.helmOpSecretName, "login");
+});
+
+const { pinSeal } = own.spec.helmOpOptions ?? {};
+const elsewhere = [
+  { ...wanted, pin: { ...httpPin("1.2.3"), url: "https://evil.example/web.tgz" } },
+];
+const forgeries: readonly (readonly [what: string, bundle: Bundle])[] = [
+  ["no seal", aBundle({ helmOpOptions: { pins } })],
+  ["an empty seal", aBundle({ helmOpOptions: { pins, pinSeal: "" } })],
+  ["no options", aBundle({})],
+  ["another address", aBundle({ helmOpOptions: { pins: elsewhere, pinSeal } })],
+  [
+    "another note",
+    aBundle({ helmOpOptions: { pins: [{ ...wanted, pin: httpPin("1.2.3") }], pinSeal } }),
+  ],
+  ["a Bundle of another name", { ...own, metadata: { ...own.metadata, name: "other" } }],
+  ["another namespace", { ...own, metadata: { ...own.metadata, namespace: "other" } }],
+  ["another hub's seal", createPinSigner(Buffer.from("another")).signed(own)],
+];
+for (const [what, bundle] of forgeries) {
+  test(`pins with ${what} are not believed`, () => {
+    assert.equal(seals.pinsOf(bundle), undefined);
+  });
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { test } from "vitest";
+import { aHelmOp } from "../testing/objects.ts";
+import {
+  createRequestTimes,
+  type HandledRequests,
+  handledOf,
+  openRequests,
+  type Requests,
+} from "./requests.ts";
+
+const polled: HelmOp["spec"] = { pollingInterval: "5m" };
+const asked = { [reconcileRequestAnnotation]: "one" };
+const pushed = { [pollRequestAnnotation]: "push" };
+
+const cases: readonly (readonly [
+  what: string,
+  spec: HelmOp["spec"],
+  annotations: Readonly<Record<string, string>>,
+  handled: HandledRequests,
+  open: Requests,
+])[] = [
+  ["nothing asked", {}, {}, {}, {}],
+  ["asked for the first time", {}, asked, {}, { reconcile: "one" }],
+  ["asked with another value", {}, asked, { reconcile: "zero" }, { reconcile: "one" }],
+  ["handled", {}, asked, { reconcile: "one" }, {}],
+  ["asked with nothing", {}, { [reconcileRequestAnnotation]: "" }, { reconcile: "one" }, {}],
+  ["the annotation taken away", {}, {}, { reconcile: "one" }, {}],
+  ["asked while suspended", { suspend: true }, asked, {}, {}],
+  ["pushed", polled, pushed, {}, { poll: "push" }],
+  ["pushed and handled", polled, pushed, { poll: "push" }, {}],
+  ["pushed where nothing is polled", {}, pushed, {}, {}],
+  ["pushed while suspended", { ...polled, suspend: true }, pushed, {}, {}],
+  ["both", polled, { ...asked, ...pushed }, {}, { reconcile: "one", poll: "push" }],
+];
+for (const [what, spec, annotations, handled, open] of cases) {
+  test(`${what}: ${JSON.stringify(open)} is open`, () => {
+    assert.deepEqual(openRequests(aHelmOp(spec, { annotations }), handled), open);
+  });
+}
+
+test("reads what was handled from the status", () => {
+  const handled = { reconcile: "one", poll: "push" };
+  const status = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
+  assert.deepEqual(handledOf(status), handled);
+  assert.deepEqual(handledOf(undefined), {});
+});
+
+test("a value that is seen again within seconds is the same request, later it is another one", async () => {
+  const clock = createFakeClock();
+  const requestedAt = createRequestTimes(clock);
+  const first = requestedAt("one");
+  await clock.advance(10_000);
+  assert.equal(requestedAt("one"), first);
+  await clock.advance(1);
+  assert.equal(requestedAt("one"), first + 10_001);
+  assert.equal(requestedAt("other"), first + 10_001);
+});

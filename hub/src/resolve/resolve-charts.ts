@@ -1,0 +1,115 @@
+/** Resolves chart references into pins, asking sources only for those that have none or are due. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { accessTo } from "@flotilla/shared/charts/access.ts";
+import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import type { ResolveOptions, Resolver } from "@flotilla/shared/charts/resolve.ts";
+import { classifySource } from "@flotilla/shared/charts/source.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
+import type { SourceAccess } from "./chart-access.ts";
+import { choosePin, type PinTrust } from "./choose-pin.ts";
+
+export interface ChartResolution {
+  /** One for each chart reference that has one now. */
+  readonly pins: readonly ChartPin[];
+  /** The first failure; `isPinned` when what it was about keeps an earlier pin. */
+  readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
+}
+
+export interface ResolveRequest {
+  /** Whatever is found is pinned, regardless of the known pin. */
+  readonly follow?: boolean;
+  /** Which earlier answers of a source are accepted; by default none. */
+  readonly sharingOf?: (wanted: ChartReference) => Sharing;
+  readonly helmOp: HelmOp;
+  /** Pins that stay as they are unless `poll` is set. */
+  readonly known: readonly ChartPin[];
+  readonly poll: boolean;
+  readonly settingsFor: SourceAccess["settingsFor"];
+  /**
+   * Present when an agent cannot fetch a pin: the pinned versions are looked up again, and no others. Says of a pin whether
+   * no cluster runs it.
+   */
+  readonly isUseless?: (pin: Pin) => boolean;
+  /** Errors after the end of the process or its leadership are thrown: they say nothing of a chart. */
+  readonly signal: AbortSignal;
+}
+
+export async function resolveCharts(
+  resolver: Resolver,
+  request: ResolveRequest,
+): Promise<ChartResolution> {
+  const results = await Promise.all(
+    chartReferences(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
+  );
+  const failures = results.flatMap(({ error, pin }) =>
+    error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
+  );
+  // A chart without any pin keeps the HelmOp from being accepted: it comes first.
+  const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
+  return {
+    pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+interface Resolved {
+  readonly pin: ChartPin | undefined;
+  readonly error?: AppError;
+}
+
+async function resolveOne(
+  resolver: Resolver,
+  wanted: ChartReference,
+  request: ResolveRequest,
+): Promise<Resolved> {
+  const { known, poll, settingsFor, isUseless, signal } = request;
+  const earlier = entryFor(known, wanted);
+  const unchanged = { pin: earlier };
+  if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
+  const version =
+    poll || earlier === undefined || earlier.pin.kind === "tarball"
+      ? wanted.version
+      : earlier.pin.version;
+  const source = classifySource(wanted);
+  if (source instanceof AppError) return { ...unchanged, error: source };
+  const settings = settingsFor(source);
+  if (settings instanceof AppError) return { ...unchanged, error: settings };
+  try {
+    const access = accessTo(source, settings);
+    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
+      ...request.sharingOf?.(wanted),
+      signal,
+    });
+    const { pin, note } = choosePin(earlier?.pin, fresh, holdOn(earlier?.pin, request));
+    const remarks = note === undefined ? problems : [note, ...problems];
+    return { pin: { ...wanted, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
+  } catch (thrown) {
+    if (isEnding(signal)) throw thrown;
+    return { ...unchanged, error: AppError.from(thrown) };
+  }
+}
+
+function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): PinTrust {
+  if (pin === undefined || follow === true) return "none";
+  if (isUseless === undefined) return "firm";
+  return isUseless(pin) ? "none" : "doubted";
+}
+
+/** Whether both lists pin the same archives, whatever their notes say. */
+export function isSameArchives(pins: readonly ChartPin[], others: readonly ChartPin[]): boolean {
+  const archives = (of: readonly ChartPin[]) => of.map(({ note: _, ...pin }) => pin);
+  return isDeepStrictEqual(archives(pins), archives(others));
+}
+
+/** Notes on pins, as sentences. */
+export function notesOn(pins: readonly ChartPin[]): readonly string[] {
+  return pins.flatMap(({ note }) => note ?? []);
+}
+/** What is asked for a chart may be shared with others who ask for it. */
+
+export type Sharing = Pick<ResolveOptions, "since" | "occasion">;

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { isPrintable } from "@flotilla/proto/clean-text.ts";
+import { loadFleetService } from "@flotilla/proto/service.ts";
+import { WireError } from "@flotilla/proto/wire-checks.ts";
+import fc from "fast-check";
+import { describe, test } from "vitest";
+import { decoded, type Incoming, withIncomingDecoders } from "./incoming.ts";
+
+const { service } = loadFleetService();
+const incoming = withIncomingDecoders(service);
+const decoders: Readonly<Record<string, (bytes: Buffer) => Incoming<unknown>>> = {
+  Enroll: incoming.Enroll.requestDeserialize,
+  Renew: incoming.Renew.requestDeserialize,
+  Connect: incoming.Connect.requestDeserialize,
+};
+
+describe("messages of agents", () => {
+  for (const [name, decode] of Object.entries(decoders)) {
+    test(`with ${name} never ends in a decoder that throws, whatever it is`, () => {
+      const seen = new Set<string>();
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+          const came = decode(Buffer.from(bytes));
+
+          seen.add(came.kind);
+          if (came.kind === "undecodable") assert.ok(isPrintable(came.why), came.why);
+        }),
+      );
+      assert.deepEqual([...seen].toSorted(), ["message", "undecodable"]);
+    });
+
+    test(`with ${name} and cannot be read is refused with why`, () => {
+      const came = decode(Buffer.from("ffffffffffff", "hex"));
+
+      assert.throws(
+        () => decoded(came),
+        (thrown) =>
+          thrown instanceof WireError &&
+          /^the message of 6 bytes cannot be decoded: [a-z]+/.test(thrown.message),
+      );
+    });
+  }
+
+  test("are decoded to what was sent", () => {
+    const { requestSerialize } = service.Renew;
+    const said = { certificateRequest: Buffer.from("request") };
+
+    const came = incoming.Renew.requestDeserialize(requestSerialize(said));
+
+    assert.deepEqual(decoded(came), said);
+  });
+
+  for (const name of ["Enroll", "Renew"] as const) {
+    test(`with ${name} in more than 256 KiB is refused with its size and what is allowed`, () => {
+      const most = 256 * 1024;
+      // Of a field that nobody knows, which is read and dropped.
+      const padded = (bytes: number): Buffer => {
+        const head = Buffer.from([0x7a, 0, 0, 0]);
+        const length = bytes - head.length;
+        head.set([(length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14], 1);
+        return Buffer.concat([head, Buffer.alloc(length)]);
+      };
+      const { requestDeserialize } = incoming[name];
+
+      assert.equal(requestDeserialize(padded(most)).kind, "message");
+      assert.deepEqual(requestDeserialize(padded(most + 1)), {
+        kind: "undecodable",
+        why: "the message of 262145 bytes cannot be decoded: a request has at most 262144 bytes",
+      });
+    });
+  }
+});

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { describe, test } from "vitest";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { createDeploymentAggregates } from "./bundle-aggregate.ts";
+import { countStore } from "./count-store.ts";
+
+const status = { appliedDeploymentID: digestA, ready: true };
+
+/** The BundleDeployment as it is at one version. */
+function at(resourceVersion: string, deploymentID: string): BundleDeployment {
+  const spec = { deploymentID, stagedDeploymentID: deploymentID };
+  const deployment = aDeployment("paris", { status });
+  return { ...deployment, spec, metadata: { ...deployment.metadata, resourceVersion } };
+}
+
+function setUp() {
+  const store = createStore<BundleDeployment>();
+  const tallies = createDeploymentAggregates();
+  const away = new Set<ObjectKey>();
+  const count = countStore(store, tallies, (deployment) => away.has(clusterKeyOf(deployment)));
+  const watched = (deployment: BundleDeployment): void => {
+    store.set(deployment);
+    count(keyOf(deployment));
+  };
+  const states = () => {
+    const { total, states } = tallies.ofBundle(`${workspace}/web`);
+    return { total, ready: states.Ready, waiting: states.WaitApplied };
+  };
+  const offline = () => {
+    const { offline: keys, states } = tallies.ofBundle(`${workspace}/web`);
+    return { clusters: keys.size, unknown: states.Offline };
+  };
+  return { store, count, watched, states, away, offline };
+}
+
+describe("counting a store", () => {
+  test("counts a write at once, and not what the watch is behind with", () => {
+    const { store, count, watched, states } = setUp();
+    watched(at("1", digestA));
+    assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
+
+    const written = at("3", digestB);
+    store.wrote(written);
+    count(keyOf(written));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+
+    watched(at("2", digestA));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+    watched(at("3", digestB));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+  });
+
+  test("no longer counts what it wrote and somebody took away before the watch told of it", () => {
+    const { store, count, states } = setUp();
+    const written = at("3", digestB);
+    store.wrote(written);
+    count(keyOf(written));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+
+    for (const { key } of store.beginList()([], "4")) count(key);
+
+    assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
+  });
+
+  test("counts anew what is in a cluster that comes or goes", () => {
+    const { store, count, watched, states, away, offline } = setUp();
+    watched(at("1", digestA));
+
+    away.add(`${workspace}/paris`);
+    count(keyOf(at("1", digestA)));
+    assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 1, unknown: 0 });
+
+    watched(at("2", digestB));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 1, unknown: 1 });
+
+    away.clear();
+    count(keyOf(at("2", digestB)));
+    assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
+    assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
+
+    away.add(`${workspace}/paris`);
+    count(keyOf(at("2", digestB)));
+    store.remove(at("2", digestB));
+    count(keyOf(at("2", digestB)));
+    assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
+    assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
+  });
+
+  test("counts once however often it is called, and nothing that is gone", () => {
+    const { store, count, watched, states } = setUp();
+    const deployment = at("1", digestA);
+    watched(deployment);
+    count(keyOf(deployment));
+    assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
+
+    store.remove(deployment);
+    count(keyOf(deployment));
+    count(keyOf(deployment));
+    assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
+  });
+});

@@ -1,0 +1,51 @@
+/** The clusters of a Bundle of which nothing is heard: what is told of them is as of then. Pure. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
+import type { BundleAggregate } from "./bundle-aggregate.ts";
+
+export interface OfflineClusters {
+  readonly total: number;
+  /** By name, as many as a status lists. */
+  readonly first: readonly OfflineCluster[];
+}
+
+/** As many as a sentence names. */
+const mostNamed = 3;
+
+export function listOffline(
+  { offline }: Pick<BundleAggregate, "offline">,
+  lookUp: (key: ObjectKey) => BundleDeployment | undefined,
+  clusterOf: (deployment: BundleDeployment) => Cluster | undefined,
+): OfflineClusters {
+  const first = offline.first(maxListed).flatMap((key): readonly OfflineCluster[] => {
+    const deployment = lookUp(key);
+    if (deployment === undefined) return [];
+    const since = offlineSince(clusterOf(deployment));
+    return [{ name: clusterKeyOf(deployment), ...(since !== "" && { since }) }];
+  });
+  return { total: offline.size, first };
+}
+
+/** What a status has of them. */
+export function offlineFields({ total, first }: OfflineClusters): {
+  readonly offlineClusterCount?: number;
+  readonly offlineClusters?: readonly OfflineCluster[];
+} {
+  return total === 0 ? {} : { offlineClusterCount: total, offlineClusters: first };
+}
+
+/** What is to be known although all is ready. */
+export function offlineRemark({ total, first }: OfflineClusters): readonly string[] {
+  if (total === 0) return [];
+  const named = first
+    .slice(0, mostNamed)
+    .map(({ name, since = "" }) => (since === "" ? name : `${name} (since ${since})`));
+  const more = total > mostNamed ? ", …" : "";
+  return [
+    `as of when ${total === 1 ? "it was" : `${total} clusters were`} last heard of: ${named.join(", ")}${more}`,
+  ];
+}

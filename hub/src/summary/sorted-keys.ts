@@ -1,0 +1,85 @@
+/**
+ * Keys in their order, so that "the first ten" is the same ten whatever happened in which order, and costs the same among
+ * ten thousand as among twenty.
+ */
+
+export interface SortedKeys extends Iterable<string> {
+  readonly size: number;
+  /** At most `count` of them. */
+  first(count: number): readonly string[];
+}
+
+export interface MutableSortedKeys extends SortedKeys {
+  /** Nothing happens when it is there already. */
+  add(key: string): void;
+  /** Nothing happens when it is not there. */
+  delete(key: string): void;
+}
+
+/** Keys are kept in runs of at most this many, so that a change moves few of them. */
+const longestRun = 256;
+
+export function createSortedKeys(): MutableSortedKeys {
+  /** None is empty. */
+  const runs: string[][] = [];
+  let size = 0;
+
+  /** The first run whose last key is not before this one; the last run where all are. */
+  function runFor(key: string): number {
+    const at = firstNotBefore(runs.length, (index) => runs[index]?.at(-1) ?? "", key);
+    return Math.min(at, runs.length - 1);
+  }
+
+  function place(run: readonly string[], key: string): number {
+    return firstNotBefore(run.length, (index) => run[index] ?? "", key);
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    first(count) {
+      const found: string[] = [];
+      for (const run of runs) {
+        if (found.length >= count) break;
+        found.push(...run.slice(0, count - found.length));
+      }
+      return found;
+    },
+    add(key) {
+      if (runs.length === 0) runs.push([]);
+      const at = runFor(key);
+      const run = runs[at];
+      if (run === undefined) return;
+      const index = place(run, key);
+      if (run[index] === key) return;
+      run.splice(index, 0, key);
+      size += 1;
+      if (run.length > longestRun) runs.splice(at + 1, 0, run.splice(longestRun / 2));
+    },
+    delete(key) {
+      const at = runFor(key);
+      const run = runs[at];
+      if (run === undefined) return;
+      const index = place(run, key);
+      if (run[index] !== key) return;
+      run.splice(index, 1);
+      size -= 1;
+      if (run.length === 0) runs.splice(at, 1);
+    },
+    *[Symbol.iterator]() {
+      for (const run of runs) yield* run;
+    },
+  };
+}
+
+function firstNotBefore(length: number, keyAt: (index: number) => string, key: string): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keyAt(middle) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

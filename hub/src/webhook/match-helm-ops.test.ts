@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
+import { test } from "vitest";
+import { aHelmOp } from "../testing/objects.ts";
+import { matchHelmOps } from "./match-helm-ops.ts";
+import type { Push, PushedRepository } from "./payload.ts";
+
+function polled(name: string, repo: string, spec: object = {}) {
+  const chart = repo.startsWith("oci:") ? "" : "web";
+  return aHelmOp(
+    { pollingInterval: "1h", helm: { repo, chart, version: "1.x" }, ...spec },
+    { name },
+  );
+}
+
+const helmOps = [
+  polled("oci", "oci://registry.example.com/charts/web"),
+  polled("mirror", "oci://mirror.example.com:5000/charts/web"),
+  polled("other", "oci://registry.example.com/charts/other"),
+  polled("http", "https://charts.example.com/stable/"),
+  polled("root", "https://charts.example.com"),
+  polled("root-elsewhere", "https://elsewhere.example.com/"),
+  polled("static", "oci://registry.example.com/charts/web", {
+    helm: { repo: "oci://registry.example.com/charts/web", version: "1.0.0" },
+  }),
+  polled("suspended", "oci://registry.example.com/charts/web", { suspend: true }),
+  polled("once", "oci://registry.example.com/charts/web", { pollingInterval: "0" }),
+  polled("by-target", "https://charts.example.com/x", {
+    targets: [{ helm: { repo: "oci://registry.example.com/by/target", chart: "" } }],
+  }),
+];
+
+const named = (...repositories: PushedRepository[]): Push => ({ kind: "named", repositories });
+const everyone = ["oci", "mirror", "other", "http", "root", "root-elsewhere", "by-target"];
+
+const cases: readonly (readonly [what: string, push: Push, names: readonly string[]])[] = [
+  ["a host and a path", named({ host: "registry.example.com", path: "charts/web" }), ["oci"]],
+  ["an unused host", named({ host: "10.0.0.1", path: "charts/web" }), ["oci", "mirror"]],
+  ["a path", named({ path: "charts/web" }), ["oci", "mirror"]],
+  ["an unused path", named({ path: "charts/we" }), []],
+  ["a repository below a path", named({ host: "charts.example.com", path: "stable" }), ["http"]],
+  ["a repository at the root", named({ host: "charts.example.com", path: "" }), ["root"]],
+  ["the root of an unused host", named({ host: "10.0.0.1", path: "" }), []],
+  [
+    "two, one of them twice",
+    named({ path: "charts/other" }, { path: "charts/other" }, { path: "stable" }),
+    ["other", "http"],
+  ],
+  ["a target's repository", named({ path: "by/target" }), ["by-target"]],
+  ["everything", { kind: "all" }, everyone],
+  ["nothing", { kind: "nothing" }, []],
+  ["an invalid body", { kind: "invalid" }, []],
+];
+for (const [what, push, names] of cases) {
+  test(`of a sender that names ${what}: ${names.length} are polled`, () => {
+    assert.deepEqual(
+      matchHelmOps(push, helmOps).map(({ metadata }) => metadata.name),
+      names,
+    );
+  });
+}
+
+test("a thousand repositories and two thousand HelmOps take no more than a moment", () => {
+  const many = Array.from({ length: 2_000 }, (_, at) =>
+    polled(`web-${at}`, `oci://registry.example.com/charts/web-${at}`),
+  );
+  const paths = Array.from({ length: 1_000 }, (_, at) => ({ path: `charts/web-${at}` }));
+
+  const used = cpuMs(() => assert.equal(matchHelmOps(named(...paths), many).length, 1_000));
+
+  // About 15 ms here; each HelmOp for each repository would be seconds, in which the hub does nothing else.
+  assert.ok(used < 1_000, `${used} ms`);
+});

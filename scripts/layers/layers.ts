@@ -1,0 +1,76 @@
+/**
+ * Which way imports point; `npm run check` enforces it, type imports included. A node is a folder of <package>/src, or a
+ * file that lies directly in src, as config.ts, errors.ts and main.ts do.
+ */
+
+/** What is enforced. A rule that does not hold everywhere yet is off. */
+export const inForce: Rules = { packages: true, cycles: false, layers: false, entryPoints: false };
+
+export interface Rules {
+  /** Packages import only what `packageImports` allows; packages of others only as `externalImports` says. */
+  readonly packages: boolean;
+  /** No cycles between files, none between nodes. */
+  readonly cycles: boolean;
+  /** Imports point downwards in `layers`; every node has its layer. */
+  readonly layers: boolean;
+  /** Imports of another folder go through its index.ts. */
+  readonly entryPoints: boolean;
+}
+
+/** The packages of this repository that each package imports. Those that start each other's programs import nothing for it. */
+export const packageImports: Readonly<Record<string, readonly string[]>> = {
+  proto: [],
+  shared: [],
+  hub: ["proto", "shared"],
+  agent: ["proto", "shared"],
+  local: ["shared"],
+  cli: ["agent", "local", "shared"],
+  e2e: ["agent", "cli", "hub", "local", "proto", "shared"],
+};
+
+/** Packages whose sources lie directly in src: src is a folder like others, with the entry point src/index.ts. */
+export const flatPackages: readonly string[] = ["proto"];
+
+/**
+ * The layers of each package, lowest first: a node imports from its own layer and those below it. `a` includes all folders
+ * in `a`, unless `a/b` has a layer of its own.
+ */
+export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  shared: [
+    ["errors"],
+    ["buildinfo", "concurrency", "json", "log", "program", "text", "time", "version", "yaml"],
+    ["kube/objects"],
+    ["kube/client"],
+    ["kube/cache"],
+    ["kube"],
+    ["api", "conditions", "content", "referenced", "source", "values"],
+  ],
+  hub: [
+    ["config.ts", "errors", "errors.ts"],
+    ["cache"],
+    // Pure rules and libraries, without watches.
+    [
+      ...["authority", "clusterstate", "content", "frontend", "identity", "policy", "presence"],
+      ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
+    ],
+    // Controllers, each with its watches.
+    [
+      ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...["metrics", "registrationtoken", "replica"],
+    ],
+    // Servers.
+    ["agentserver", "dispatch", "enrolment", "webhook"],
+    ["leader"],
+    ["parts.ts"],
+    ["main.ts"],
+  ],
+  local: [
+    ["errors.ts"],
+    ["config.ts", "files"],
+    ["process"],
+    ["binaries", "state"],
+    ["control-plane"],
+    ["provider", "registries"],
+  ],
+  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate"], ["commands"], ["main.ts"]],
+};

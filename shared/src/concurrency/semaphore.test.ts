@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { settle } from "../time/testing/fake-clock.ts";
+import { createSemaphore } from "./semaphore.ts";
+
+test("permits go to callers in the order in which they asked, and asking for availability takes none", async () => {
+  const semaphore = createSemaphore(1);
+  const order: string[] = [];
+  const log = (what: string) => () => void order.push(what);
+  await semaphore.acquire();
+  void semaphore.acquire().then(log("first"));
+  void semaphore.available().then(log("available"));
+  void semaphore.acquire().then(log("second"));
+
+  semaphore.release();
+  await settle();
+  assert.deepEqual(order, ["first"]);
+
+  semaphore.release();
+  await settle();
+  assert.deepEqual(order, ["first", "available", "second"]);
+});
+
+test("work runs with a permit, which is released when it ends or fails", async () => {
+  const semaphore = createSemaphore(2);
+  let running = 0;
+  let most = 0;
+  async function work(fails: boolean): Promise<void> {
+    most = Math.max(most, ++running);
+    await settle();
+    running -= 1;
+    if (fails) throw new Error("no");
+  }
+
+  const results = await Promise.allSettled(
+    [true, true, true, false, false].map((fails) => semaphore.run(() => work(fails))),
+  );
+
+  assert.equal(most, 2);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "rejected", "rejected", "fulfilled", "fulfilled"],
+  );
+});

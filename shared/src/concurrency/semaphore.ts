@@ -1,0 +1,56 @@
+/** Limits how much runs at the same time. Permits go to callers in the order in which they asked. */
+export interface Semaphore {
+  /** Resolves with a permit, which is the caller's until `release`. */
+  acquire(): Promise<void>;
+  release(): void;
+  /** Runs `work` with a permit. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when there is a permit, without taking it. */
+  available(): Promise<void>;
+}
+
+interface Waiter {
+  readonly acquires: boolean;
+  readonly resolve: () => void;
+}
+
+/** `permits`: how many callers may have one at the same time. */
+export function createSemaphore(permits: number): Semaphore {
+  let free = permits;
+  const waiters: Waiter[] = [];
+
+  function grant(): void {
+    while (free > 0) {
+      const next = waiters.shift();
+      if (next === undefined) return;
+      if (next.acquires) free -= 1;
+      next.resolve();
+    }
+  }
+
+  function wait(acquires: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      waiters.push({ acquires, resolve });
+      grant();
+    });
+  }
+
+  function release(): void {
+    free += 1;
+    grant();
+  }
+
+  return {
+    acquire: () => wait(true),
+    release,
+    async run(work) {
+      await wait(true);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+    available: () => wait(false),
+  };
+}

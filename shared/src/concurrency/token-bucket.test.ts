@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { createFakeClock } from "../time/testing/fake-clock.ts";
+import { createKeyedRateLimiter, createTokenBucket } from "./token-bucket.ts";
+
+describe("a token bucket", () => {
+  it("grants a burst, then one token for each part of a second that has passed", () => {
+    const clock = createFakeClock();
+    const bucket = createTokenBucket({ clock, perSecond: 2, burst: 2 });
+
+    assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [true, true, false]);
+    clock.advanceNow(499);
+    assert.equal(bucket.take(), false);
+    clock.advanceNow(1);
+    assert.equal(bucket.has(), true);
+    assert.equal(bucket.take(), true);
+    assert.equal(bucket.has(), false);
+  });
+
+  it("grants several at once where there are as many", () => {
+    const bucket = createTokenBucket({ clock: createFakeClock(), perSecond: 1, burst: 5 });
+
+    assert.deepEqual([bucket.take(3), bucket.take(3), bucket.take(2)], [true, false, true]);
+  });
+
+  it("reserves tokens that are not there yet, and gives how long to wait for them", () => {
+    const clock = createFakeClock();
+    const bucket = createTokenBucket({ clock, perSecond: 10, burst: 2 });
+
+    assert.deepEqual(
+      [bucket.reserve(), bucket.reserve(), bucket.reserve(), bucket.reserve()],
+      [0, 0, 100, 200],
+    );
+    assert.equal(bucket.take(), false);
+    clock.advanceNow(300);
+    assert.equal(bucket.take(), true);
+  });
+
+  it("is full again after a while, and never fuller", () => {
+    const clock = createFakeClock();
+    const bucket = createTokenBucket({ clock, perSecond: 1, burst: 2 });
+    assert.equal(bucket.isFull, true);
+
+    bucket.take();
+    assert.equal(bucket.isFull, false);
+    clock.advanceNow(1_000);
+    assert.equal(bucket.isFull, true);
+    clock.advanceNow(60_000);
+
+    assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [true, true, false]);
+  });
+
+  it("loses no token to rounding", () => {
+    const clock = createFakeClock();
+    const bucket = createTokenBucket({ clock, perSecond: 1 / 60, burst: 1 });
+
+    for (let minute = 0; minute < 1_000; minute += 1) {
+      assert.equal(bucket.take(), true, `in minute ${minute}`);
+      clock.advanceNow(60_000);
+    }
+  });
+});
+
+describe("a keyed rate limiter", () => {
+  it("counts each key by itself and forgets the least recently used", () => {
+    const clock = createFakeClock();
+    const limiter = createKeyedRateLimiter({ clock, perSecond: 1, burst: 1, maxKeys: 2 });
+
+    for (const key of ["a", "b", "c"]) assert.equal(limiter.take(key), true);
+    assert.equal(limiter.take("c"), false);
+    assert.equal(limiter.has("b"), false);
+    assert.equal(limiter.take("a"), true, "a was forgotten");
+  });
+
+  it("grants several tokens of a key at once where there are as many", () => {
+    const limiter = createKeyedRateLimiter({ clock: createFakeClock(), perSecond: 1, burst: 5 });
+
+    assert.deepEqual(
+      [limiter.take("a", 3), limiter.take("a", 3), limiter.has("a", 2), limiter.take("a", 2)],
+      [true, false, true, true],
+    );
+  });
+});

@@ -1,0 +1,121 @@
+/** The reading verbs of the Kubernetes API: get, list, watch. */
+import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from "../objects/object.ts";
+import {
+  collectionPath,
+  describeKind,
+  describeObject,
+  objectPath,
+  withQuery,
+} from "./request-path.ts";
+import { isUnknownKind, parseResponse, type RequestInfo, responseError } from "./response.ts";
+import type { CallOptions, KubeRest, ListOptions, ListPage, WatchOptions } from "./rest.ts";
+import { type Call, type Sender, sendSuccessfully } from "./sender.ts";
+import { badResponse, type HttpResponse } from "./transport.ts";
+import { watchStream } from "./watch-stream.ts";
+
+/** How much longer than the server the client waits for the end of a watch. */
+const watchGraceMs = 15_000;
+
+export function readsOver(
+  sender: Sender,
+  server: string,
+): Pick<KubeRest, "get" | "list" | "watch" | "raw"> {
+  return {
+    async get<T extends KubeObject>(
+      resource: Resource<T>,
+      ref: ObjectRef,
+      options: CallOptions = {},
+    ): Promise<T | undefined> {
+      const what = `get ${describeObject(resource, ref)}`;
+      const path = objectPath(resource, ref);
+      const response = await sender.send({ what, method: "GET", path, idempotent: true, options });
+      if (response.status === 404 && !isUnknownKind(response)) return undefined;
+      const request = { what, server, secret: resource.kind === "Secret" };
+      if (response.status !== 200) throw responseError(request, response);
+      // The server's objects of a resource have its type.
+      return parseResponse(request, response) as T;
+    },
+
+    async list(resource, options = {}) {
+      const what = `list ${describeKind(resource)}`;
+      const path = withQuery(collectionPath(resource, options.namespace), listQuery(options));
+      const call: Call = { what, method: "GET", path, idempotent: true, options };
+      return pageOf({ what, server }, resource, await sendSuccessfully(sender, server, call));
+    },
+
+    watch(resource, options) {
+      const what = `watch ${describeKind(resource)}`;
+      const { signal } = options;
+      const call: Call = {
+        what,
+        method: "GET",
+        path: withQuery(collectionPath(resource, options.namespace), watchQuery(options)),
+        idempotent: true,
+        options: {
+          timeoutMs: options.timeoutSeconds * 1000 + watchGraceMs,
+          ...(signal === undefined ? {} : { signal }),
+        },
+      };
+      return watchStream({ what, server }, signal, (sink) => sender.stream(call, sink));
+    },
+
+    async raw(path, options = {}) {
+      const what = `get ${path}`;
+      const call: Call = { what, method: "GET", path, idempotent: true, options };
+      return (await sendSuccessfully(sender, server, call)).text;
+    },
+  };
+}
+
+function listQuery(options: ListOptions) {
+  const { labelSelector, fieldSelector, limit, next, resourceVersion, resourceVersionMatch } =
+    options;
+  return {
+    labelSelector,
+    fieldSelector,
+    limit,
+    continue: next,
+    resourceVersion,
+    resourceVersionMatch,
+  };
+}
+
+function watchQuery(options: WatchOptions) {
+  const { labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = options;
+  return {
+    watch: true,
+    allowWatchBookmarks: true,
+    labelSelector,
+    fieldSelector,
+    resourceVersion,
+    timeoutSeconds,
+  };
+}
+
+interface ListResponse {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly Record<string, unknown>[] | null;
+}
+
+function pageOf<T extends KubeObject>(
+  request: RequestInfo,
+  resource: Resource<T>,
+  response: HttpResponse,
+): ListPage<T> {
+  const list = parseResponse(request, response) as ListResponse | null;
+  const resourceVersion = list?.metadata?.resourceVersion;
+  if (resourceVersion === undefined) throw badResponse(request, request.server, "it is not a list");
+  const items = list?.items ?? [];
+  // Items of a list have no kind, those of a watch do.
+  const apiVersion = apiVersionOf(resource);
+  for (const item of items) {
+    item["apiVersion"] ??= apiVersion;
+    item["kind"] ??= resource.kind;
+  }
+  const next = list?.metadata?.continue;
+  return {
+    items: items as readonly unknown[] as readonly T[],
+    resourceVersion,
+    ...(next === undefined || next === "" ? {} : { next }),
+  };
+}

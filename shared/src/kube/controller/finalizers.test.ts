@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { createStore } from "../cache/store.ts";
+import { isConflict } from "../client/status-error.ts";
+import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
+import { keyOf } from "../objects/object.ts";
+import { createMemoryApiServer } from "../testing/memory-api-server.ts";
+import { addFinalizer, removeFinalizer } from "./finalizers.ts";
+
+const finalizer = "example.com/cleanup";
+const others = "example.com/of-others";
+const ref = { namespace: "ns", name: "a" };
+
+/** An object on the server, and in a store that has seen it and sees nothing more. */
+function setUp(finalizers: readonly string[], isBeingDeleted = false) {
+  const rest = createMemoryApiServer();
+  const store = createStore<ConfigMap>();
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const metadata = { ...ref, finalizers, ...(isBeingDeleted && { deletionTimestamp }) };
+  const object = rest.put(configMaps, { metadata });
+  store.set(object);
+  const { signal } = new AbortController();
+  const options = { rest, resource: configMaps, store, finalizer, signal };
+  return { rest, store, object, options };
+}
+
+describe("a finalizer", () => {
+  it("is added beside those of others, in the store at once", async () => {
+    const { rest, store, object, options } = setUp([others]);
+
+    const written = await addFinalizer(options, object);
+
+    assert.deepEqual(written?.metadata.finalizers, [others, finalizer]);
+    assert.deepEqual(rest.peek(configMaps, ref), written);
+    assert.deepEqual(store.get(keyOf(ref)), written);
+    assert.equal(await addFinalizer(options, written), written);
+    assert.equal(rest.writes.length, 1, "nothing is written where it is set");
+  });
+
+  it("is removed, those of others stay", async () => {
+    const { rest, store, object, options } = setUp([finalizer, others], true);
+
+    await removeFinalizer(options, object);
+
+    assert.deepEqual(rest.peek(configMaps, ref)?.metadata.finalizers, [others]);
+    assert.deepEqual(store.get(keyOf(ref))?.metadata.finalizers, [others]);
+    await removeFinalizer(options, store.get(keyOf(ref)) ?? object);
+    assert.equal(rest.writes.length, 1, "nothing is written where it is not set");
+  });
+
+  it("that was the last is removed with its object, from the store at once", async () => {
+    const { rest, store, object, options } = setUp([finalizer], true);
+
+    await removeFinalizer(options, object);
+
+    assert.equal(rest.peek(configMaps, ref), undefined);
+    assert.equal(store.get(keyOf(ref)), undefined);
+  });
+
+  for (const [what, isBeingDeleted] of [
+    ["was being deleted", true],
+    ["was not being deleted when it was read", false],
+  ] as const)
+    it(`of an object that is gone and ${what} is no error, and the store has it no more`, async () => {
+      const { rest, store, object, options } = setUp([finalizer], isBeingDeleted);
+      rest.remove(configMaps, ref);
+
+      await removeFinalizer(options, object);
+
+      assert.equal(store.get(keyOf(ref)), undefined);
+      assert.equal(store.set({ ...object, data: {} }), undefined, "the watch is behind");
+      assert.equal(store.get(keyOf(ref)), undefined);
+    });
+
+  it("is not added to an object that is gone", async () => {
+    const { rest, store, object, options } = setUp([]);
+    rest.remove(configMaps, ref);
+
+    assert.equal(await addFinalizer(options, object), undefined);
+    assert.equal(store.get(keyOf(ref)), undefined);
+  });
+
+  it("is neither added nor removed on the word of an old version", async () => {
+    const adding = setUp([]);
+    adding.rest.put(configMaps, { metadata: { ...ref, finalizers: [others] } });
+    const removing = setUp([finalizer], true);
+    removing.rest.put(configMaps, { ...removing.object, data: { changed: "yes" } });
+
+    await assert.rejects(addFinalizer(adding.options, adding.object), isConflict);
+    await assert.rejects(removeFinalizer(removing.options, removing.object), isConflict);
+    assert.deepEqual(adding.rest.peek(configMaps, ref)?.metadata.finalizers, [others]);
+  });
+
+  it("of an object that was deleted and created again is left alone", async () => {
+    const { rest, object, options } = setUp([finalizer], true);
+    rest.put(configMaps, { metadata: { ...ref, uid: "another", finalizers: [finalizer] } });
+
+    await assert.rejects(removeFinalizer(options, object), isConflict);
+
+    assert.deepEqual(rest.peek(configMaps, ref)?.metadata.finalizers, [finalizer]);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Adds and removes one finalizer of an object, as controller-runtime's `controllerutil` does.
+ *
+ * A patch, because others write the object too; with its resourceVersion, so that no finalizer of theirs gets lost. The store
+ * gets the result at once, so that the next reconcile does not act on the object of before. An object that is gone is what
+ * the removal of a finalizer is for: it is no error.
+ */
+import type { Store } from "../cache/store.ts";
+import type { KubeRest } from "../client/rest.ts";
+import { isNotFound } from "../client/status-error.ts";
+import type { KubeObject, Resource } from "../objects/object.ts";
+
+export interface FinalizerOptions<T extends KubeObject> {
+  readonly rest: KubeRest;
+  readonly resource: Resource<T>;
+  /** Of the informer that gave the object. */
+  readonly store: Pick<Store<T>, "wrote">;
+  readonly finalizer: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Adds the finalizer where it is missing; gives the object as it is then, or `undefined` when it is gone: nothing is left
+ * to reconcile. Throws a conflict when the object has changed since it was read, also because its deletion has begun.
+ */
+export async function addFinalizer<T extends KubeObject>(
+  options: FinalizerOptions<T>,
+  object: T,
+): Promise<T | undefined> {
+  const { finalizers = [] } = object.metadata;
+  if (finalizers.includes(options.finalizer)) return object;
+  return await patchFinalizers(options, object, [...finalizers, options.finalizer]);
+}
+
+/**
+ * Removes the finalizer where it is set. Throws a conflict when the object has changed since it was read. Nothing else may be
+ * written to the object afterwards: it is gone if this was its last finalizer.
+ */
+export async function removeFinalizer<T extends KubeObject>(
+  options: FinalizerOptions<T>,
+  object: T,
+): Promise<void> {
+  const { finalizers = [] } = object.metadata;
+  if (!finalizers.includes(options.finalizer)) return;
+  const remaining = finalizers.filter((finalizer) => finalizer !== options.finalizer);
+  await patchFinalizers(options, object, remaining);
+}
+
+async function patchFinalizers<T extends KubeObject>(
+  { rest, resource, store, signal }: FinalizerOptions<T>,
+  object: T,
+  finalizers: readonly string[],
+): Promise<T | undefined> {
+  const { uid, resourceVersion } = object.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  try {
+    const written = await rest.patch(
+      resource,
+      object.metadata,
+      { type: "merge", body },
+      { signal },
+    );
+    store.wrote(written);
+    return written;
+  } catch (thrown) {
+    if (!isNotFound(thrown)) throw thrown;
+    const { deletionTimestamp = "1970-01-01T00:00:00Z" } = object.metadata;
+    // The store takes an object that is being deleted and has no finalizers as gone.
+    store.wrote({ ...object, metadata: { ...object.metadata, deletionTimestamp, finalizers: [] } });
+    return undefined;
+  }
+}

@@ -1,0 +1,137 @@
+/** One term of leadership, and the fencing of writes by it. */
+
+import { AppError } from "../../errors/app-error.ts";
+import type { Clock } from "../../time/clock.ts";
+import { kubeErrors } from "../client/errors.ts";
+import type { CallOptions, KubeRest } from "../client/rest.ts";
+
+export interface Leadership {
+  /** Aborts when the work has to end: the leadership is lost, or is about to be released. */
+  readonly signal: AbortSignal;
+  /** True until it is lost or released, so also while the work ends. */
+  readonly isLeading: boolean;
+  /** Throws LEADERSHIP_LOST after the renew deadline: to be called before every write. */
+  assertLeading(): void;
+  /** How long until another replica may lead at the earliest: writes have to end by then. */
+  remainingMs(): number;
+}
+
+export interface LeaseTimes {
+  /** From the last renewal until others may acquire the Lease. */
+  readonly leaseDurationMs: number;
+  readonly renewIntervalMs: number;
+  /** From the last renewal until the leader steps down by itself. */
+  readonly renewDeadlineMs: number;
+}
+
+/** The term as seen by the code that renews the Lease. */
+export interface Term extends Leadership {
+  /** Aborts when the leadership is lost. */
+  readonly lost: AbortSignal;
+  /** How long until the leader must stop. */
+  deadlineMs(): number;
+  /** To be called after a renewal that succeeded; `startedAt`: when it started, on the monotonic clock. */
+  renewed(startedAt: number): void;
+  /** Ends the work; the leadership continues. */
+  stopWork(): void;
+  lose(why: string): void;
+  /** To be called when the Lease was released. */
+  end(): void;
+}
+
+/**
+ * By the monotonic clock alone: a process that was frozen finds that its deadline has passed when it continues, before it
+ * has received anything.
+ */
+export function createTerm(
+  what: string,
+  times: LeaseTimes,
+  clock: Clock,
+  acquiredAt: number,
+): Term {
+  const work = new AbortController();
+  const lost = new AbortController();
+  let renewedAt = acquiredAt;
+  let ended = false;
+  let timer = clock.setTimeout(watchDeadline, times.renewDeadlineMs);
+
+  function deadlineMs(): number {
+    return renewedAt + times.renewDeadlineMs - clock.monotonic();
+  }
+
+  function isLeading(): boolean {
+    return !ended && deadlineMs() > 0;
+  }
+
+  function watchDeadline(): void {
+    const leftMs = deadlineMs();
+    if (leftMs > 0) timer = clock.setTimeout(watchDeadline, leftMs);
+    else lose(`the lease was not renewed for ${times.renewDeadlineMs / 1000} s`);
+  }
+
+  function lose(why: string): void {
+    if (ended) return;
+    end();
+    const error = new AppError(kubeErrors.LEADERSHIP_LOST, `lead by ${what}: ${why}`);
+    lost.abort(error);
+    work.abort(error);
+  }
+
+  function end(): void {
+    ended = true;
+    timer.cancel();
+  }
+
+  return {
+    signal: work.signal,
+    lost: lost.signal,
+    get isLeading() {
+      return isLeading();
+    },
+    assertLeading() {
+      if (isLeading()) return;
+      const why = ended
+        ? "it is no longer the leader"
+        : `the lease was not renewed for ${times.renewDeadlineMs / 1000} s`;
+      throw new AppError(kubeErrors.LEADERSHIP_LOST, `write as the leader by ${what}: ${why}`);
+    },
+    remainingMs: () => renewedAt + times.leaseDurationMs - clock.monotonic(),
+    deadlineMs,
+    renewed(startedAt) {
+      renewedAt = Math.max(renewedAt, startedAt);
+    },
+    stopWork: () => work.abort(),
+    lose,
+    end,
+  };
+}
+
+/** As for writes without fencing. */
+const longestWriteMs = 10_000;
+
+/** The same client, whose writes throw once the leadership is lost, and end before another replica may lead. */
+export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
+  function fenced<O extends CallOptions>(options: O): O {
+    leadership.assertLeading();
+    return {
+      ...options,
+      timeoutMs: Math.min(options.timeoutMs ?? longestWriteMs, leadership.remainingMs()),
+    };
+  }
+
+  return {
+    ...rest,
+    async create(resource, object, options = {}) {
+      return rest.create(resource, object, fenced(options));
+    },
+    async replace(resource, object, options = {}) {
+      return rest.replace(resource, object, fenced(options));
+    },
+    async patch(resource, ref, patch, options = {}) {
+      return rest.patch(resource, ref, patch, fenced(options));
+    },
+    async delete(resource, ref, options = {}) {
+      return rest.delete(resource, ref, fenced(options));
+    },
+  };
+}

@@ -1,4 +1,0 @@
-/** Times as Leases and Events carry them: RFC 3339 with microseconds. */
-export function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace("Z", "000Z");
-}

@@ -1,0 +1,36 @@
+/** Label and field selectors as text, for the API server in memory. */
+import type { KubeObject } from "../objects/object.ts";
+import type { ObjectSelection } from "./object-storage.ts";
+
+/** Field selectors on `metadata.name` and `metadata.namespace`, as every kind has them. */
+export function matchesSelection(
+  { metadata }: KubeObject,
+  { labelSelector = "", fieldSelector = "" }: ObjectSelection,
+): boolean {
+  const fields = { "metadata.name": metadata.name, "metadata.namespace": metadata.namespace ?? "" };
+  return (
+    requirementsOf(labelSelector).every((one) => meets(metadata.labels ?? {}, one)) &&
+    requirementsOf(fieldSelector).every((one) => meets(fields, one))
+  );
+}
+
+/** Cut at the commas that are not inside of parentheses. */
+function requirementsOf(selector: string): readonly string[] {
+  return selector.split(/,(?![^(]*\))/).filter((text) => text.trim() !== "");
+}
+
+function meets(values: Readonly<Record<string, string>>, requirement: string): boolean {
+  const set = /^\s*(\S+)\s+(in|notin)\s+\(([^)]*)\)\s*$/.exec(requirement);
+  if (set !== null) {
+    const [, key = "", operator, list = ""] = set;
+    const isListed = list.split(",").some((value) => value.trim() === values[key]);
+    return isListed === (operator === "in");
+  }
+  const equality = /^\s*([^\s!=]+)\s*(==?|!=)\s*(\S*)\s*$/.exec(requirement);
+  if (equality !== null) {
+    const [, key = "", operator, value] = equality;
+    return (values[key] === value) === (operator !== "!=");
+  }
+  const key = requirement.trim();
+  return key.startsWith("!") ? values[key.slice(1)] === undefined : values[key] !== undefined;
+}
