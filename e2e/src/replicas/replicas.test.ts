@@ -8,7 +8,7 @@ import { helmOpThat } from "../testing/expect.ts";
 import { isConnected, observe } from "./observations.ts";
 import { signal, startReplicatedFleet } from "./replicated-fleet.ts";
 
-const replicated = await startReplicatedFleet();
+const replicated = await startReplicatedFleet(3);
 const observations = await observe(replicated);
 const { fleet, hub } = replicated;
 const { replicas } = fleet;

@@ -50,21 +50,15 @@ export interface ReplicatedFleet {
   revisionIn(cluster: TestCluster): Promise<number>;
 }
 
-/**
- * HelmOps that nobody changes, all for the first cluster: so many that a newly elected leader may have to write statuses
- * before it has reconciled all of them.
- */
-export const unchangedHelmOps: readonly string[] = Array.from(
-  { length: 60 },
-  (_, index) => `one-of-${index}`,
-);
-
 export function signal(replica: TestReplica, name: NodeJS.Signals): void {
   process.kill(replica.process().identity.pid, name);
 }
 
-/** Lasts for the file. */
-export async function startReplicatedFleet(): Promise<ReplicatedFleet> {
+/**
+ * Lasts for the file. `unchanged`: HelmOps that nobody changes, all for the first cluster; with many of them a newly elected
+ * leader may have to write statuses before it has reconciled all.
+ */
+export async function startReplicatedFleet(unchanged: number): Promise<ReplicatedFleet> {
   const [fleet, charts] = await Promise.all([
     startTestFleet({ clusters: [{}, {}], replicas: 3 }),
     startChartServer(),
@@ -79,7 +73,7 @@ export async function startReplicatedFleet(): Promise<ReplicatedFleet> {
   const first = { clusterName: fleet.clusters[0]?.name ?? "" };
   const created = [
     ...["still", "moving"].map((name) => ({ name, target: everywhere, clusters: 2 })),
-    ...unchangedHelmOps.map((name) => ({ name, target: first, clusters: 1 })),
+    ...names(unchanged).map((name) => ({ name, target: first, clusters: 1 })),
   ];
   await Promise.all(
     created.map(({ name, target }) =>
@@ -216,6 +210,10 @@ export async function startReplicatedFleet(): Promise<ReplicatedFleet> {
       );
     },
   };
+}
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `one-of-${index}`);
 }
 
 /** The generation that a HelmOp's status is of. */
