@@ -100,7 +100,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "soak",
-          include: ["e2e/soak/**/*.test.ts"],
+          include: ["e2e/soak/**/*.test.ts", "e2e/src/charts/helm-agreement.test.ts"],
+          env: { FLOTILLA_PAIRS: "2100" },
           ...realClusters,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
