@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
 import { createRunHelm, helmErrorOf } from "@flotilla/agent/helm/run-helm.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { afterAll, describe, it } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
-const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const dir = await testDir({ onTestFinished: afterAll });
 const runHelm = createRunHelm({
   path: helm,

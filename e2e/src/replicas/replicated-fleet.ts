@@ -1,4 +1,5 @@
-/** One fleet of three replicas for all tests of what becomes of it when one of them ends, dies or freezes. */
+/** A fleet of three replicas of the hub and two clusters: its leader, its agents' connections, and HelmOps. */
+import assert from "node:assert/strict";
 import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -8,6 +9,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
 import { leases, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -19,64 +21,62 @@ import {
 } from "../testing/fleet.ts";
 import type { LinkProxy } from "../testing/link-proxy.ts";
 
-export interface Workbench {
+export interface ReplicatedFleet {
   readonly fleet: TestFleet;
   readonly hub: KubeRest;
   readonly link: LinkProxy;
-  /** `moving` is changed by the tests, `still` and the crowd never. */
-  readonly chart: { readonly url: string };
-  /** Changes `moving`; gives what its values say then. */
-  change(): Promise<string>;
-  /** Resolves once all clusters have confirmed the last change. */
+  /** Changes the values of the HelmOp `moving`; `still` and the others are never changed. */
+  change(): Promise<void>;
+  /** Resolves once `moving` is Ready in both clusters with its last change. */
   settled(): Promise<void>;
   /** The replica that leads. */
   leader(): Promise<TestReplica>;
-  /** Resolves with the replica that leads as soon as it is another one than this. */
-  leaderAfter(before: TestReplica): Promise<TestReplica>;
-  /** Has the agents connect to these alone from now on. */
-  sendAgentsTo(replicas: readonly TestReplica[]): void;
-  /** Has all agents be connected to this replica. */
-  gatherAt(replica: TestReplica): Promise<void>;
+  /** Resolves with the replica that leads once it is another one than `previous`. */
+  leaderAfter(previous: TestReplica): Promise<TestReplica>;
+  /** Stops each replica and starts it again, one after the other; gives how long each failover took. */
+  rollingRestart(): Promise<readonly number[]>;
+  /** New connections of agents go to these replicas. */
+  routeAgentsTo(replicas: readonly TestReplica[]): void;
+  /** Resolves once all agents are connected to this replica. */
+  connectAgentsTo(replica: TestReplica): Promise<void>;
   clusterThat(
     cluster: TestCluster,
     what: string,
-    isWanted: (cluster: Cluster) => boolean,
+    isDesired: (cluster: Cluster) => boolean,
   ): Promise<Cluster>;
-  /** How often the hub's API server was asked for all objects of a kind, by whomever. */
+  /** LIST requests for a kind that the hub's API server has answered, to any client. */
   listsOf(resource: Resource<KubeObject>): Promise<number>;
   /** How often Helm has installed or upgraded `moving`. */
   revisionIn(cluster: TestCluster): Promise<number>;
-  close(): Promise<void>;
 }
-
-/**
- * HelmOps that nobody changes, all for the first cluster: so many that who leads anew has not looked at all of them before
- * it may have to write what it knows.
- */
-export const crowd: readonly string[] = Array.from({ length: 60 }, (_, index) => `one-of-${index}`);
 
 export function signal(replica: TestReplica, name: NodeJS.Signals): void {
   process.kill(replica.process().identity.pid, name);
 }
 
-export async function openWorkbench(): Promise<Workbench> {
+/**
+ * Lasts for the file. `unchanged`: HelmOps that nobody changes, all for the first cluster; with many of them a newly elected
+ * leader may have to write statuses before it has reconciled all.
+ */
+export async function startReplicatedFleet(unchanged: number): Promise<ReplicatedFleet> {
   const [fleet, charts] = await Promise.all([
     startTestFleet({ clusters: [{}, {}], replicas: 3 }),
     startChartServer(),
   ]);
+  afterAll(() => Promise.all([fleet.close(), charts.close()]));
   const { hub, link, replicas } = fleet;
-  if (link === undefined) throw new Error("there is no proxy before the replicas");
+  if (link === undefined) throw new Error("the fleet has no proxy before its replicas");
   let changes = 0;
 
   charts.publish(await configChart("app", "1.0.0"));
   const everywhere = { clusterSelector: {} };
   const first = { clusterName: fleet.clusters[0]?.name ?? "" };
-  const wanted = [
+  const created = [
     ...["still", "moving"].map((name) => ({ name, target: everywhere, clusters: 2 })),
-    ...crowd.map((name) => ({ name, target: first, clusters: 1 })),
+    ...names(unchanged).map((name) => ({ name, target: first, clusters: 1 })),
   ];
   await Promise.all(
-    wanted.map(({ name, target }) =>
+    created.map(({ name, target }) =>
       hub.create(helmOps, {
         apiVersion,
         kind: "HelmOp",
@@ -89,12 +89,12 @@ export async function openWorkbench(): Promise<Workbench> {
       }),
     ),
   );
-  for (const { name, clusters: count } of wanted)
-    await helmOpThat(hub, name, "ready where it goes", isReady("1.0.0", count));
+  for (const { name, clusters: count } of created)
+    await helmOpThat(hub, name, "ready in its clusters", isReady("1.0.0", count));
 
   async function leading(
     what: string,
-    isWanted: (replica: TestReplica) => boolean,
+    isDesired: (replica: TestReplica) => boolean,
   ): Promise<TestReplica> {
     const find = (holder: string | undefined) =>
       replicas.find(({ name }) => holder?.startsWith(`${name}_`) === true);
@@ -104,7 +104,7 @@ export async function openWorkbench(): Promise<Workbench> {
       ref,
       (seen) => {
         const replica = find(holderOf(seen));
-        return replica !== undefined && isWanted(replica);
+        return replica !== undefined && isDesired(replica);
       },
       {
         rest: hub,
@@ -113,14 +113,14 @@ export async function openWorkbench(): Promise<Workbench> {
       },
     );
     const replica = find(holderOf(lease));
-    if (replica === undefined) throw new Error("nobody leads");
+    if (replica === undefined) throw new Error("no replica leads");
     return replica;
   }
 
   async function clusterThat(
     { name }: TestCluster,
     what: string,
-    isWanted: (cluster: Cluster) => boolean,
+    isDesired: (cluster: Cluster) => boolean,
   ): Promise<Cluster> {
     const ref = { namespace: workspaceNamespace, name };
     const found = await objectThat(
@@ -128,21 +128,42 @@ export async function openWorkbench(): Promise<Workbench> {
       clusters,
       ref,
       what,
-      (seen) => seen !== undefined && isWanted(seen),
+      (seen) => seen !== undefined && isDesired(seen),
     );
     if (found === undefined) throw new Error(`Cluster ${name} is not there`);
     return found;
   }
 
-  function sendAgentsTo(wanted: readonly TestReplica[]): void {
-    link?.setBackends(wanted.map(({ ports }) => ports.grpc));
+  function routeAgentsTo(targets: readonly TestReplica[]): void {
+    link?.setBackends(targets.map(({ ports }) => ports.grpc));
+  }
+
+  const leader = () => leading("no replica led", () => true);
+  const leaderAfter = (previous: TestReplica) =>
+    leading(`no replica led but ${previous.name}`, (each) => each !== previous);
+
+  async function rollingRestart(): Promise<readonly number[]> {
+    const failoverMs: number[] = [];
+    for (const replica of replicas) {
+      const isLeader = (await leader()) === replica;
+      const stoppedAt = performance.now();
+      const stopping = replica.stop();
+      if (isLeader) {
+        await leaderAfter(replica);
+        failoverMs.push(performance.now() - stoppedAt);
+      }
+      await stopping;
+      assert.equal(replica.process().exit()?.code, 0);
+      await replica.start();
+    }
+    assert.ok(failoverMs.length > 0);
+    return failoverMs;
   }
 
   return {
     fleet,
     hub,
     link,
-    chart: charts,
     async change() {
       changes += 1;
       const greeting = String(changes);
@@ -151,16 +172,16 @@ export async function openWorkbench(): Promise<Workbench> {
         { namespace: workspaceNamespace, name: "moving" },
         { type: "merge", body: { spec: { helm: { values: { greeting } } } } },
       );
-      return greeting;
     },
     async settled() {
       await helmOpThat(hub, "moving", "ready in both", isReady("1.0.0", 2));
     },
-    leader: () => leading("nobody led", () => true),
-    leaderAfter: (before) => leading(`nobody led but ${before.name}`, (each) => each !== before),
-    sendAgentsTo,
-    async gatherAt(replica) {
-      sendAgentsTo([replica]);
+    leader,
+    leaderAfter,
+    rollingRestart,
+    routeAgentsTo,
+    async connectAgentsTo(replica) {
+      routeAgentsTo([replica]);
       for (const other of replicas) if (other !== replica) link.cut(other.ports.grpc);
       for (const cluster of fleet.clusters)
         await clusterThat(
@@ -172,10 +193,10 @@ export async function openWorkbench(): Promise<Workbench> {
     },
     clusterThat,
     async listsOf({ plural }) {
-      const isWanted = (labels: string) =>
+      const isList = (labels: string) =>
         labels.includes(`resource="${plural}"`) && labels.includes('verb="LIST"');
       return [...(await hub.raw("/metrics")).matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)]
-        .filter(([, labels = ""]) => isWanted(labels))
+        .filter(([, labels = ""]) => isList(labels))
         .reduce((sum, [, , count]) => sum + Number(count), 0);
     },
     async revisionIn(cluster) {
@@ -188,14 +209,14 @@ export async function openWorkbench(): Promise<Workbench> {
         ...records.items.map(({ metadata }) => Number(metadata.labels?.["version"])),
       );
     },
-    async close() {
-      await fleet.close();
-      await charts.close();
-    },
   };
 }
 
-/** The last change of a HelmOp that its status speaks of. */
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `one-of-${index}`);
+}
+
+/** The generation that a HelmOp's status is of. */
 export function observed({ status }: HelmOp): number {
   return status?.observedGeneration ?? 0;
 }

@@ -8,16 +8,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
-import { startChartServer } from "../testing/chart-server.ts";
-import { startTestFleet } from "../testing/fleet.ts";
-import { auditRelease } from "./audit-release.ts";
-import { createChronicle } from "./chronicle.ts";
-import { helmProcesses, installedIn, linesWith, revisionsIn, tracesIn } from "./cluster-truth.ts";
-import { createFaults } from "./faults.ts";
-import { hookedChart } from "./hooked-chart.ts";
-import { converged } from "./hub-state.ts";
-import { createRandom } from "./random.ts";
-import { passing, startRollouts } from "./rollouts.ts";
+import { auditRelease } from "../src/faults/audit-release.ts";
+import { createChronicle } from "../src/faults/chronicle.ts";
+import {
+  helmProcesses,
+  installedIn,
+  linesWith,
+  revisionsIn,
+  tracesIn,
+} from "../src/faults/cluster-truth.ts";
+import { createFaults } from "../src/faults/faults.ts";
+import { hookedChart } from "../src/faults/hooked-chart.ts";
+import { converged } from "../src/faults/hub-state.ts";
+import { createRandom } from "../src/faults/random.ts";
+import { passing, startRollouts } from "../src/faults/rollouts.ts";
+import { startChartServer } from "../src/testing/chart-server.ts";
+import { startTestFleet } from "../src/testing/fleet.ts";
 
 const seed = Number(process.env["FLOTILLA_FAULTS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const minutes = Number(process.env["FLOTILLA_FAULTS_MINUTES"] ?? 3.2);
@@ -32,7 +38,12 @@ const untilEachMs = 90_000;
 const timeout = roundMs + untilEachMs + 40_000 + 2 * patienceMs;
 
 const random = createRandom(seed);
-const fleet = await startTestFleet({ clusters: [{}, {}], replicas, proxied: true });
+const fleet = await startTestFleet({
+  clusters: [{}, {}],
+  replicas,
+  proxied: true,
+  ownPlanes: true,
+});
 const charts = await startChartServer();
 const { link } = fleet;
 assert.ok(link !== undefined);
