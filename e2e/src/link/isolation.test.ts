@@ -212,7 +212,7 @@ describe("an agent that breaks the contract", () => {
         Buffer.from("ffffffffffff", "hex"),
         /^INVALID_ARGUMENT: the message of 6 bytes cannot be decoded: /,
       ],
-      [Buffer.alloc(0), /^INVALID_ARGUMENT: the agent sent a message of a kind/],
+      [Buffer.alloc(0), /^INVALID_ARGUMENT: the agent sent a message of an unknown kind/],
       // Half a character, which no header could carry back.
       [helloWith(Buffer.from("eda080", "hex")), /^(INVALID_ARGUMENT|FAILED_PRECONDITION): /],
       [helloWith(Buffer.from("\u001b[2J")), /^INVALID_ARGUMENT: hello.hub_id has characters/],
