@@ -79,7 +79,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
       listChartVersions: () => Promise.reject(new Error("no source")),
       resolvePin: () => Promise.reject(new Error("no source")),
     },
-    seals: createPinSigner(Buffer.from("seal")),
+    signer: createPinSigner(Buffer.from("seal")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),
     events: { record: () => undefined, flush: () => Promise.resolve() },
     objects: {

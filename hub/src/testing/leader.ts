@@ -79,7 +79,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       log,
       hubId: "hub",
       metrics: new Registry(),
-      seals: createPinSigner(Buffer.from("seal")),
+      signer: createPinSigner(Buffer.from("seal")),
       contents: createContentStore({
         rest,
         stored: caches.contents.store,
