@@ -120,7 +120,7 @@ function writeStatuses(
       cluster,
       namespace: clusterNamespaceName(namespace, name),
       summary: { ready: 0, desiredReady: 0 },
-      tally: createDeploymentAggregates().ofCluster(""),
+      aggregate: createDeploymentAggregates().ofCluster(""),
       now: at,
     });
     await fleet.hub.replace(clusters, { ...cluster, status }, { subresource: "status" });

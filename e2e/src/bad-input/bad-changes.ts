@@ -19,7 +19,7 @@ export function badChanges(world: World): readonly BadChange[] {
   const atOci = (path: string, version = "1.0.0"): Change => ({
     helm: { repo: `${oci}/${path}`, chart: null, version },
   });
-  const again = /; it is tried again at [-0-9T:]+Z$/.source;
+  const again = /; retrying at [-0-9T:]+Z$/.source;
   const fromIndex = (way: string, rest: string) =>
     new RegExp(
       `^could not get a chart version: GET ${escaped(odd.at(way))}/index\\.yaml: ${rest}${again}`,

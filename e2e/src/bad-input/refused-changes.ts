@@ -34,7 +34,7 @@ export function changesAreRefused({ bench, goodSpec }: World, changes: readonly 
         assert.match(findCondition(refused.status?.conditions, "Accepted")?.message ?? "", says);
         const ready = findCondition(refused.status?.conditions, "Ready");
         assert.equal(ready?.status, "True");
-        assert.match(ready.message ?? "", /^as accepted before; not accepted: /);
+        assert.match(ready.message ?? "", /^deployed as accepted before; not accepted: /);
         assert.equal(refused.status?.version, "1.0.0");
         assert.deepEqual(await bench.runningOf(name), running);
 

@@ -92,7 +92,7 @@ export function namesCollide({ fleet, bench, goodSpec, password }: World): void 
         assert.equal(condition?.status, "False");
         assert.equal(
           condition.message,
-          "a Bundle fleet-default/taken exists already that was not made for this HelmOp; make the HelmOp anew under another name, or delete that Bundle",
+          "a Bundle fleet-default/taken exists already that was not made for this HelmOp; create the HelmOp under another name, or delete that Bundle",
         );
       }
       assert.deepEqual((await fleet.hub.get(bundles, ref))?.spec, foreign?.spec);

@@ -179,7 +179,7 @@ test("rancher/fleet#3589: a private authority in the Secret is trusted by hub an
     "guarded",
     "told that its Secret is missing",
     acceptedSays(
-      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; it goes on as soon as somebody makes it$/,
+      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
     ),
   );
   assert.deepEqual(charts.seen, []);

@@ -193,7 +193,7 @@ test("a repository that breaks during polling leaves what is deployed, says what
   );
   assert.match(
     findCondition(broken.status?.conditions, "Polled")?.message ?? "",
-    /index\.yaml.*500.*tried again at/,
+    /index\.yaml.*500.*retrying at/,
   );
   assert.ok(isReady("1.0.0", 2)(broken), "what is deployed stays");
 

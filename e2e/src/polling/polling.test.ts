@@ -171,7 +171,7 @@ test("flotilla reconcile says what went wrong, and ends with 1", async () => {
   const suspended = await flotilla("helmop", "again", "--wait");
 
   assert.equal(failed.code, 1);
-  assert.match(failed.stderr, /^flotilla: .*again.*index\.yaml.*500.*tried again at.*\n$/);
+  assert.match(failed.stderr, /^flotilla: .*again.*index\.yaml.*500.*retrying at.*\n$/);
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /^flotilla: reconcile HelmOp fleet-default\/nobody: not found on /);
   assert.equal(suspended.code, 1);

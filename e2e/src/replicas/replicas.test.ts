@@ -87,7 +87,7 @@ test("when the leader is killed another is elected, and of its agents those that
   assert.equal(findCondition(still.status?.conditions, "Ready")?.status, "True");
   assert.match(
     findCondition(still.status?.conditions, "Ready")?.message ?? "",
-    new RegExp(`^as of when it was last heard of: .*${second.name} \\(since ${since}\\)$`),
+    new RegExp(`^1 cluster is offline, as last reported: .*${second.name} \\(since ${since}\\)$`),
   );
   const shown = await replicated.clusterThat(
     second,

@@ -42,7 +42,7 @@ export interface BundleControllerDeps extends ControllerDeps {
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
-  readonly seals: PinSigner;
+  readonly signer: PinSigner;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
   /** Rolls up the statuses that depend on a Bundle. */

@@ -103,8 +103,8 @@ test("a Bundle that names a chart can be carried out", () => {
     assert.equal(validateBundle(aBundle({ helm: options, resources: [] })), undefined);
 });
 
-test("a name that is too long says what is to be made anew", () => {
+test("rejects a name that is too long, and says what to create", () => {
   const refusal = validateBundle(aBundle({ helm }, { name: "a".repeat(64) }));
 
-  assert.match(refusal?.message ?? "", /make the Bundle anew under a shorter name/);
+  assert.match(refusal?.message ?? "", /create the Bundle again under a shorter name/);
 });

@@ -1,8 +1,8 @@
-/** What the deployments of a Bundle are known by, in whatever cluster: for people, and for those that depend on it. Pure. */
+/** The labels of a Bundle's deployments, by which people and `dependsOn` select them. Pure. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
 
-/** As in Fleet: the Bundle's own labels but for those of kubectl and Rancher, its Fleet labels, and which it is. */
+/** As in Fleet: the Bundle's own labels without those of kubectl and Rancher, its Fleet labels, and its name. */
 export function bundleLabels({ metadata }: Bundle): Readonly<Record<string, string>> {
   const inherited = Object.entries(metadata.labels ?? {}).filter(
     ([name]) =>

@@ -1,4 +1,4 @@
-/** The BundleDeployments of a Bundle, as the API server has them. */
+/** Lists the BundleDeployments of a Bundle from the API server. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
@@ -6,10 +6,10 @@ import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
 import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 
-/** What Kubernetes takes as the value of a label. */
+/** Characters of a label value. */
 const longestLabelValue = 63;
 
-/** In whatever namespaces they are. A Bundle whose name is too long for a label is refused, and has none. */
+/** In all namespaces. A Bundle whose name is too long for a label is not accepted, and has none. */
 export async function listDeployments(
   rest: KubeRest,
   { metadata: { name, namespace = "" } }: Bundle,

@@ -132,7 +132,7 @@ describe("placing a Bundle", () => {
     await assert.rejects(matchTargets(bundle, [paris], [], createContentPacker()), {
       code: "PIN_MISSING",
       message:
-        /target all of the Bundle .* https:\/\/charts\.example\.com\/ web 1\.0\.0; its HelmOp/,
+        /target all of the Bundle .* https:\/\/charts\.example\.com\/ web 1\.0\.0; retrying when its HelmOp/,
     });
   });
 

@@ -135,7 +135,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   if (pin === undefined) {
     throw new AppError(
       hubErrors.PIN_MISSING,
-      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; its HelmOp has it resolved and writes the Bundle anew`,
+      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; retrying when its HelmOp has resolved it and written the Bundle`,
     );
   }
   const content = buildContent({

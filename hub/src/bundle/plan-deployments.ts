@@ -62,8 +62,8 @@ export function planDeployments(
       outlived.push(current);
       waiting += 1;
     } else {
-      const wanted = updated(current, bundle, placement, common);
-      if (wanted !== current) replace.push(wanted);
+      const desired = updated(current, bundle, placement, common);
+      if (desired !== current) replace.push(desired);
     }
   }
   const remove = [...outlived, ...byNamespace.values()].filter(

@@ -29,7 +29,7 @@ function direct(spec: Bundle["spec"] = {}, status?: Bundle["status"]): Bundle {
   return aBundle({ helm, targets, ...spec }, { labels: {} }, status);
 }
 
-const seals = createPinSigner(Buffer.from("seal"));
+const signer = createPinSigner(Buffer.from("seal"));
 
 /** What is there around a Bundle. `answers`: what the repository says, one after the other. */
 function world({
@@ -67,7 +67,7 @@ function world({
       forget: () => undefined,
     },
     charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
-    seals,
+    signer,
   });
   return {
     asked,
@@ -280,7 +280,7 @@ describe("a Policy", () => {
 
   test("holds a HelmOp's Bundle too", async () => {
     const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
-    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     assert.equal((await prepare(bundle)).kind, "held");
   });
@@ -292,7 +292,7 @@ describe("a Policy", () => {
         helmOp: { defaultServiceAccount: "deployer" },
       }),
     ];
-    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
     assert.deepEqual(await ofHelmOp.prepare(bundle), { kind: "waiting" });
@@ -302,7 +302,7 @@ describe("a Policy", () => {
   test("that requires a ServiceAccount keeps namespaces from being made, whatever targets say", async () => {
     const policies = [aPolicy("guard", { requireServiceAccount: true })];
     const { prepare } = world({ policies, helmOps: [aHelmOp()] });
-    const bundle = seals.signed(
+    const bundle = signer.signed(
       aBundle({
         helm,
         serviceAccount: "deployer",
@@ -321,7 +321,7 @@ describe("a Policy", () => {
 
   test("that has nothing against a HelmOp's Bundle leaves it as it is", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const prepared = await prepare(bundle);
 
@@ -331,7 +331,7 @@ describe("a Policy", () => {
 
   test("has a HelmOp's Bundle wait in which somebody wrote pins, until the HelmOp's loop writes it anew", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const sealed = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const sealed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
     const forged = aBundle({
       ...sealed.spec,
       helmOpOptions: { ...sealed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },

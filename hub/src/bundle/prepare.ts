@@ -66,7 +66,7 @@ export interface PrepareDeps {
   readonly patterns: Patterns;
   readonly access: ChartAccess;
   readonly charts: ChartResolver;
-  readonly seals: PinSigner;
+  readonly signer: PinSigner;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
@@ -84,7 +84,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
 
   function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
     // The HelmOp's controller replaces pins that somebody else wrote.
-    if (deps.seals.pinsOf(bundle) === undefined) return { kind: "waiting" };
+    if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
     const helmOp = asHelmOp(bundle);
     const violation = violationOf(policy, helmOp, deps.patterns);
     if (violation === undefined) {

@@ -4,16 +4,23 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
+import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import {
   isAlreadyExists,
   isConflict,
   isNotFound,
 } from "@flotilla/shared/kube/client/status-error.ts";
+import {
+  addFinalizer,
+  type FinalizerOptions,
+  removeFinalizer,
+} from "@flotilla/shared/kube/controller/finalizers.ts";
 import {
   done,
   isEnding,
@@ -25,7 +32,6 @@ import {
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import pLimit from "p-limit";
 import { byBundle } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
@@ -42,13 +48,14 @@ import {
   resolvedStatus,
   targetsMissing,
 } from "./decided-status.ts";
-import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./finalizer.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { type ContentPacker, matchTargets } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
 
-export interface BundleDeps extends FinalizerDeps {
+export interface BundleDeps {
+  readonly rest: KubeRest;
+  readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
   readonly clusters: Store<Cluster>;
   readonly groups: Store<ClusterGroup>;
@@ -73,7 +80,7 @@ const maxUnchecked = 50;
 
 export function bundleReconciler(deps: BundleDeps): Reconcile {
   const { statuses } = deps;
-  const limit = pLimit(parallelWrites);
+  const writes = createSemaphore(parallelWrites);
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
@@ -125,7 +132,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       }
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
-        await addFinalizer(deps, bundle, context.signal);
+        if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
         const { isOvertaken, missing, ...deployed } = await deploy(
           { ...bundle, spec },
           context.signal,
@@ -164,6 +171,16 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     });
   }
 
+  function finalizer(signal: AbortSignal): FinalizerOptions<Bundle> {
+    return {
+      rest: deps.rest,
+      resource: bundles,
+      store: deps.bundles,
+      finalizer: bundleFinalizer,
+      signal,
+    };
+  }
+
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
@@ -191,18 +208,18 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     let isOvertaken = false;
     await Promise.all([
       ...plan.create.map((deployment) =>
-        limit(async () => {
+        writes.run(async () => {
           if (!(await create(deployment, signal))) isOvertaken = true;
         }),
       ),
       ...plan.replace.map((deployment) =>
-        limit(async () =>
+        writes.run(async () =>
           written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
         ),
       ),
       ...plan.remove
         .filter(isOfKnownCluster)
-        .map(({ metadata }) => limit(() => remove(metadata, signal))),
+        .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
     ]);
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
@@ -262,9 +279,9 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     await Promise.all(
       deployments
         .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        .map(({ metadata }) => limit(() => remove(metadata, signal))),
+        .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
     );
-    await removeFinalizer(deps, bundle, signal);
+    await removeFinalizer(finalizer(signal), bundle);
   }
 }
 

@@ -70,7 +70,7 @@ describe("the status of a Bundle", () => {
   test("does not change with the totals that go on running", () => {
     const status = statusOf(settled);
 
-    assert.notEqual(status.resourceCounts, settled.tally.resources);
+    assert.notEqual(status.resourceCounts, settled.aggregate.resources);
   });
 
   test("is the same when nothing has changed but the time", () => {

@@ -13,7 +13,7 @@ export interface BundleInputs {
   /** With the status that its reconcile decided. */
   readonly bundle: Bundle;
   readonly summary: BundleSummary;
-  readonly tally: Aggregate;
+  readonly aggregate: Aggregate;
   readonly offline: OfflineClusters;
   /** RFC 3339. */
   readonly now: string;
@@ -23,7 +23,7 @@ export interface BundleInputs {
 export function bundleStatus({
   bundle,
   summary,
-  tally,
+  aggregate,
   offline,
   now,
 }: BundleInputs): BundleStatus | undefined {
@@ -42,7 +42,7 @@ export function bundleStatus({
     ),
     summary,
     ...offlineFields(offline),
-    resourceCounts: { ...tally.resources },
+    resourceCounts: { ...aggregate.resources },
     display: {
       readyClusters: `${summary.ready}/${summary.desiredReady}`,
       ...(counts !== "" && { counts }),

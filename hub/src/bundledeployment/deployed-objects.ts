@@ -24,21 +24,21 @@ export type DeployedObjects = Pick<
 /** A list without entries is left out. */
 export function deployedObjects(state: DeploymentState): DeployedObjects {
   const isMissing = ({ state }: ResourceState) => state === "missing";
-  const wanted = {
+  const desired = {
     nonReadyStatus: state.notReady.filter((resource) => !isMissing(resource)).map(nonReady),
     modifiedStatus: state.notReady.filter(isMissing).map(missing),
     resources: state.resources.map(listed),
   };
   const kept = {
-    nonReadyStatus: thatFit(wanted.nonReadyStatus, nonReadyChars).slice(0, maxListed),
-    modifiedStatus: thatFit(wanted.modifiedStatus, modifiedChars).slice(0, maxListed),
-    resources: thatFit(wanted.resources, resourcesChars),
+    nonReadyStatus: thatFit(desired.nonReadyStatus, nonReadyChars).slice(0, maxListed),
+    modifiedStatus: thatFit(desired.modifiedStatus, modifiedChars).slice(0, maxListed),
+    resources: thatFit(desired.resources, resourcesChars),
   };
   const isCut =
     state.incomplete ||
-    kept.nonReadyStatus.length < wanted.nonReadyStatus.length ||
-    kept.modifiedStatus.length < wanted.modifiedStatus.length ||
-    kept.resources.length < wanted.resources.length;
+    kept.nonReadyStatus.length < desired.nonReadyStatus.length ||
+    kept.modifiedStatus.length < desired.modifiedStatus.length ||
+    kept.resources.length < desired.resources.length;
   return {
     ...(kept.nonReadyStatus.length > 0 && { nonReadyStatus: kept.nonReadyStatus }),
     ...(kept.modifiedStatus.length > 0 && { modifiedStatus: kept.modifiedStatus }),

@@ -1,6 +1,6 @@
 /**
- * BundleDeployments on their way out. One stays until its agent has uninstalled what it installed; one of a cluster
- * whose agent never came, or that is no longer a member, has nobody to wait for.
+ * BundleDeployments that are being deleted: tombstones. One stays until its agent has confirmed that its release is
+ * uninstalled; one of a removed cluster, or of a cluster whose agent never connected, is released at once.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -13,7 +13,7 @@ import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { clusterKeyOf, isForCluster } from "../cache/keys.ts";
 
-/** Whether nobody has to confirm that the deployment is gone. Pure. */
+/** Whether no agent has to confirm that the release is uninstalled. Pure. */
 export function needsNoConfirmation(
   deployment: BundleDeployment,
   cluster: Cluster | undefined,
@@ -43,7 +43,7 @@ export function tombstoneReconciler(deps: TombstoneDeps): Reconcile {
   };
 }
 
-/** Lets a BundleDeployment go for good. */
+/** Removes the finalizer of a BundleDeployment. */
 export async function release(
   rest: KubeRest,
   deployment: BundleDeployment,
@@ -61,7 +61,7 @@ export async function release(
       { ...(signal !== undefined && { signal }) },
     );
   } catch (thrown) {
-    // Gone already, or another one by now: either way this one is released.
+    // It is gone, or another object by now: either way this one is released.
     if (!isNotFound(thrown) && !isConflict(thrown)) throw thrown;
   }
 }

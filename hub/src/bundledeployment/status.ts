@@ -24,7 +24,7 @@ export interface SequencedReport {
   readonly state: DeploymentState;
 }
 
-/** Whether a report is older than the one that the status already tells of. */
+/** Whether a report is older than the one that the status was made from. */
 export function isOutdated(
   report: SequencedReport,
   status: BundleDeploymentStatus | undefined,
@@ -127,12 +127,12 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
   }
 }
 
-/** An agent that was started anew does not look at what is installed before what is wanted is. */
+/** After its start an agent reports no objects before it has applied the desired content. */
 function saysNothingOfObjects({ phase, counts }: DeploymentState): boolean {
   return (phase === "pending" || phase === "failed") && counts.desiredReady === 0;
 }
 
-/** Whether all objects can be seen; nothing before they were looked at. */
+/** Whether all objects can be read; no condition before they were. */
 function monitored({ ready, counts, notReady }: DeploymentState) {
   const hidden = notReady.filter(({ state }) => state === "unknown");
   if (hidden.length > 0 || counts.unknown > 0)

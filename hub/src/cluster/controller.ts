@@ -104,17 +104,17 @@ export function createClusterPublisher({
       const { namespace: workspace = "", name } = cluster.metadata;
       const namespace = clusterNamespaceName(workspace, name);
       if (!hasNamespace(cluster, namespaces.store.get(namespace))) return undefined;
-      const tally = aggregates.ofCluster(namespace);
+      const aggregate = aggregates.ofCluster(namespace);
       return clusterStatus({
         cluster,
         namespace,
         summary: summarize({
-          tally,
+          aggregate,
           pending: 0,
           lookUp: deployments.store.get,
           nameOf: bundleKeyOf,
         }),
-        tally,
+        aggregate,
         ...(isBeingEmptied(cluster) && { remaining: remainingIn(namespace) }),
         now: new Date(clock.now()).toISOString(),
       });

@@ -1,5 +1,4 @@
-/** A Cluster that is to be emptied before it goes: the finalizer that holds it, and what happens while it is being deleted. */
-import { isDeepStrictEqual } from "node:util";
+/** Clusters that are emptied before they are removed: the finalizer, and what happens while they are being deleted. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
@@ -7,6 +6,11 @@ import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  addFinalizer,
+  type FinalizerOptions,
+  removeFinalizer,
+} from "@flotilla/shared/kube/controller/finalizers.ts";
 import { isForCluster } from "../cache/keys.ts";
 import { isBeingEmptied, isToBeEmptied } from "../clusterstate/deletion.ts";
 
@@ -16,20 +20,20 @@ export interface EmptyDeps {
   readonly deployments: Store<BundleDeployment>;
 }
 
-/** A Cluster that leaves what it has installed has none, and costs no write. */
+/** Only a Cluster that is to be emptied has the finalizer. */
 export async function ensureFinalizer(
   deps: EmptyDeps,
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<void> {
-  const others = (cluster.metadata.finalizers ?? []).filter((name) => name !== clusterFinalizer);
-  const isWanted = isToBeEmptied(cluster);
-  await setFinalizers(deps, cluster, isWanted ? [...others, clusterFinalizer] : others, signal);
+  const options = finalizerOptions(deps, signal);
+  if (isToBeEmptied(cluster)) await addFinalizer(options, cluster);
+  else await removeFinalizer(options, cluster);
 }
 
 /**
- * Its deployments go first, each of which stays until the agent has uninstalled it; then the Cluster. One that came to
- * leave everything after all goes at once.
+ * Deletes the deployments, each of which stays until its agent has uninstalled it, then removes the finalizer. Without
+ * `deletionPolicy: Uninstall` the finalizer is removed at once.
  */
 export async function emptyCluster(
   deps: EmptyDeps,
@@ -38,15 +42,14 @@ export async function emptyCluster(
 ): Promise<void> {
   if (isBeingEmptied(cluster)) {
     const { namespace: workspace = "", name, uid } = cluster.metadata;
-    const house = clusterNamespaceName(workspace, name);
+    const clusterNamespace = clusterNamespaceName(workspace, name);
     const remaining = deps.deployments
-      .byIndex(byNamespace, house)
+      .byIndex(byNamespace, clusterNamespace)
       .filter((deployment) => isForCluster(deployment, uid));
     await Promise.all(remaining.map((deployment) => withdraw(deps.rest, deployment, signal)));
-    if (remaining.length > 0 || (await hasDeployments(deps.rest, house, signal))) return;
+    if (remaining.length > 0 || (await hasDeployments(deps.rest, clusterNamespace, signal))) return;
   }
-  const others = (cluster.metadata.finalizers ?? []).filter((one) => one !== clusterFinalizer);
-  await setFinalizers(deps, cluster, others, signal);
+  await removeFinalizer(finalizerOptions(deps, signal), cluster);
 }
 
 async function withdraw(
@@ -59,7 +62,7 @@ async function withdraw(
   await rest.delete(bundleDeployments, metadata, { signal, ...(uid !== undefined && { uid }) });
 }
 
-/** Of the API server itself: a cache that is behind must not let a Cluster go that is not empty. */
+/** Asks the API server itself: with a cache that is behind a Cluster would be removed that is not empty. */
 async function hasDeployments(
   rest: KubeRest,
   namespace: string,
@@ -69,14 +72,9 @@ async function hasDeployments(
   return items.length > 0;
 }
 
-/** A patch, because other people write Clusters too; with the version, so that none of their finalizers gets lost. */
-async function setFinalizers(
+function finalizerOptions(
   { rest, clusters: store }: EmptyDeps,
-  { metadata }: Cluster,
-  finalizers: readonly string[],
   signal: AbortSignal,
-): Promise<void> {
-  if (isDeepStrictEqual([...finalizers].toSorted(), (metadata.finalizers ?? []).toSorted())) return;
-  const body = { metadata: { resourceVersion: metadata.resourceVersion, finalizers } };
-  store.wrote(await rest.patch(clusters, metadata, { type: "merge", body }, { signal }));
+): FinalizerOptions<Cluster> {
+  return { rest, resource: clusters, store, finalizer: clusterFinalizer, signal };
 }

@@ -1,6 +1,6 @@
 /**
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
- * Cluster's, so nothing has to be looked up; it goes when the Cluster is gone.
+ * Cluster's, so no lookup is needed; it is deleted with the Cluster.
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
@@ -33,11 +33,11 @@ export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
 export function clusterReconciler(deps: ClusterDeps): Reconcile {
   return async function reconcile(key, { signal }) {
     const { namespace: workspace = "", name } = refOf(key);
-    const house = clusterNamespaceName(workspace, name);
+    const namespaceName = clusterNamespaceName(workspace, name);
     const cluster = deps.clusters.get(key);
-    const namespace = deps.namespaces.get(house);
+    const namespace = deps.namespaces.get(namespaceName);
     if (cluster === undefined) {
-      await demolish(house, key, signal);
+      await removeNamespace(namespaceName, key, signal);
       return done();
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
@@ -47,16 +47,16 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     }
     await ensureFinalizer(deps, cluster, signal);
     if (namespace?.metadata.deletionTimestamp !== undefined) {
-      // That of an earlier Cluster of this name. Its end is a change that leads here again.
+      // That of an earlier Cluster of this name. Its end enqueues this Cluster again.
       return done();
     }
-    if (namespace === undefined) await build(cluster, signal);
-    else if (isEnrolmentOutdated(namespace, cluster)) await inform(namespace, cluster, signal);
+    if (namespace === undefined) await createNamespace(cluster, signal);
+    else if (isEnrolmentOutdated(namespace, cluster)) await annotate(namespace, cluster, signal);
     deps.refresh(key);
     return done();
   };
 
-  async function build(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  async function createNamespace(cluster: Cluster, signal: AbortSignal): Promise<void> {
     try {
       deps.namespaces.wrote(
         await deps.rest.create(namespaces, clusterNamespaceFor(cluster), { signal }),
@@ -82,8 +82,12 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     );
   }
 
-  async function inform(house: Namespace, cluster: Cluster, signal: AbortSignal): Promise<void> {
-    const { name, uid, resourceVersion } = house.metadata;
+  async function annotate(
+    namespace: Namespace,
+    cluster: Cluster,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, uid, resourceVersion } = namespace.metadata;
     const body = { metadata: { uid, resourceVersion, annotations: enrolmentAnnotations(cluster) } };
     const written = await deps.rest.patch(
       namespaces,
@@ -95,11 +99,11 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
   }
 
   /**
-   * Asks the API server itself first: with what is in a namespace nothing is deleted on the word of a cache. Its token is
-   * told before, so that whoever was killed in between tells it once more.
+   * The API server itself is asked first: nothing is deleted because a cache says so. The registration token is written
+   * before, so that a leader that is killed in between writes it again.
    */
-  async function demolish(house: string, key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const namespace = deps.namespaces.get(house);
+  async function removeNamespace(name: string, key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const namespace = deps.namespaces.get(name);
     if (namespace === undefined || clusterKeyOfNamespace(namespace) !== key) return;
     if ((await deps.rest.get(clusters, refOf(key), { signal })) !== undefined) return;
     const removed = removedClientOf(namespace);

@@ -15,7 +15,7 @@ export interface ClusterInputs {
   /** The cluster's own namespace, once it is there. */
   readonly namespace: string;
   readonly summary: BundleSummary;
-  readonly tally: Aggregate;
+  readonly aggregate: Aggregate;
   /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
   readonly remaining?: readonly string[];
   /** RFC 3339. */
@@ -29,7 +29,7 @@ export function clusterStatus({
   cluster,
   namespace,
   summary,
-  tally,
+  aggregate,
   remaining,
   now,
 }: ClusterInputs): ClusterStatus {
@@ -45,14 +45,14 @@ export function clusterStatus({
       [
         // Its namespace is there, which is all that the hub does for a Cluster itself.
         { type: "Processed", status: "True", observedGeneration },
-        { type: "Ready", ...readyVerdict(cluster, summary, remaining), observedGeneration },
+        { type: "Ready", ...readyState(cluster, summary, remaining), observedGeneration },
       ],
       now,
     ),
     summary,
-    resourceCounts: { ...tally.resources },
-    readyHelmOps: tally.helmOps.ready,
-    desiredReadyHelmOps: tally.helmOps.total,
+    resourceCounts: { ...aggregate.resources },
+    readyHelmOps: aggregate.helmOps.ready,
+    desiredReadyHelmOps: aggregate.helmOps.total,
     display: {
       readyBundles: `${summary.ready}/${summary.desiredReady}`,
       ...(state !== "" && { state }),
@@ -69,7 +69,7 @@ export function isUrgentCluster(before: ClusterStatus | undefined, after: Cluste
 }
 
 /** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */
-function readyVerdict(
+function readyState(
   cluster: Cluster,
   summary: BundleSummary,
   remaining: readonly string[] | undefined,

@@ -30,8 +30,8 @@ export function createClusterGroupPublisher({
   /** What a group shows of a cluster. */
   function worstDeploymentOf(cluster: ObjectKey): BundleDeployment | undefined {
     const { namespace = "", name } = refOf(cluster);
-    const tally = aggregates.ofCluster(clusterNamespaceName(namespace, name));
-    const [key] = tally.deployments.get(worstOf(tally.states))?.first(1) ?? [];
+    const aggregate = aggregates.ofCluster(clusterNamespaceName(namespace, name));
+    const [key] = aggregate.deployments.get(worstOf(aggregate.states))?.first(1) ?? [];
     return key === undefined ? undefined : deployments.store.get(key);
   }
 
@@ -43,9 +43,9 @@ export function createClusterGroupPublisher({
     store: groups.store,
     isUrgent: isUrgentClusterGroup,
     rollUp(group) {
-      const tally = aggregates.ofGroup(keyOf(group));
+      const aggregate = aggregates.ofGroup(keyOf(group));
       const summary = summarize({
-        tally,
+        aggregate,
         pending: 0,
         lookUp: worstDeploymentOf,
         nameOf: clusterKeyOf,
@@ -53,7 +53,7 @@ export function createClusterGroupPublisher({
       });
       return clusterGroupStatus({
         group,
-        tally,
+        aggregate,
         summary,
         now: new Date(clock.now()).toISOString(),
       });

@@ -33,21 +33,21 @@ function statusOf(
   ready: readonly string[] = clusters.map(({ metadata }) => metadata.name),
   of: ClusterGroup = group,
 ): ClusterGroupStatus {
-  const tallies = createDeploymentAggregates();
+  const aggregates = createDeploymentAggregates();
   const deployments = clusters.map(({ metadata: { name } }) =>
     aDeployment(name, ready.includes(name) ? { status: readyStatus } : {}),
   );
-  for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
-  const groups = createGroupAggregates((cluster) => toMember(cluster, tallies));
+  for (const deployment of deployments) aggregates.change(undefined, toCounted(deployment));
+  const groups = createGroupAggregates((cluster) => toMember(cluster, aggregates));
   groups.groupChanged(keyOf(of), of, clusters);
-  const tally = groups.of(keyOf(of));
+  const aggregate = groups.of(keyOf(of));
   const summary = summarize({
-    tally,
+    aggregate,
     pending: 0,
     lookUp: (key) => deployments.find((deployment) => clusterKeyOf(deployment) === key),
     nameOf: clusterKeyOf,
   });
-  return clusterGroupStatus({ group: of, tally, summary, now });
+  return clusterGroupStatus({ group: of, aggregate, summary, now });
 }
 
 describe("the status of a ClusterGroup", () => {

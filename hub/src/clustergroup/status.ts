@@ -10,7 +10,7 @@ import { selectorProblem } from "../targeting/selector-problem.ts";
 
 export interface ClusterGroupInputs {
   readonly group: ClusterGroup;
-  readonly tally: GroupAggregate;
+  readonly aggregate: GroupAggregate;
   readonly summary: BundleSummary;
   /** RFC 3339. */
   readonly now: string;
@@ -18,31 +18,31 @@ export interface ClusterGroupInputs {
 
 export function clusterGroupStatus({
   group,
-  tally,
+  aggregate,
   summary,
   now,
 }: ClusterGroupInputs): ClusterGroupStatus {
   const observedGeneration = group.metadata.generation ?? 0;
   const state = worstState(summary);
-  const nonReady = tally.unready.size;
+  const nonReady = aggregate.unready.size;
   return {
     ...group.status,
     conditions: setConditions(
       group.status?.conditions ?? [],
       [
-        { type: "Processed", ...processedVerdict(group), observedGeneration },
-        { type: "Ready", ...readyVerdict(tally, summary), observedGeneration },
+        { type: "Processed", ...processedState(group), observedGeneration },
+        { type: "Ready", ...readyState(aggregate, summary), observedGeneration },
       ],
       now,
     ),
-    clusterCount: tally.clusters,
+    clusterCount: aggregate.clusters,
     nonReadyClusterCount: nonReady,
-    nonReadyClusters: tally.unready.first(maxListed).map(nameOf),
-    offlineClusterCount: tally.offline.size,
+    nonReadyClusters: aggregate.unready.first(maxListed).map(nameOf),
+    offlineClusterCount: aggregate.offline.size,
     summary,
-    resourceCounts: { ...tally.resources },
+    resourceCounts: { ...aggregate.resources },
     display: {
-      readyClusters: `${tally.clusters - nonReady}/${tally.clusters}`,
+      readyClusters: `${aggregate.clusters - nonReady}/${aggregate.clusters}`,
       readyBundles: `${summary.ready}/${summary.desiredReady}`,
       ...(state !== "" && { state }),
     },
@@ -58,20 +58,20 @@ export function isUrgentClusterGroup(
   );
 }
 
-function processedVerdict({ spec }: ClusterGroup): ConditionState {
+function processedState({ spec }: ClusterGroup): ConditionState {
   const problem = spec.selector ? selectorProblem(spec.selector) : undefined;
   return problem === undefined
     ? { status: "True", reason: "", message: "" }
     : { status: "False", reason: "Error", message: `the selector cannot be used: ${problem}` };
 }
 
-function readyVerdict(tally: GroupAggregate, summary: BundleSummary): ConditionState {
+function readyState(aggregate: GroupAggregate, summary: BundleSummary): ConditionState {
   const ready = summaryReady(summary, "Cluster");
-  if (tally.clusters === 0) return { ...ready, message: "no cluster belongs to the group" };
-  const away = tally.offline.size;
+  if (aggregate.clusters === 0) return { ...ready, message: "no cluster belongs to the group" };
+  const away = aggregate.offline.size;
   if (away === 0) return ready;
-  const names = tally.offline.first(maxListed).map(nameOf).join(", ");
-  const text = `${away} of ${tally.clusters} clusters have no agent connected: ${names}${away > maxListed ? ", …" : ""}`;
+  const names = aggregate.offline.first(maxListed).map(nameOf).join(", ");
+  const text = `${away} of ${aggregate.clusters} clusters have no agent connected: ${names}${away > maxListed ? ", …" : ""}`;
   return ready.status === "False"
     ? { ...ready, message: `${ready.message}; ${text}` }
     : { status: "Unknown", reason: "Offline", message: text };

@@ -1,15 +1,15 @@
-/** What a Cluster says is to become of what it has installed when it is deleted. Pure. */
+/** What happens to the deployments of a Cluster that is deleted, by its `deletionPolicy`. Pure. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterFinalizer } from "@flotilla/shared/api/names.ts";
 
-/** Whether it is to be emptied before it goes. */
+/** Whether its deployments are uninstalled before it is removed. */
 export function isToBeEmptied({ spec }: Cluster): boolean {
   return spec.deletionPolicy === "Uninstall";
 }
 
 /**
  * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be gone at
- * any moment, and what happens to its deployments is only that they go with it.
+ * any moment, and its deployments are removed with its namespace.
  */
 export function isBeingEmptied(cluster: Cluster): boolean {
   const { deletionTimestamp, finalizers = [] } = cluster.metadata;
@@ -21,9 +21,9 @@ export function isBeingEmptied(cluster: Cluster): boolean {
 }
 
 /**
- * Whether a deployment of the Cluster that is being deleted is one to uninstall. `cluster` has to be as the API server has it
- * after the deployment was seen to go, not as a cache has it: what goes with its Cluster is never uninstalled, and of a
- * Cluster that is gone, or goes and leaves everything, that is what happens to all deployments.
+ * Whether a deployment of a Cluster that is being deleted is to be uninstalled. `cluster` must be read from the API server after
+ * the deletion of the deployment was seen, not from a cache: a deployment that is removed together with its Cluster is never
+ * uninstalled.
  */
 export function mayWithdraw(cluster: Cluster | undefined, uid: string): boolean {
   if (cluster?.metadata.uid !== uid) return false;

@@ -1,11 +1,11 @@
-/** That a person has taken a cluster's key away. Pure. */
+/** Revocation of a cluster's key, by an annotation. Pure. */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
 
 export interface Revocation {
-  /** As the person wrote it. */
+  /** The value of the annotation. */
   readonly text: string;
-  /** ms since 1970, to the second, as tokens tell their age; what is no time has no token after it. */
+  /** ms since 1970, in whole seconds like the creation of tokens; Infinity where the value is no time. */
   readonly at: number;
 }
 
@@ -16,7 +16,7 @@ export function revocationOf({ metadata }: Cluster): Revocation | undefined {
   return { text, at: Number.isNaN(at) ? Number.POSITIVE_INFINITY : at };
 }
 
-/** ms since 1970; 0 for a token that does not say when it was made. */
+/** ms since 1970; 0 for a token without a time of creation. */
 export function createdAtOf({ createdAt }: { readonly createdAt: string }): number {
   return Date.parse(createdAt) || 0;
 }
@@ -24,5 +24,5 @@ export function createdAtOf({ createdAt }: { readonly createdAt: string }): numb
 export function revokedText(cluster: string, { text, at }: Revocation): string {
   return Number.isFinite(at)
     ? `Cluster ${cluster} was revoked at ${text}`
-    : `Cluster ${cluster} was revoked (its annotation ${revokedAtAnnotation} is ${JSON.stringify(text.slice(0, 40))}, which is no time: no token is newer than that until somebody corrects it)`;
+    : `Cluster ${cluster} was revoked (its annotation ${revokedAtAnnotation} is ${JSON.stringify(text.slice(0, 40))}, which is no time: no token is newer until it is corrected)`;
 }

@@ -122,7 +122,7 @@ describe("the contents on the hub", () => {
 
     await assert.rejects(contents.read(digestA), {
       code: "CONTENT_MISSING",
-      message: `content ${digestA} cannot be handed out: there is no Secret ${namespace}/content-${"a".repeat(64)}`,
+      message: `content ${digestA} cannot be delivered: there is no Secret ${namespace}/content-${"a".repeat(64)}`,
     });
   });
 

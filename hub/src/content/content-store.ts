@@ -17,7 +17,7 @@ import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
-/** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */
+/** Reads the packed bytes of a content. Throws CONTENT_MISSING. */
 export interface ContentReader {
   read(deploymentId: string): Promise<Uint8Array>;
 }
@@ -27,7 +27,7 @@ export interface ContentStore extends ContentReader {
   ensure(content: PackedContent): Promise<void>;
   /** Forgets one that was collected. */
   forget(deploymentId: string): void;
-  /** When the content was last wanted by this process, monotonic ms. */
+  /** When this process used the content last, monotonic ms. */
   lastUsed(deploymentId: string): number | undefined;
 }
 
@@ -45,7 +45,7 @@ const cacheBytes = 32 * 1024 * 1024;
 
 export function createContentStore(deps: ContentStoreDeps): ContentStore {
   const { rest, stored, namespace, clock } = deps;
-  /** The bytes of those wanted last; the one wanted longest ago comes first. */
+  /** The bytes of the contents used last; the least recently used comes first. */
   const cache = new Map<string, Uint8Array>();
   const used = new Map<string, number>();
   const storing = createSingleFlight<void>();
@@ -101,7 +101,7 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
     if (secret === undefined) {
       throw new AppError(
         hubErrors.CONTENT_MISSING,
-        `content ${deploymentId} cannot be handed out: there is no Secret ${namespace}/${name}`,
+        `content ${deploymentId} cannot be delivered: there is no Secret ${namespace}/${name}`,
       );
     }
     return secret;

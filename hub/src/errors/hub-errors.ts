@@ -4,7 +4,7 @@ import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
 export const hubErrors = defineErrors({
   HELMOP_INVALID: {
     retryable: false,
-    help: "The HelmOp's spec cannot be carried out. The message names the field and says what to change.",
+    help: "The HelmOp's spec cannot be deployed. The message names the field and says what to change.",
   },
   BUNDLE_NAME_TAKEN: {
     retryable: true,
@@ -16,15 +16,15 @@ export const hubErrors = defineErrors({
   },
   CONTENT_MISSING: {
     retryable: true,
-    help: "The Secret that holds the content of a deployment is not there. It is made again when its Bundle is reconciled.",
+    help: "The Secret that holds the content of a deployment does not exist. It is created again when its Bundle is reconciled.",
   },
   HELM_SECRET_UNUSABLE: {
     retryable: false,
-    help: "The Secret that helmSecretName names is not there, cannot be read, or holds something that cannot be used. The message says which. What is deployed stays; the HelmOp is looked at again as soon as the Secret changes.",
+    help: "The Secret that helmSecretName names does not exist, cannot be read, or holds something that cannot be used. The message says which. What is deployed stays; the HelmOp is reconciled again as soon as the Secret changes.",
   },
   POLICY_VIOLATION: {
     retryable: false,
-    help: "A Policy of the namespace forbids what a HelmOp or a Bundle asks for. The message names the Policy and what it allows. Nothing is handed out until one of them is changed; what is deployed stays.",
+    help: "A Policy of the namespace forbids what a HelmOp or a Bundle asks for. The message names the Policy and what it allows. Nothing is deployed until one of them is changed; what is deployed stays.",
   },
   BUNDLE_NOT_DEPLOYABLE: {
     retryable: false,

@@ -39,9 +39,9 @@ export function chartReferenceOf(helm: HelmOptions, base?: ChartReference): Char
 /** The entry for a reference, if there is one. */
 export function entryFor<T extends ChartReference>(
   entries: readonly T[],
-  wanted: ChartReference,
+  reference: ChartReference,
 ): T | undefined {
-  return entries.find((entry) => isSameReference(entry, wanted));
+  return entries.find((entry) => isSameReference(entry, reference));
 }
 
 /** Whether a target may reference a chart of its own. */

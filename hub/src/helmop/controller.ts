@@ -21,7 +21,7 @@ export interface HelmOpControllerDeps extends ControllerDeps {
   readonly secrets: Watch;
   readonly charts: ChartResolver;
   readonly patterns: Patterns;
-  readonly seals: PinSigner;
+  readonly signer: PinSigner;
 }
 
 /** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */

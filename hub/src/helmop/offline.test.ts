@@ -74,7 +74,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       [
         "True",
         "Ready",
-        /^as of when it was last heard of: fleet-default\/paris \(since 2025-12-24T18:00:00Z\)$/,
+        /^1 cluster is offline, as last reported: fleet-default\/paris \(since 2025-12-24T18:00:00Z\)$/,
       ],
       "False",
     ],

@@ -16,7 +16,7 @@ import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/cha
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
 
 /**
- * The Bundle that a HelmOp stands for. Every wanted chart must have its pin in `pins`. `caBundle`: authorities that are
+ * The Bundle that a HelmOp stands for. Every chart reference must have its pin in `pins`. `caBundle`: authorities that are
  * trusted where its Secret names none, as PEM.
  */
 export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?: string): Bundle {
@@ -73,15 +73,15 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
  */
 function resolved(
   { version: _, ...helm }: HelmOptions,
-  wanted: ChartReference,
+  reference: ChartReference,
   pins: readonly ChartPin[],
 ): HelmOptions {
-  const pin = entryFor(pins, wanted)?.pin;
+  const pin = entryFor(pins, reference)?.pin;
   const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
   return {
     ...helm,
-    ...(wanted.repo !== "" && { repo: wanted.repo }),
-    ...(wanted.chart !== "" && { chart: wanted.chart }),
+    ...(reference.repo !== "" && { repo: reference.repo }),
+    ...(reference.chart !== "" && { chart: reference.chart }),
     ...(version !== "" && { version }),
   };
 }

@@ -52,7 +52,7 @@ export function createHelmOpPublisher({
         helmOp,
         bundle,
         ...rolledUp,
-        ...rollUpObjects(sources, key, rolledUp.tally),
+        ...rollUpObjects(sources, key, rolledUp.aggregate),
         now: new Date(clock.now()).toISOString(),
       });
     },

@@ -29,7 +29,7 @@ import {
   resolvingStatus,
 } from "./decided-status.ts";
 import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
-import { addFinalizer, type FinalizerDeps, finish } from "./finalizer.ts";
+import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
 import { planBundle } from "./plan.ts";
 import { validate } from "./validate.ts";
 import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
@@ -39,7 +39,7 @@ export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
   readonly patterns: Patterns;
   readonly statuses: Pick<Publisher<HelmOpStatus, HelmOp>, "current" | "publish">;
   readonly charts: ChartResolver;
-  readonly seals: PinSigner;
+  readonly signer: PinSigner;
   readonly access: ChartAccess;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
@@ -53,7 +53,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       deps.access.forget(key);
-      if (written !== undefined) await finish(deps, written, signal);
+      if (written !== undefined) await finalize(deps, written, signal);
       return done();
     }
     const policy = mergePolicies(
@@ -86,11 +86,11 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
         },
         context,
       ),
-      addFinalizer(deps, helmOp, signal),
+      addHelmOpFinalizer(deps, helmOp, signal),
     ]);
     if (isAllPinned(helmOp, state)) {
       const bundle = planBundle(helmOp, state.pins, access.caBundle);
-      await writeBundle(deps, deps.seals.signed(bundle), signal);
+      await writeBundle(deps, deps.signer.signed(bundle), signal);
     }
     const next = resolvedStatus(helmOp, status, {
       state,
@@ -107,7 +107,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */
   function withSignedPins(key: ObjectKey, state: ResolutionState): ResolutionState {
     const bundle = deps.bundles.get(key);
-    const signed = (bundle && deps.seals.pinsOf(bundle)) ?? [];
+    const signed = (bundle && deps.signer.pinsOf(bundle)) ?? [];
     const others = state.pins.filter((pin) => entryFor(signed, pin) === undefined);
     return { ...state, pins: [...signed, ...others] };
   }

@@ -19,7 +19,7 @@ export interface HelmOpInputs {
   /** Its Bundle, with the status that its reconcile decided. */
   readonly bundle: Bundle | undefined;
   readonly summary: BundleSummary;
-  readonly tally: Aggregate;
+  readonly aggregate: Aggregate;
   readonly offline: OfflineClusters;
   /** What the clusters have installed. */
   readonly archives: Archives;
@@ -35,7 +35,7 @@ const optional: ReadonlySet<string> = new Set(["Polled"]);
 
 /** Undefined until the HelmOp was reconciled once. */
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
-  const { helmOp, bundle, summary, tally, offline, archives, now } = inputs;
+  const { helmOp, bundle, summary, aggregate, offline, archives, now } = inputs;
   const { status } = helmOp;
   if (status?.observedGeneration === undefined) return undefined;
   const { offlineClusterCount: _, offlineClusters: __, ...kept } = status;
@@ -47,10 +47,10 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     summary,
     differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
   }).map((condition) => ({ ...condition, observedGeneration }));
-  const version = versionOf(helmOp, tally);
+  const version = versionOf(helmOp, aggregate);
   return {
     ...kept,
-    ...rollUp(summary, tally, offline),
+    ...rollUp(summary, aggregate, offline),
     resources: inputs.resources,
     perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions: setConditions(status.conditions ?? [], desired, now).filter(
@@ -77,9 +77,9 @@ export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpSt
 }
 
 /** An archive at a bare address has the version that clusters report. */
-function versionOf({ spec, status }: HelmOp, tally: Aggregate): string | undefined {
+function versionOf({ spec, status }: HelmOp, aggregate: Aggregate): string | undefined {
   const own = entryFor(status?.pins ?? [], chartReferenceOf(spec.helm ?? {}))?.pin;
-  return own?.kind === "tarball" ? commonVersion(tally) : status?.version;
+  return own?.kind === "tarball" ? commonVersion(aggregate) : status?.version;
 }
 
 function readyState(inputs: HelmOpInputs, status: HelmOpStatus): ConditionState {

@@ -1,4 +1,4 @@
-/** What the hub refuses of a HelmOp beyond what its schema refuses at apply. Pure. */
+/** Validation of HelmOps beyond what the schema of the CRD can check. Pure. */
 
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -14,7 +14,7 @@ const longestName = 63;
 
 const states: ReadonlySet<string> = new Set(bundleStates);
 
-/** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
+/** The first thing that is wrong, and what to change; undefined when the HelmOp can be deployed. */
 export function validate(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
   if (spec.helm === undefined || spec.helm === null) {
@@ -26,7 +26,7 @@ export function validate(helmOp: HelmOp): AppError | undefined {
   if (helmOp.metadata.name.length > longestName) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
-      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and what is made from it can have ${longestName}; make the ${helmOp.kind ?? "HelmOp"} anew under a shorter name`,
+      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${helmOp.kind ?? "HelmOp"} again under a shorter name`,
     );
   }
   const source = classifySource(spec.helm);

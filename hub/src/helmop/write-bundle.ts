@@ -15,36 +15,36 @@ export interface WriteBundleDeps {
   readonly bundles: Store<Bundle>;
 }
 
-/** A Bundle of this name that is not ours is left alone. */
+/** Another Bundle of this name is left alone. */
 export function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError | undefined {
   if (bundle === undefined || isBundleOf(bundle, helmOp)) return undefined;
   const { name, namespace = "" } = bundle.metadata;
   return new AppError(
     hubErrors.BUNDLE_NAME_TAKEN,
-    `a Bundle ${namespace}/${name} exists already that was not made for this HelmOp; make the HelmOp anew under another name, or delete that Bundle`,
+    `a Bundle ${namespace}/${name} exists already that was not made for this HelmOp; create the HelmOp under another name, or delete that Bundle`,
   );
 }
 
 export async function writeBundle(
   deps: WriteBundleDeps,
-  wanted: Bundle,
+  desired: Bundle,
   signal: AbortSignal,
 ): Promise<void> {
-  const current = deps.bundles.get(keyOf(wanted));
+  const current = deps.bundles.get(keyOf(desired));
   if (current === undefined) {
-    deps.bundles.wrote(await deps.rest.create(bundles, wanted, { signal }));
+    deps.bundles.wrote(await deps.rest.create(bundles, desired, { signal }));
     return;
   }
   if (current.metadata.deletionTimestamp !== undefined) return;
   if (
-    isDeepStrictEqual(current.spec, wanted.spec) &&
-    isDeepStrictEqual(current.metadata.labels, wanted.metadata.labels)
+    isDeepStrictEqual(current.spec, desired.spec) &&
+    isDeepStrictEqual(current.metadata.labels, desired.metadata.labels)
   )
     return;
   const next = {
     ...current,
-    metadata: { ...current.metadata, labels: wanted.metadata.labels ?? {} },
-    spec: wanted.spec,
+    metadata: { ...current.metadata, labels: desired.metadata.labels ?? {} },
+    spec: desired.spec,
   };
   deps.bundles.wrote(await deps.rest.replace(bundles, next, { signal }));
 }

@@ -1,4 +1,4 @@
-/** What one replica at a time does: it leads for as long as its Lease is its own. */
+/** What one replica at a time does: the leader, for as long as it holds the Lease. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
@@ -13,13 +13,13 @@ import { createPinSigner } from "../resolve/pin-signature.ts";
 import { ensureWorkspaces } from "../workspace/ensure.ts";
 import { type RunDeps, runControllers } from "./run-controllers.ts";
 
-export interface LeadOptions extends Omit<RunDeps, "hubId" | "seals" | "caches"> {
+export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
   readonly series: Pick<SeriesRegistry, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
-  /** Keeps registration tokens until the signal aborts; the connection refuses writes once the leadership is lost. */
+  /** Runs the controller of registration tokens until the signal aborts; the connection rejects writes once leadership is lost. */
   readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
@@ -38,17 +38,17 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
     signal,
     onStartedLeading: async (leading, leadership) => {
       const guarded = fenceWrites(rest, leadership);
-      const [hubId, sealKey] = await Promise.all([
+      const [hubId, signingKey] = await Promise.all([
         readHubId(guarded),
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
       ]);
-      const seals = createPinSigner(sealKey);
+      const signer = createPinSigner(signingKey);
       onLeading(true);
       try {
         await Promise.all([
-          runControllers({ ...options, rest: guarded, hubId, seals }, leading),
+          runControllers({ ...options, rest: guarded, hubId, signer }, leading),
           runTokens(guarded, leading),
           runRotation(guarded, leading),
           runOrphanedAgents(

@@ -78,7 +78,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
     resolver: {
       resolve: () => Promise.reject(new Error("no source")),
     },
-    seals: createPinSigner(Buffer.from("seal")),
+    signer: createPinSigner(Buffer.from("seal")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),
     events: { record: () => undefined, flush: () => Promise.resolve() },
     objects: {

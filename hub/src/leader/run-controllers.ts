@@ -35,7 +35,7 @@ export interface RunDeps extends ControllerDeps {
   readonly contents: ContentStore;
   /** Identifies the hub. */
   readonly hubId: string;
-  readonly seals: PinSigner;
+  readonly signer: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly resolver: Resolver;
   /** For tests, which have to know when a content is packed. */

@@ -36,7 +36,7 @@ const resourceNames = {
   not_ready: ["notReady", "that are not ready"],
   orphaned: ["orphaned", "that should not be there"],
   ready: ["ready", "that are ready"],
-  unknown: ["unknown", "that cannot be judged"],
+  unknown: ["unknown", "whose state is unknown"],
   wait_applied: ["waitApplied", "that have not been applied yet"],
 } as const satisfies Record<string, readonly [keyof ResourceCounts, string]>;
 

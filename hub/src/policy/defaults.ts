@@ -2,7 +2,7 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 
-/** The HelmOp as it is carried out: it is never written back, but its Bundle is made from it. */
+/** The HelmOp with the defaults of its Policies. It is never written back; its Bundle is made from it. */
 export function withDefaults(policy: MergedPolicy, helmOp: HelmOp): HelmOp {
   const serviceAccount = helmOp.spec.serviceAccount || policy.defaultServiceAccount;
   const helmSecretName = helmOp.spec.helmSecretName || policy.defaultHelmSecretName;

@@ -31,7 +31,7 @@ export function mergePolicies(policies: readonly Policy[]): MergedPolicy {
   };
 }
 
-/** Whoever has to act as an account of a tenant is not made to hold the right to make namespaces. */
+/** An account of a tenant that agents have to impersonate needs no right to create namespaces. */
 export function forbidsNamespaces(policy: MergedPolicy): boolean {
   return policy.requireServiceAccount && !policy.allowNamespaceCreation;
 }

@@ -3,7 +3,7 @@
  * grows with the text and not with its powers, since everything here runs on the one loop that serves the fleet.
  *
  * RE2 alone does not bound the factor: `(a?){1000}` becomes a program of thousands of steps, each of which may be taken
- * for each character. So what is compiled and what is matched has a budget; beyond it a pattern is refused, never allowed.
+ * for each character. So what is compiled and what is matched has a budget; beyond it a pattern is rejected: it allows nothing.
  */
 import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";

@@ -50,7 +50,7 @@ export interface AttemptPlan {
   readonly follow: boolean;
   /** The pinned versions are looked up again. */
   readonly checkPins: boolean;
-  readonly sharingOf: (wanted: ChartReference) => Sharing;
+  readonly sharingOf: (reference: ChartReference) => Sharing;
 }
 
 /** A retry accepts answers that others got in this last part of its delay. */
@@ -76,7 +76,9 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
     (schedule.isDue || schedule.isNew || mayRecover);
   const isPolled = pollingIntervalMs(helmOp) !== undefined;
   const poll = isRequested || isRetryOfRequest || (isPolled && (schedule.isDue || mayRecover));
-  const isMissing = chartReferences(helmOp).some((wanted) => entryFor(pins, wanted) === undefined);
+  const isMissing = chartReferences(helmOp).some(
+    (reference) => entryFor(pins, reference) === undefined,
+  );
   const isMissingDue =
     isMissing && (schedule.isNew || schedule.isDue || mayRecover || attempt.error === undefined);
   // What has no pin is not deployed: the pins of an earlier spec are of no interest.
@@ -119,19 +121,19 @@ function longestDelayMs(helmOp: HelmOp): number {
 function sharing(
   { helmOp, state, open, moment, monotonicMs, requestedAtMs }: AttemptInputs,
   { follow, isSlot }: { readonly follow: boolean; readonly isSlot: boolean },
-): (wanted: ChartReference) => Sharing {
+): (reference: ChartReference) => Sharing {
   const requests = [open.reconcile, open.poll].filter((value) => value !== undefined);
   const { failures = 0 } = state.attempt;
   const intervalMs = pollingIntervalMs(helmOp);
-  return (wanted) => {
+  return (reference) => {
     // For two requests at once the answer must be newer than both.
     if (requests.length > 0)
       return { since: Math.max(...requests.map(requestedAtMs)), trigger: requests.join(" ") };
-    const isPinned = entryFor(state.pins, wanted) !== undefined;
+    const isPinned = entryFor(state.pins, reference) !== undefined;
     if (failures > 0 && (follow || !isPinned))
       return { since: monotonicMs - retryMs(failures) * sharedPartOfRetry };
     if (!isSlot || intervalMs === undefined || !isPinned) return {};
-    const slot = slotUpTo(slotOffset(wanted.repo, moment.hub), intervalMs, moment.nowMs);
+    const slot = slotUpTo(slotOffset(reference.repo, moment.hub), intervalMs, moment.nowMs);
     const toleranceMs = Math.min(slotToleranceMs, wholeSeconds(intervalMs) * slotTolerancePart);
     return { since: monotonicMs - (moment.nowMs - slot) - toleranceMs };
   };

@@ -189,8 +189,8 @@ function firstProblem(
   helmOp: HelmOp,
   settingsFor: SourceAccess["settingsFor"],
 ): AppError | undefined {
-  for (const wanted of chartReferences(helmOp)) {
-    const source = classifySource(wanted);
+  for (const reference of chartReferences(helmOp)) {
+    const source = classifySource(reference);
     const settings = source instanceof AppError ? undefined : settingsFor(source);
     if (settings instanceof AppError) return settings;
   }

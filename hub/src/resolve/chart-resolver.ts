@@ -133,7 +133,7 @@ export function requeueAt(atMs: number | undefined, nowMs: number): Result {
 
 /** Whether each chart reference has a pin, so that the object can be deployed. */
 export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pins">): boolean {
-  return chartReferences(helmOp).every((wanted) => entryFor(pins, wanted) !== undefined);
+  return chartReferences(helmOp).every((reference) => entryFor(pins, reference) !== undefined);
 }
 
 /** Why the last attempt failed, and when the next one is made. */

@@ -113,11 +113,11 @@ test("what nothing holds on to is let go, for other bytes and for an older versi
 });
 
 test("the same bytes at another address are followed once somebody could not get them", () => {
-  assert.deepEqual(choosePin(httpPin("1.2.3"), moved, "doubted"), { pin: moved });
+  assert.deepEqual(choosePin(httpPin("1.2.3"), moved, "unfetchable"), { pin: moved });
 });
 
 test("other bytes are not followed because somebody could not get the known ones", () => {
   const known = httpPin("1.2.3");
-  assert.equal(choosePin(known, httpPin("1.2.3", digestB), "doubted").pin, known);
-  assert.equal(choosePin(known, httpPin("1.2.3", null), "doubted").pin, known);
+  assert.equal(choosePin(known, httpPin("1.2.3", digestB), "unfetchable").pin, known);
+  assert.equal(choosePin(known, httpPin("1.2.3", null), "unfetchable").pin, known);
 });

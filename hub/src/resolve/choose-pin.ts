@@ -9,20 +9,20 @@ export interface PinChoice {
 }
 
 /**
- * What holds on to a known pin: `firm`, nobody has complained; `doubted`, an agent could not fetch it; `none`, somebody
- * asked for whatever there is, or it cannot be fetched and no cluster runs it.
+ * How firmly a known pin is kept: `firm`; `unfetchable`: an agent cannot fetch it; `none`: somebody requested whatever is found, or
+ * it cannot be fetched and no cluster runs it.
  */
-export type PinTrust = "firm" | "doubted" | "none";
+export type PinTrust = "firm" | "unfetchable" | "none";
 
 /**
  * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
  * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint. The same
  * bytes at another address are of no interest until somebody cannot get them: an index may give new addresses every time.
  */
-export function choosePin(known: Pin | undefined, fresh: Pin, hold: PinTrust = "firm"): PinChoice {
+export function choosePin(known: Pin | undefined, fresh: Pin, trust: PinTrust = "firm"): PinChoice {
   if (
     known === undefined ||
-    hold === "none" ||
+    trust === "none" ||
     known.kind === "tarball" ||
     fresh.kind === "tarball"
   )
@@ -31,7 +31,7 @@ export function choosePin(known: Pin | undefined, fresh: Pin, hold: PinTrust = "
     const before = archiveDigest(known);
     const now = archiveDigest(fresh);
     if (before === undefined) return { pin: fresh };
-    if (before === now) return { pin: hold === "doubted" ? fresh : known };
+    if (before === now) return { pin: trust === "unfetchable" ? fresh : known };
     if (now === undefined) return { pin: known };
     return {
       pin: known,

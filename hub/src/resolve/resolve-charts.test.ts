@@ -11,7 +11,7 @@ import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 
 interface Asked {
-  readonly wanted: string;
+  readonly reference: string;
   readonly access: RepositoryAccess;
 }
 
@@ -22,11 +22,11 @@ function resolverOf(
 ) {
   const asked: Asked[] = [];
   const resolver: Resolver = {
-    resolve(_source, wanted, access) {
-      asked.push({ wanted, access });
-      const answer = answers[wanted];
+    resolve(_source, reference, access) {
+      asked.push({ reference, access });
+      const answer = answers[reference];
       return answer === undefined || answer instanceof Error
-        ? Promise.reject(answer ?? new Error(`nobody should ask for ${wanted}`))
+        ? Promise.reject(answer ?? new Error(`nobody should ask for ${reference}`))
         : Promise.resolve({ pin: answer, problems });
     },
   };
@@ -60,8 +60,8 @@ describe("resolving what a HelmOp asks for", () => {
     });
     const access = { origin: repo, insecureSkipVerify: true };
     assert.deepEqual(asked, [
-      { wanted: "~1.2", access },
-      { wanted: "^2", access },
+      { reference: "~1.2", access },
+      { reference: "^2", access },
     ]);
   });
 
@@ -78,7 +78,7 @@ describe("resolving what a HelmOp asks for", () => {
 
     assert.deepEqual(result.pins, [ownPin, { ...other, pin: httpPin("2.0.0") }]);
     assert.deepEqual(
-      asked.map(({ wanted }) => wanted),
+      asked.map(({ reference }) => reference),
       ["^2"],
     );
   });
@@ -144,7 +144,7 @@ describe("resolving what a HelmOp asks for", () => {
       [[ownPin.pin, true]],
     );
     assert.deepEqual(
-      asked.map(({ wanted }) => wanted),
+      asked.map(({ reference }) => reference),
       ["1.2.3", "1.2.3"],
     );
   });
@@ -163,9 +163,9 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(pins, [{ ...own, pin: httpPin("1.2.3", null), note: "1.2.3 has no digest" }]);
   });
 
-  test("what was noted holds until the repository is asked again, and as long as the chart is wanted", async () => {
+  test("what was noted holds until the repository is asked again, and as long as the chart is reference", async () => {
     const noted = { ...ownPin, note: "published again" };
-    const known = [noted, { ...other, pin: httpPin("2.0.0"), note: "not wanted any more" }];
+    const known = [noted, { ...other, pin: httpPin("2.0.0"), note: "not reference any more" }];
     const request = { helmOp: aHelmOp(), known, settingsFor, signal };
 
     const between = await resolveCharts(resolverOf({}).resolver, { ...request, poll: false });

@@ -24,7 +24,7 @@ export interface ResolveRequest {
   /** Whatever is found is pinned, regardless of the known pin. */
   readonly follow?: boolean;
   /** Which earlier answers of a source are accepted; by default none. */
-  readonly sharingOf?: (wanted: ChartReference) => Sharing;
+  readonly sharingOf?: (reference: ChartReference) => Sharing;
   readonly helmOp: HelmOp;
   /** Pins that stay as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
@@ -44,7 +44,7 @@ export async function resolveCharts(
   request: ResolveRequest,
 ): Promise<ChartResolution> {
   const results = await Promise.all(
-    chartReferences(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
+    chartReferences(request.helmOp).map((reference) => resolveOne(resolver, reference, request)),
   );
   const failures = results.flatMap(({ error, pin }) =>
     error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
@@ -64,40 +64,40 @@ interface Resolved {
 
 async function resolveOne(
   resolver: Resolver,
-  wanted: ChartReference,
+  reference: ChartReference,
   request: ResolveRequest,
 ): Promise<Resolved> {
   const { known, poll, settingsFor, isUseless, signal } = request;
-  const earlier = entryFor(known, wanted);
+  const earlier = entryFor(known, reference);
   const unchanged = { pin: earlier };
   if (earlier !== undefined && !poll && isUseless === undefined) return unchanged;
   const version =
     poll || earlier === undefined || earlier.pin.kind === "tarball"
-      ? wanted.version
+      ? reference.version
       : earlier.pin.version;
-  const source = classifySource(wanted);
+  const source = classifySource(reference);
   if (source instanceof AppError) return { ...unchanged, error: source };
   const settings = settingsFor(source);
   if (settings instanceof AppError) return { ...unchanged, error: settings };
   try {
     const access = accessTo(source, settings);
     const { pin: fresh, problems } = await resolver.resolve(source, version, access, {
-      ...request.sharingOf?.(wanted),
+      ...request.sharingOf?.(reference),
       signal,
     });
-    const { pin, note } = choosePin(earlier?.pin, fresh, holdOn(earlier?.pin, request));
+    const { pin, note } = choosePin(earlier?.pin, fresh, trustIn(earlier?.pin, request));
     const remarks = note === undefined ? problems : [note, ...problems];
-    return { pin: { ...wanted, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
+    return { pin: { ...reference, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
   } catch (thrown) {
     if (isEnding(signal)) throw thrown;
     return { ...unchanged, error: AppError.from(thrown) };
   }
 }
 
-function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): PinTrust {
+function trustIn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): PinTrust {
   if (pin === undefined || follow === true) return "none";
   if (isUseless === undefined) return "firm";
-  return isUseless(pin) ? "none" : "doubted";
+  return isUseless(pin) ? "none" : "unfetchable";
 }
 
 /** Whether both lists pin the same archives, whatever their order and notes. */

@@ -43,9 +43,9 @@ export interface AggregateSources {
 }
 
 export function createAggregates({ deployments, clusters, groups }: AggregateSources): Aggregates {
-  const tallies = createDeploymentAggregates();
-  const members = createGroupAggregates((cluster) => toMember(cluster, tallies));
-  const recount = countStore(deployments.store, tallies, offlineCheck(clusters.store));
+  const counts = createDeploymentAggregates();
+  const members = createGroupAggregates((cluster) => toMember(cluster, counts));
+  const recount = countStore(deployments.store, counts, offlineCheck(clusters.store));
   const listeners = new Set<GroupListener>();
 
   function notify(changed: readonly ObjectKey[], isBurst = false): void {
@@ -84,9 +84,9 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
   }
 
   return {
-    ofBundle: tallies.ofBundle,
-    archivesOf: tallies.archivesOf,
-    ofCluster: tallies.ofCluster,
+    ofBundle: counts.ofBundle,
+    archivesOf: counts.archivesOf,
+    ofCluster: counts.ofCluster,
     ofGroup: members.of,
     recount,
     onGroupChange(listener) {
@@ -116,10 +116,10 @@ export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
 /** What a cluster counts for in its groups. */
 export function toMember(
   cluster: Cluster,
-  tallies: Pick<DeploymentAggregates, "ofCluster">,
+  counts: Pick<DeploymentAggregates, "ofCluster">,
 ): Member {
   const { namespace = "", name } = cluster.metadata;
-  const { states, total, resources } = tallies.ofCluster(clusterNamespaceName(namespace, name));
+  const { states, total, resources } = counts.ofCluster(clusterNamespaceName(namespace, name));
   const isOffline = presenceOf(cluster) !== "Connected";
   return {
     states: isOffline ? offlineStates(states) : { ...states },

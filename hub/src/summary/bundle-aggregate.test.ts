@@ -24,7 +24,7 @@ function ready(cluster: string, bundle = "web"): BundleDeployment {
   return aDeployment(cluster, { bundle, status });
 }
 
-/** A tally as data that can be compared: without what is zero or empty. */
+/** A aggregate as data that can be compared: without what is zero or empty. */
 function plain({ states, total, resources, deployments, helmOps }: Aggregate) {
   const filled = (counts: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
@@ -107,35 +107,35 @@ function recountObjects(deployments: readonly BundleDeployment[]) {
 
 describe("running totals", () => {
   test("are nothing for what was never heard of", () => {
-    const tallies = createDeploymentAggregates();
+    const aggregates = createDeploymentAggregates();
 
-    assert.deepEqual(plain(tallies.ofBundle("a/b")), recount([]));
-    assert.deepEqual(plain(tallies.ofCluster("c")), recount([]));
+    assert.deepEqual(plain(aggregates.ofBundle("a/b")), recount([]));
+    assert.deepEqual(plain(aggregates.ofCluster("c")), recount([]));
   });
 
   test("count a deployment for its Bundle and for its cluster", () => {
-    const tallies = createDeploymentAggregates();
+    const aggregates = createDeploymentAggregates();
     const deployment = ready("paris");
 
-    tallies.change(undefined, toCounted(deployment));
+    aggregates.change(undefined, toCounted(deployment));
 
-    assert.deepEqual(plain(tallies.ofBundle(bundleKeyOf(deployment))), recount([deployment]));
+    assert.deepEqual(plain(aggregates.ofBundle(bundleKeyOf(deployment))), recount([deployment]));
     assert.deepEqual(
-      plain(tallies.ofCluster(clusterNamespaceName(workspace, "paris"))),
+      plain(aggregates.ofCluster(clusterNamespaceName(workspace, "paris"))),
       recount([deployment]),
     );
   });
 
   test("move a deployment that was labelled as another Bundle's", () => {
-    const tallies = createDeploymentAggregates();
+    const aggregates = createDeploymentAggregates();
     const before = ready("paris");
     const after = { ...before, metadata: ready("paris", "shop").metadata };
-    tallies.change(undefined, toCounted(before));
+    aggregates.change(undefined, toCounted(before));
 
-    tallies.change(toCounted(before), toCounted(after));
+    aggregates.change(toCounted(before), toCounted(after));
 
-    assert.equal(tallies.ofBundle(`${workspace}/web`).total, 0);
-    assert.equal(tallies.ofBundle(`${workspace}/shop`).total, 1);
+    assert.equal(aggregates.ofBundle(`${workspace}/web`).total, 0);
+    assert.equal(aggregates.ofBundle(`${workspace}/shop`).total, 1);
   });
 
   const names = { cluster: ["a", "b", "c"], bundle: ["web", "db"] } as const;
@@ -205,7 +205,7 @@ describe("running totals", () => {
   test("are what a recount gives, after any changes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const tallies = createDeploymentAggregates();
+        const aggregates = createDeploymentAggregates();
         const known = new Map<ObjectKey, Counted>();
         for (const {
           cluster,
@@ -224,7 +224,7 @@ describe("running totals", () => {
           const labels = { ...made.metadata.labels, ...(isHelmOps && { [helmOpLabel]: bundle }) };
           const after = { ...made, metadata: { ...made.metadata, labels } };
           const counted = isGone ? undefined : toCounted(after, isOffline);
-          tallies.change(known.get(keyOf(after)), counted);
+          aggregates.change(known.get(keyOf(after)), counted);
           if (counted === undefined) known.delete(keyOf(after));
           else known.set(keyOf(after), counted);
         }
@@ -237,17 +237,17 @@ describe("running totals", () => {
         for (const name of names.bundle) {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);
-          assert.deepEqual(plain(tallies.ofBundle(key)), recount(own, stateIn));
+          assert.deepEqual(plain(aggregates.ofBundle(key)), recount(own, stateIn));
           assert.deepEqual(
-            [...tallies.ofBundle(key).offline],
+            [...aggregates.ofBundle(key).offline],
             own.filter(isAway).map(keyOf).sort(),
           );
-          assert.deepEqual(plainObjects(tallies.ofBundle(key)), recountObjects(own));
+          assert.deepEqual(plainObjects(aggregates.ofBundle(key)), recountObjects(own));
         }
         for (const name of names.cluster) {
           const namespace = clusterNamespaceName(workspace, name);
           const own = all.filter(({ metadata }) => metadata.namespace === namespace);
-          assert.deepEqual(plain(tallies.ofCluster(namespace)), recount(own));
+          assert.deepEqual(plain(aggregates.ofCluster(namespace)), recount(own));
         }
       }),
     );

@@ -1,5 +1,5 @@
 /**
- * Running totals over BundleDeployments, by Bundle and by cluster. One report changes a few numbers, whether there
+ * Aggregates over BundleDeployments, by Bundle and by cluster. One report changes a few numbers, whether there
  * are ten clusters or ten thousand.
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
@@ -35,10 +35,10 @@ export interface Aggregate {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** The states are those that count where nothing is heard of a cluster. */
+/** Of offline clusters the states count that `stateWhileOffline` gives. */
 export interface BundleAggregate extends Aggregate {
   readonly objects: ObjectAggregate;
-  /** Keys of all BundleDeployments in clusters of which nothing is heard, whatever their state. */
+  /** Keys of all BundleDeployments in offline clusters, whatever their state. */
   readonly offline: SortedKeys;
 }
 
@@ -49,7 +49,7 @@ export interface DeploymentAggregates {
   ofBundle(key: ObjectKey): BundleAggregate;
   /** What the clusters of a Bundle have installed. */
   archivesOf(key: ObjectKey): Archives;
-  /** By the cluster's own namespace on the hub; of one of which nothing is heard: as of then. */
+  /** By the cluster's own namespace on the hub; of an offline cluster: as of then. */
   ofCluster(namespace: string): Aggregate;
 }
 
@@ -70,7 +70,7 @@ interface MutableBundleAggregate extends MutableAggregate {
 /** What counts of one BundleDeployment. */
 export interface Counted {
   readonly deployment: BundleDeployment;
-  /** Whether nothing is heard of its cluster. */
+  /** Whether its cluster is offline. */
   readonly isOffline: boolean;
   readonly key: ObjectKey;
   readonly bundle: ObjectKey;
@@ -193,7 +193,7 @@ export function worstOf(states: Readonly<Record<BundleState, number>>): BundleSt
   return bundleStates.find((state) => states[state] > 0) ?? "Ready";
 }
 
-/** `isOffline`: nothing is heard of its cluster. */
+/** `isOffline`: whether its cluster is offline. */
 export function toCounted(deployment: BundleDeployment, isOffline = false): Counted {
   return {
     deployment,
@@ -214,20 +214,25 @@ function stateInBundle({ state, isOffline }: Counted): BundleState {
   return isOffline ? stateWhileOffline(state) : state;
 }
 
-function count(tally: MutableAggregate, counted: Counted, state: BundleState, by: 1 | -1): void {
+function count(
+  aggregate: MutableAggregate,
+  counted: Counted,
+  state: BundleState,
+  by: 1 | -1,
+): void {
   const { key, resources, isHelmOps, version } = counted;
-  tally.states[state] += by;
-  tally.total += by;
-  if (resources !== undefined) addCounts(tally.resources, resources, by);
+  aggregate.states[state] += by;
+  aggregate.total += by;
+  if (resources !== undefined) addCounts(aggregate.resources, resources, by);
   if (isHelmOps) {
-    tally.helmOps.total += by;
-    if (state === "Ready") tally.helmOps.ready += by;
+    aggregate.helmOps.total += by;
+    if (state === "Ready") aggregate.helmOps.ready += by;
   }
-  const keys = tally.deployments.get(state) ?? createSortedKeys();
+  const keys = aggregate.deployments.get(state) ?? createSortedKeys();
   if (by === 1) keys.add(key);
   else keys.delete(key);
-  tally.deployments.set(state, keys);
-  countVersion(tally.versions, version, by);
+  aggregate.deployments.set(state, keys);
+  countVersion(aggregate.versions, version, by);
 }
 
 function countVersion(versions: Map<string, number>, version: string, by: 1 | -1): void {
@@ -237,9 +242,9 @@ function countVersion(versions: Map<string, number>, version: string, by: 1 | -1
   else versions.set(version, count);
 }
 
-function keep<T extends Aggregate>(tallies: Map<string, T>, key: string, tally: T): void {
-  if (tally.total === 0) tallies.delete(key);
-  else tallies.set(key, tally);
+function keep<T extends Aggregate>(aggregates: Map<string, T>, key: string, aggregate: T): void {
+  if (aggregate.total === 0) aggregates.delete(key);
+  else aggregates.set(key, aggregate);
 }
 
 function newAggregate(): MutableAggregate {

@@ -19,19 +19,19 @@ function at(resourceVersion: string, deploymentID: string): BundleDeployment {
 
 function setUp() {
   const store = createStore<BundleDeployment>();
-  const tallies = createDeploymentAggregates();
+  const aggregates = createDeploymentAggregates();
   const away = new Set<ObjectKey>();
-  const count = countStore(store, tallies, (deployment) => away.has(clusterKeyOf(deployment)));
+  const count = countStore(store, aggregates, (deployment) => away.has(clusterKeyOf(deployment)));
   const watched = (deployment: BundleDeployment): void => {
     store.set(deployment);
     count(keyOf(deployment));
   };
   const states = () => {
-    const { total, states } = tallies.ofBundle(`${workspace}/web`);
+    const { total, states } = aggregates.ofBundle(`${workspace}/web`);
     return { total, ready: states.Ready, waiting: states.WaitApplied };
   };
   const offline = () => {
-    const { offline: keys, states } = tallies.ofBundle(`${workspace}/web`);
+    const { offline: keys, states } = aggregates.ofBundle(`${workspace}/web`);
     return { clusters: keys.size, unknown: states.Offline };
   };
   return { store, count, watched, states, away, offline };

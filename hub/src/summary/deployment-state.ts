@@ -1,4 +1,4 @@
-/** The one state of a BundleDeployment, from what is wanted and what its agent reported. Pure. */
+/** The state of a BundleDeployment, from what is desired and what its agent reported. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
@@ -14,8 +14,8 @@ export function stateOf({ spec, status }: BundleDeployment): BundleState {
 }
 
 /**
- * What it counts as where nothing is heard of its cluster. What was ready with what is wanted now is so as of then, and
- * what the hub holds back is its own doing; nobody knows of anything else, and nothing fails because a cluster sleeps.
+ * The state that counts while its cluster is offline. Ready stays ready as of then, and what the hub holds back is known;
+ * everything else is unknown, and nothing fails because a cluster is offline.
  */
 export function stateWhileOffline(state: BundleState): BundleState {
   switch (state) {
@@ -28,7 +28,7 @@ export function stateWhileOffline(state: BundleState): BundleState {
   }
 }
 
-/** What a person is told of it; "" when there is nothing to say. */
+/** Its message for people; "" when there is none. */
 export function deploymentMessage(deployment: BundleDeployment): string {
   const conditions = deployment.status?.conditions;
   for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
@@ -37,6 +37,6 @@ export function deploymentMessage(deployment: BundleDeployment): string {
   }
   return "";
 }
-/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the pin is in doubt. */
+/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";

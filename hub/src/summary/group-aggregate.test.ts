@@ -92,40 +92,40 @@ function recount(
 
 describe("the totals of a group", () => {
   test("are nothing for a group without a selector", () => {
-    const tallies = createGroupAggregates(() => member({ Ready: 1 }));
+    const aggregates = createGroupAggregates(() => member({ Ready: 1 }));
     const group = aGroup("none", undefined);
-    tallies.groupChanged(keyOf(group), group, [aCluster("paris")]);
+    aggregates.groupChanged(keyOf(group), group, [aCluster("paris")]);
 
-    assert.deepEqual(plain(tallies.of(keyOf(group))), recount(group, [], new Map()));
+    assert.deepEqual(plain(aggregates.of(keyOf(group))), recount(group, [], new Map()));
   });
 
   test("tell only the groups that a report changes, and none when it changes nothing", () => {
     let now = member({ Ready: 1 });
-    const tallies = createGroupAggregates(() => now);
+    const aggregates = createGroupAggregates(() => now);
     const eu = aGroup("eu", { region: "eu" });
     const us = aGroup("us", { region: "us" });
     const paris = aCluster("paris", { metadata: { labels: { region: "eu" } } });
-    for (const group of [eu, us]) tallies.groupChanged(keyOf(group), group, [paris]);
+    for (const group of [eu, us]) aggregates.groupChanged(keyOf(group), group, [paris]);
 
-    assert.deepEqual(tallies.recount(paris), []);
+    assert.deepEqual(aggregates.recount(paris), []);
     now = member({ NotReady: 1 }, false);
-    assert.deepEqual(tallies.recount(paris), [keyOf(eu)]);
-    assert.equal(tallies.of(keyOf(eu)).states.NotReady, 1);
+    assert.deepEqual(aggregates.recount(paris), [keyOf(eu)]);
+    assert.equal(aggregates.of(keyOf(eu)).states.NotReady, 1);
   });
 
   test("tell the group that a cluster left and the one that it came to", () => {
-    const tallies = createGroupAggregates(() => member({ Ready: 1 }));
+    const aggregates = createGroupAggregates(() => member({ Ready: 1 }));
     const groups = [aGroup("eu", { region: "eu" }), aGroup("us", { region: "us" })];
     const inRegion = (region: string) => aCluster("c", { metadata: { labels: { region } } });
     const key = keyOf(inRegion("eu"));
 
-    assert.deepEqual(tallies.clusterChanged(key, inRegion("eu"), groups), [`${workspace}/eu`]);
-    assert.deepEqual([...tallies.clusterChanged(key, inRegion("us"), groups)].sort(), [
+    assert.deepEqual(aggregates.clusterChanged(key, inRegion("eu"), groups), [`${workspace}/eu`]);
+    assert.deepEqual([...aggregates.clusterChanged(key, inRegion("us"), groups)].sort(), [
       `${workspace}/eu`,
       `${workspace}/us`,
     ]);
-    assert.deepEqual(tallies.clusterChanged(key, undefined, groups), [`${workspace}/us`]);
-    assert.equal(tallies.of(`${workspace}/us`).clusters, 0);
+    assert.deepEqual(aggregates.clusterChanged(key, undefined, groups), [`${workspace}/us`]);
+    assert.equal(aggregates.of(`${workspace}/us`).clusters, 0);
   });
 
   const count = fc.nat({ max: 3 });
@@ -161,7 +161,7 @@ describe("the totals of a group", () => {
         const clusters = new Map<string, Cluster>();
         const groups = new Map<string, ClusterGroup>();
         const members = new Map<string, Member>();
-        const tallies = createGroupAggregates(
+        const aggregates = createGroupAggregates(
           ({ metadata }) => members.get(metadata.name) ?? member(),
         );
         for (const change of steps) {
@@ -171,7 +171,7 @@ describe("the totals of a group", () => {
               const cluster = aCluster(change.name, { metadata: { labels } });
               if (change.isGone) clusters.delete(change.name);
               else clusters.set(change.name, cluster);
-              tallies.clusterChanged(keyOf(cluster), clusters.get(change.name), [
+              aggregates.clusterChanged(keyOf(cluster), clusters.get(change.name), [
                 ...groups.values(),
               ]);
               break;
@@ -179,7 +179,7 @@ describe("the totals of a group", () => {
             case "report": {
               members.set(change.name, change.counted);
               const cluster = clusters.get(change.name);
-              if (cluster !== undefined) tallies.recount(cluster);
+              if (cluster !== undefined) aggregates.recount(cluster);
               break;
             }
             case "group": {
@@ -187,7 +187,9 @@ describe("the totals of a group", () => {
               const group = aGroup(change.name, region === undefined ? undefined : { region });
               if (change.isGone) groups.delete(change.name);
               else groups.set(change.name, group);
-              tallies.groupChanged(keyOf(group), groups.get(change.name), [...clusters.values()]);
+              aggregates.groupChanged(keyOf(group), groups.get(change.name), [
+                ...clusters.values(),
+              ]);
               break;
             }
           }
@@ -195,7 +197,7 @@ describe("the totals of a group", () => {
 
         for (const name of ["x", "y"]) {
           assert.deepEqual(
-            plain(tallies.of(`${workspace}/${name}`)),
+            plain(aggregates.of(`${workspace}/${name}`)),
             recount(groups.get(name), [...clusters.values()], members),
           );
         }

@@ -1,6 +1,6 @@
 /**
- * Running totals over the clusters of each ClusterGroup. A report changes a few numbers of the groups that its cluster
- * belongs to; who belongs to which is looked at only when labels or selectors change.
+ * Aggregates over the clusters of each ClusterGroup. A report changes a few numbers of the groups that its cluster
+ * belongs to; membership is computed only when labels or selectors change.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -17,34 +17,34 @@ import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sor
 
 export interface GroupAggregate extends Pick<Aggregate, "states" | "total" | "resources"> {
   readonly clusters: number;
-  /** Keys of the clusters that somebody has to look at. */
+  /** Keys of the clusters that need attention. */
   readonly unready: SortedKeys;
-  /** Keys of the clusters of which nothing is heard. */
+  /** Keys of the offline clusters. */
   readonly offline: SortedKeys;
   /** Keys of the clusters by the worst state of what they run. */
   readonly deployments: ReadonlyMap<BundleState, SortedKeys>;
 }
 
-/** What counts of one cluster; a copy, since tallies go on counting. */
+/** What one cluster counts for; a copy, since aggregates change. */
 export interface Member {
   readonly states: Readonly<Record<BundleState, number>>;
   readonly total: number;
   readonly resources: ResourceCounts;
-  /** Whether nobody has to look at it: its agent is there and all that it runs is ready. */
+  /** Whether it needs no attention: its agent is connected and all deployments are ready. */
   readonly isReady: boolean;
   readonly isOffline: boolean;
 }
 
 export interface GroupAggregates {
-  /** Who belongs to a group is looked at anew; absent when it is gone. */
+  /** Computes the members of a group; undefined when it is gone. */
   groupChanged(key: ObjectKey, group: ClusterGroup | undefined, clusters: readonly Cluster[]): void;
-  /** Where a cluster belongs is looked at anew; absent when it is gone. Tells the groups whose totals are others now. */
+  /** Computes the groups of a cluster; undefined when it is gone. Gives the groups whose aggregates changed. */
   clusterChanged(
     key: ObjectKey,
     cluster: Cluster | undefined,
     groups: readonly ClusterGroup[],
   ): readonly ObjectKey[];
-  /** A cluster is counted anew where it belongs. Tells the groups whose totals are others now. */
+  /** Counts a cluster again in its groups. Gives the groups whose aggregates changed. */
   recount(cluster: Cluster): readonly ObjectKey[];
   of(key: ObjectKey): GroupAggregate;
 }
@@ -77,18 +77,18 @@ export function createGroupAggregates(memberOf: (cluster: Cluster) => Member): G
   }
 
   function count(group: ObjectKey, cluster: ObjectKey, member: Member, by: 1 | -1): void {
-    const tally = aggregateOf(group);
-    tally.clusters += by;
-    tally.total += member.total * by;
-    for (const state of bundleStates) tally.states[state] += member.states[state] * by;
-    addCounts(tally.resources, member.resources, by);
+    const aggregate = aggregateOf(group);
+    aggregate.clusters += by;
+    aggregate.total += member.total * by;
+    for (const state of bundleStates) aggregate.states[state] += member.states[state] * by;
+    addCounts(aggregate.resources, member.resources, by);
     const worst = worstOf(member.states);
-    const keys = tally.deployments.get(worst) ?? createSortedKeys();
-    tally.deployments.set(worst, keys);
+    const keys = aggregate.deployments.get(worst) ?? createSortedKeys();
+    aggregate.deployments.set(worst, keys);
     for (const [set, belongs] of [
       [keys, member.total > 0],
-      [tally.unready, !member.isReady],
-      [tally.offline, member.isOffline],
+      [aggregate.unready, !member.isReady],
+      [aggregate.offline, member.isOffline],
     ] as const) {
       if (!belongs) continue;
       if (by === 1) set.add(cluster);
@@ -146,15 +146,15 @@ export function createGroupAggregates(memberOf: (cluster: Cluster) => Member): G
       const changed = new Set<ObjectKey>();
       for (const group of cluster === undefined ? [] : recount(key, cluster, membership))
         changed.add(group);
-      const wanted = new Set(
+      const desired = new Set(
         others.filter((group) => cluster !== undefined && belongsTo(cluster, group)).map(keyOf),
       );
       for (const group of membership.groups) {
-        if (wanted.has(group)) continue;
+        if (desired.has(group)) continue;
         leave(group, key, membership);
         changed.add(group);
       }
-      for (const group of wanted) {
+      for (const group of desired) {
         if (membership.groups.has(group)) continue;
         join(group, key, membership);
         changed.add(group);

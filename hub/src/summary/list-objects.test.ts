@@ -31,12 +31,15 @@ function inCluster(name: string, status: BundleDeploymentStatus): BundleDeployme
 }
 
 function rolledUp(deployments: readonly BundleDeployment[]) {
-  const tallies = createDeploymentAggregates();
+  const aggregates = createDeploymentAggregates();
   const store = new Map(deployments.map((deployment) => [keyOf(deployment), deployment]));
-  for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
-  const tally = tallies.ofBundle(`${workspace}/web`);
+  for (const deployment of deployments) aggregates.change(undefined, toCounted(deployment));
+  const aggregate = aggregates.ofBundle(`${workspace}/web`);
   const lookUp = (key: string) => store.get(key);
-  return { resources: listObjects(tally.objects, lookUp), clusters: countByCluster(tally, lookUp) };
+  return {
+    resources: listObjects(aggregate.objects, lookUp),
+    clusters: countByCluster(aggregate, lookUp),
+  };
 }
 
 describe("the objects of a HelmOp", () => {

@@ -59,12 +59,12 @@ export function listObjects(objects: ObjectAggregate, lookUp: LookUp): readonly 
 
 /** By the key of the cluster, for those that need attention most. */
 export function countByCluster(
-  tally: Aggregate,
+  aggregate: Aggregate,
   lookUp: LookUp,
 ): Readonly<Record<ObjectKey, ResourceCounts>> {
   const counted: [ObjectKey, ResourceCounts][] = [];
   for (const state of bundleStates) {
-    for (const key of tally.deployments.get(state)?.first(maxCountedClusters) ?? []) {
+    for (const key of aggregate.deployments.get(state)?.first(maxCountedClusters) ?? []) {
       const deployment = lookUp(key);
       const counts = deployment && objectCounts(deployment);
       if (deployment === undefined || counts === undefined) continue;

@@ -1,4 +1,4 @@
-/** How each object of a BundleDeployment is, from what its agent reported and what is wanted. Pure. */
+/** How each object of a BundleDeployment is, from what its agent reported and what is desired. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { ResourceCounts, ResourceStateName } from "@flotilla/shared/api/summary.ts";
 import { stateOf } from "./deployment-state.ts";
@@ -48,7 +48,7 @@ export function objectStates(
   return states;
 }
 
-/** What is ready of something older than what is wanted waits for what is wanted. */
+/** Objects of an older content that are ready wait for the desired one. */
 export function objectCounts(deployment: BundleDeployment): ResourceCounts | undefined {
   const counts = deployment.status?.resourceCounts;
   return counts !== undefined && isWaiting(deployment)

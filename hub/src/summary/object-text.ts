@@ -1,4 +1,4 @@
-/** How an object of a release is told of in one line: `deployment.apps shop/web: 0 of 2 ready`. Pure; the form is Fleet's. */
+/** An object of a release in one line: `deployment.apps shop/web: 0 of 2 ready`. Pure; the form is Fleet's. */
 import type { ModifiedStatus, NonReadyStatus } from "@flotilla/shared/api/summary.ts";
 
 interface NamedObject {

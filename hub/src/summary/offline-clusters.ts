@@ -1,4 +1,4 @@
-/** The clusters of a Bundle of which nothing is heard: what is told of them is as of then. Pure. */
+/** The offline clusters of a Bundle: what is known of them is as of when they were last connected. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
@@ -46,6 +46,6 @@ export function offlineRemark({ total, first }: OfflineClusters): readonly strin
     .map(({ name, since = "" }) => (since === "" ? name : `${name} (since ${since})`));
   const more = total > mostNamed ? ", …" : "";
   return [
-    `as of when ${total === 1 ? "it was" : `${total} clusters were`} last heard of: ${named.join(", ")}${more}`,
+    `${total === 1 ? "1 cluster is" : `${total} clusters are`} offline, as last reported: ${named.join(", ")}${more}`,
   ];
 }

@@ -23,7 +23,7 @@ export interface RollUpSources {
 }
 
 export interface BundleRollUp {
-  readonly tally: BundleAggregate;
+  readonly aggregate: BundleAggregate;
   readonly summary: BundleSummary;
   readonly offline: OfflineClusters;
 }
@@ -38,17 +38,17 @@ export function rollUpBundle(
   desired: DesiredCounts,
 ): BundleRollUp {
   const clusterOf = (deployment: BundleDeployment) => clusters.get(clusterKeyOf(deployment));
-  const tally = key === undefined ? emptyAggregate : aggregates.ofBundle(key);
+  const aggregate = key === undefined ? emptyAggregate : aggregates.ofBundle(key);
   return {
-    tally,
+    aggregate,
     summary: summarize({
-      tally,
-      pending: key === undefined ? 0 : pendingDeployments(desired, tally.total),
+      aggregate,
+      pending: key === undefined ? 0 : pendingDeployments(desired, aggregate.total),
       lookUp: deployments.get,
       nameOf: clusterKeyOf,
       unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
-    offline: listOffline(tally, deployments.get, clusterOf),
+    offline: listOffline(aggregate, deployments.get, clusterOf),
   };
 }
 
@@ -62,11 +62,11 @@ export interface ObjectRollUp {
 export function rollUpObjects(
   { aggregates, deployments }: RollUpSources,
   key: ObjectKey,
-  tally: BundleAggregate,
+  aggregate: BundleAggregate,
 ): ObjectRollUp {
   return {
     archives: aggregates.archivesOf(key),
-    resources: listObjects(tally.objects, deployments.get),
-    perClusterResourceCounts: countByCluster(tally, deployments.get),
+    resources: listObjects(aggregate.objects, deployments.get),
+    perClusterResourceCounts: countByCluster(aggregate, deployments.get),
   };
 }

@@ -27,7 +27,7 @@ export interface RolledUp {
 /** One Bundle has at most one BundleDeployment in a cluster, so clusters are counted as BundleDeployments are. */
 export function rollUp(
   summary: BundleSummary,
-  tally: Aggregate,
+  aggregate: Aggregate,
   offline: OfflineClusters,
 ): RolledUp {
   const state = worstState(summary);
@@ -36,7 +36,7 @@ export function rollUp(
     summary.nonReadyResources?.find((resource) => resource.bundleState === state)?.message ?? "";
   return {
     summary,
-    resourceCounts: { ...tally.resources },
+    resourceCounts: { ...aggregate.resources },
     readyClusters: summary.ready,
     desiredReadyClusters: summary.desiredReady,
     ...offlineFields(offline),

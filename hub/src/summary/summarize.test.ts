@@ -34,14 +34,14 @@ function summaryOf(
   pending = 0,
 ): BundleSummary {
   const deployments = new Map<string, BundleDeployment>();
-  const tallies = createDeploymentAggregates();
+  const aggregates = createDeploymentAggregates();
   for (const [cluster, status] of Object.entries(statuses)) {
     const deployment = aDeployment(cluster, { status });
     deployments.set(keyOf(deployment), deployment);
-    tallies.change(undefined, toCounted(deployment));
+    aggregates.change(undefined, toCounted(deployment));
   }
   return summarize({
-    tally: tallies.ofBundle(`${workspace}/web`),
+    aggregate: aggregates.ofBundle(`${workspace}/web`),
     pending,
     lookUp: (key) => deployments.get(key),
     nameOf: clusterKeyOf,
@@ -132,11 +132,11 @@ describe("a summary", () => {
   });
 
   test("leaves out what is gone by now, and counts it still", () => {
-    const tallies = createDeploymentAggregates();
-    tallies.change(undefined, toCounted(aDeployment("paris")));
+    const aggregates = createDeploymentAggregates();
+    aggregates.change(undefined, toCounted(aDeployment("paris")));
 
     const summary = summarize({
-      tally: tallies.ofBundle(`${workspace}/web`),
+      aggregate: aggregates.ofBundle(`${workspace}/web`),
       pending: 0,
       lookUp: () => undefined,
       nameOf: clusterKeyOf,

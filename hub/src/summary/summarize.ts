@@ -31,19 +31,19 @@ const objectChars = 128;
 type NamedDeployment = NonNullable<BundleSummary["nonReadyResources"]>[number];
 
 export interface SummaryInput {
-  readonly tally: Pick<Aggregate, "states" | "total" | "deployments">;
+  readonly aggregate: Pick<Aggregate, "states" | "total" | "deployments">;
   /** Targets that have no BundleDeployment yet. */
   readonly pending: number;
   readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
   /** What the reader calls a BundleDeployment: on a Bundle the cluster, elsewhere the Bundle. */
   readonly nameOf: (deployment: BundleDeployment) => string;
-  /** Since when nothing is heard of its cluster; "" where nothing ever was. */
+  /** Since when its cluster is offline; "" where no agent ever connected. */
   readonly unheardSince?: (deployment: BundleDeployment) => string;
 }
 
 export function summarize(input: SummaryInput): BundleSummary {
-  const { tally, pending } = input;
-  const counts = { ...tally.states, Pending: tally.states.Pending + pending };
+  const { aggregate, pending } = input;
+  const counts = { ...aggregate.states, Pending: aggregate.states.Pending + pending };
   const named = namedDeployments(input);
   return {
     ...Object.fromEntries(
@@ -52,7 +52,7 @@ export function summarize(input: SummaryInput): BundleSummary {
         .filter(([, count]) => count > 0),
     ),
     ready: counts.Ready,
-    desiredReady: tally.total + pending,
+    desiredReady: aggregate.total + pending,
     ...(named.length > 0 && { nonReadyResources: named }),
   };
 }
@@ -82,7 +82,7 @@ export function readyMessage(summary: BundleSummary, kind: "Bundle" | "Cluster")
   return [...sentences, ...further].join("; ");
 }
 
-/** The first objects that are not as they should be, each told once, whatever the number of clusters. */
+/** The first objects that are not as they should be, each once, whatever the number of clusters. */
 function objectTexts({ nonReadyResources }: BundleSummary): readonly string[] {
   const named = nonReadyResources ?? [];
   const modified = named.flatMap(({ modifiedStatus }) => (modifiedStatus ?? []).map(modifiedText));
@@ -98,7 +98,7 @@ function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): 
 
 /** The first few by name within the worst states first: the same ones as long as nothing changes. */
 function namedDeployments({
-  tally,
+  aggregate,
   lookUp,
   nameOf,
   unheardSince = () => "",
@@ -106,7 +106,7 @@ function namedDeployments({
   const named: NamedDeployment[] = [];
   for (const state of bundleStates) {
     if (state === "Ready") continue;
-    for (const key of tally.deployments.get(state)?.first(maxListed - named.length) ?? []) {
+    for (const key of aggregate.deployments.get(state)?.first(maxListed - named.length) ?? []) {
       const deployment = lookUp(key);
       if (deployment === undefined) continue;
       const message =

@@ -74,7 +74,7 @@ test("without clusters that comes first, and not which of them are missing", () 
   assert.deepEqual(
     hintsFor([{ clusterName: "paris" }, { clusterGroup: "prod" }], { clusters: [] }),
     [
-      "there are no Clusters in the namespace shop, and those of other namespaces are not looked at",
+      "there are no Clusters in the namespace shop, and Clusters of other namespaces are no targets",
     ],
   );
 });

@@ -21,7 +21,7 @@ export interface MissingQuery {
 /** More would not be read. */
 const mostShown = 3;
 
-/** Sentences for a person, the most telling first. */
+/** Sentences for people, the most helpful first. */
 export function missing(query: MissingQuery): readonly string[] {
   const { namespace, targets, clusters, matchesAny } = query;
   if (targets.length === 0) return ["it has no targets"];
@@ -29,7 +29,7 @@ export function missing(query: MissingQuery): readonly string[] {
   const all =
     clusters.length === 0 && !matchesAny
       ? [
-          `there are no Clusters in the namespace ${namespace}, and those of other namespaces are not looked at`,
+          `there are no Clusters in the namespace ${namespace}, and Clusters of other namespaces are no targets`,
           ...found,
         ]
       : found;

@@ -81,7 +81,7 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
         flush: () => Promise.resolve(),
       },
       clock,
-      seals: createPinSigner(Buffer.from("seal")),
+      signer: createPinSigner(Buffer.from("seal")),
     });
   }
 

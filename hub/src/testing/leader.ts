@@ -79,7 +79,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       log,
       hubId: "hub",
       metrics: new Registry(),
-      seals: createPinSigner(Buffer.from("seal")),
+      signer: createPinSigner(Buffer.from("seal")),
       contents: createContentStore({
         rest,
         stored: caches.contents.store,
@@ -131,7 +131,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   function deliverKind<T extends KubeObject>(cache: WatchedStore<T>, objects: readonly T[]): void {
     const found = new Set(objects.map(keyOf));
     for (const object of objects) cache.saw(object);
-    for (const key of cache.store.list().map(keyOf)) {
+    for (const key of cache.keys()) {
       if (!found.has(key)) cache.missed(key);
     }
   }

@@ -18,7 +18,7 @@ import { workspace } from "./objects.ts";
 export type Aggregated = Pick<
   HelmOpInputs,
   "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
-> & { readonly tally: BundleAggregate };
+> & { readonly aggregate: BundleAggregate };
 
 /** All of them must be of the Bundle `web`; nothing is heard of the clusters in `away`. */
 export function aggregated(
@@ -26,23 +26,23 @@ export function aggregated(
   pending = 0,
   away: readonly Cluster[] = [],
 ): Aggregated {
-  const tallies = createDeploymentAggregates();
+  const aggregates = createDeploymentAggregates();
   const clusterOf = (deployment: BundleDeployment) =>
     away.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
   for (const deployment of deployments)
-    tallies.change(undefined, toCounted(deployment, clusterOf(deployment) !== undefined));
-  const tally = tallies.ofBundle(`${workspace}/web`);
+    aggregates.change(undefined, toCounted(deployment, clusterOf(deployment) !== undefined));
+  const aggregate = aggregates.ofBundle(`${workspace}/web`);
   const lookUp = (key: string) => deployments.find((deployment) => keyOf(deployment) === key);
   return {
-    tally,
+    aggregate,
     summary: summarize({
-      tally,
+      aggregate,
       pending,
       lookUp,
       nameOf: clusterKeyOf,
       unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
-    offline: listOffline(tally, lookUp, clusterOf),
+    offline: listOffline(aggregate, lookUp, clusterOf),
     archives: new Map(),
     resources: [],
     perClusterResourceCounts: {},

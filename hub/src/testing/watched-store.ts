@@ -7,6 +7,8 @@ export interface WatchedStore<T extends KubeObject>
   extends Pick<Informer<T>, "store" | "onChange"> {
   /** The watch delivers it. */
   saw(object: T): void;
+  /** The keys of what the watch delivered; our own writes may hide some of it. */
+  keys(): readonly ObjectKey[];
   /** The watch delivers that it is gone. */
   missed(key: ObjectKey): void;
 }
@@ -15,6 +17,7 @@ export function createWatchedStore<T extends KubeObject>(
   options: StoreOptions<T> = {},
 ): WatchedStore<T> {
   const store = createStore<T>({ freeze: true, ...options });
+  const delivered = new Map<ObjectKey, T>();
   const listeners = new Set<ChangeListener<T>>();
   return {
     store,
@@ -22,12 +25,15 @@ export function createWatchedStore<T extends KubeObject>(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    keys: () => [...delivered.keys()],
     saw(object) {
+      delivered.set(keyOf(object), object);
       const change = store.set(object);
       if (change !== undefined) for (const listener of listeners) listener(change);
     },
     missed(key) {
-      const object = store.list().find((each) => keyOf(each) === key);
+      const object = delivered.get(key);
+      delivered.delete(key);
       const change = object && store.remove(object);
       if (change !== undefined) for (const listener of listeners) listener(change);
     },
