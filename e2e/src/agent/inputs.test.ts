@@ -238,7 +238,7 @@ test("what is moved stays where it is while what it depends on is not there", as
   await agent.report(({ name, phase }) => name === "mover" && phase === "deployed");
 
   await assign("mover", { namespace: "mover-new", dependsOn: [{ name: "mover-db" }] });
-  await agent.report(({ name, message }) => name === "mover" && message.startsWith("it waits"));
+  await agent.report(({ name, message }) => name === "mover" && message.startsWith("waiting for"));
   assert.deepEqual(await cluster.records("mover"), ["1 deployed"]);
 
   await assign("mover-db", {});
