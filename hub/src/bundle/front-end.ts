@@ -3,15 +3,13 @@
  * read as one: the same functions validate, resolve and plan it. Its spec is its author's and is never written; what the hub
  * keeps of it is in its status. Pure.
  */
-import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isBundleOf } from "../cache/keys.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
-import type { FrontEnd } from "../frontend/front-end.ts";
 import { planBundle } from "../helmop/plan.ts";
 import { validate as validateHelmOp } from "../helmop/validate.ts";
-import { type BundleInputs, bundleStatus } from "./status.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
@@ -72,9 +70,3 @@ export function authoritiesOf({ spec }: Bundle): string | undefined {
   const encoded = spec.helmOpOptions?.helmOpCABundle || undefined;
   return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();
 }
-
-export const bundleFrontEnd = {
-  validate: validateBundle,
-  plan: planAppliedBundle,
-  status: bundleStatus,
-} satisfies FrontEnd<Bundle, BundleInputs, BundleStatus | undefined>;

@@ -95,7 +95,7 @@ function world({
 
 /** The Bundle with the state that its preparation left. */
 function after(bundle: Bundle, prepared: Prepared): Bundle {
-  assert.ok("resolution" in prepared && prepared.resolution !== undefined);
+  assert.ok("resolution" in prepared);
   return { ...bundle, status: resolvedStatus(bundle.status, prepared.resolution) };
 }
 
