@@ -46,7 +46,7 @@ export async function changeForAll(
   const deploymentId = deployments.store.list().find(({ metadata }) => metadata.name === name)
     ?.spec.deploymentID;
   const came = (await simulation.log()).filter(
-    (line) => line.msg === "deployment has come" && line.deploymentId === deploymentId,
+    (line) => line.msg === "deployment received" && line.deploymentId === deploymentId,
   );
   if (came.length < agents) throw new Error(`only ${came.length} agents were told of the change`);
   return {

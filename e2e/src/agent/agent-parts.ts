@@ -10,7 +10,7 @@ import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 
 export interface AgentParts {
@@ -34,12 +34,13 @@ export interface AgentPartsSpec {
   readonly graceMs?: number;
   /** How long a run that waits for nothing may go on once it is superseded. */
   readonly patienceMs?: number;
+  readonly clock?: Clock;
 }
 
 const patienceMs = 60_000;
 
 export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts> {
-  const { kubeconfig, dataDir, concurrency = 4 } = spec;
+  const { kubeconfig, dataDir, concurrency = 4, clock = systemClock } = spec;
   const log = silentLog();
   const home = join(dataDir, "helm");
   await mkdir(home, { recursive: true });

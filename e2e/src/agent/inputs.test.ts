@@ -2,18 +2,9 @@
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import {
-  type ConfigMap,
-  configMaps,
-  namespaces,
-  type Secret,
-  secrets,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type ConfigMap, configMaps, namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import {
-  packReferencedObject,
-  type ReferencedObjectData,
-} from "@flotilla/shared/referenced/referenced-object.ts";
+import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
@@ -238,7 +229,7 @@ test("what is moved stays where it is while what it depends on is not there", as
   await agent.report(({ name, phase }) => name === "mover" && phase === "deployed");
 
   await assign("mover", { namespace: "mover-new", dependsOn: [{ name: "mover-db" }] });
-  await agent.report(({ name, message }) => name === "mover" && message.startsWith("waiting for "));
+  await agent.report(({ name, message }) => name === "mover" && message.startsWith("waiting for"));
   assert.deepEqual(await cluster.records("mover"), ["1 deployed"]);
 
   await assign("mover-db", {});

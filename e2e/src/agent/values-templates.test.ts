@@ -246,7 +246,7 @@ describe("values with templates", () => {
         render({ values: { good: "${ .ClusterName }", a: [0, { "b c": text }], z: "${ 1 }" } }),
         {
           code: "VALUES_TEMPLATE_FAILED",
-          message: new RegExp(`^${place}: ${why}; it is rendered`),
+          message: new RegExp(`^${place}: ${why}; rendered again`),
         },
       );
     }

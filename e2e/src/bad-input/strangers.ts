@@ -84,7 +84,7 @@ export function strangersAreTurnedAway({ fleet }: World): void {
       await createBootstrapSecret(rest, wrong, { clusterName: name, labels: {} });
       await start();
 
-      const refusal = await lineInLog(agentLog, 0, /"warn"/, /no identity yet, it is tried again/);
+      const refusal = await lineInLog(agentLog, 0, /"warn"/, /no valid identity, retrying/);
       assert.match(refusal, /"ENROLMENT_FAILED".*registration token is not one of this hub/);
       assert.match(refusal, remedy);
       const told = await lineInLog(hubLog, 0, /rejected an enrolment/, /"wrong-one"/);

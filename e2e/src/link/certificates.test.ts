@@ -256,11 +256,11 @@ describe("a certificate that was not renewed", () => {
     isCut = true;
     hubClock.advanceNow(1_000);
     clock.advanceNow(40_000);
-    const isRefused = (line: string) => line.includes("certificate was not renewed");
+    const isRefused = (line: string) => line.includes("certificate renewal failed");
     await agent.log.until(() => agent.log.lines.some(isRefused), "the refusal");
     assert.ok(agent.link.isConnected);
     isCut = false;
-    clock.advanceNow(await clock.timer((delayMs) => delayMs === 2_500));
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 3_750));
     await renewals(1);
     await hub.until(() => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2, "it is back");
 

@@ -128,7 +128,7 @@ describe("a token", () => {
     await connected(hub, "other");
     await giveToken("agent-other", forParis);
     assert.match(
-      await line(elsewhere, "not enrolled anew"),
+      await line(elsewhere, "could not enrol again"),
       /for-paris is for Cluster paris only, and client id o is enrolled as Cluster fleet-default\/other/,
     );
     for (const raw of [stream, late]) raw.close();
@@ -170,7 +170,7 @@ describe("a cluster that was revoked", () => {
       annotations?.[agentKeyAnnotation],
       "with a key that it has made itself",
     );
-    await line(agent, "the hub asks for a new key, and the agent has made one");
+    await line(agent, "hub asked for a new key, created one");
     await agent.stop();
 
     // Killed before the hub's answer was stored: it has a key for this token, and is still who it was.
@@ -201,7 +201,7 @@ describe("a cluster whose Cluster was deleted", () => {
 
     const forgetful = await startForgetful("agent-oslo");
     assert.match(
-      await line(forgetful, "no identity yet"),
+      await line(forgetful, "no valid identity"),
       /Cluster of client id oslo was deleted, and the registration token common .* cannot enrol it again; create a new/,
     );
     await giveToken("agent-oslo", await makeToken(rest, hub, "for-oslo"));
@@ -222,14 +222,14 @@ describe("a cluster whose Cluster was deleted", () => {
     const next = await startHub(rest, { port: hub.port });
     const early = await startForgetful("agent-bern");
     const refusal = /Cluster of client id bern was deleted/;
-    assert.match(await line(early, "no identity yet"), refusal);
+    assert.match(await line(early, "no valid identity"), refusal);
     await early.stop();
 
     await runClusterLoop(rest, next);
     const removed = () => next.tokens.store.get(`${workspace}/for-bern`)?.status?.removedClients;
     await next.until(() => removed()?.length === 1, "the token remembers it");
     const late = await startForgetful("agent-bern");
-    assert.match(await line(late, "no identity yet"), refusal);
+    assert.match(await line(late, "no valid identity"), refusal);
     assert.equal(clusterOf(next, "bern"), undefined);
     await late.stop();
     await next.stop();

@@ -19,7 +19,7 @@ const token = await makeToken(rest, hub, "token");
 
 /** Waits for the agent to say why it has no identity, and gives how often it warned. */
 async function refusalOf(agent: TestAgent): Promise<string> {
-  const isRefusal = (line: string) => line.includes("agent has no identity yet");
+  const isRefusal = (line: string) => line.includes("agent has no valid identity");
   await agent.log.until(() => agent.log.lines.some(isRefusal), "the refusal");
   return agent.log.lines.find(isRefusal) ?? "";
 }
@@ -122,7 +122,7 @@ describe("a cluster that is turned away", () => {
     );
     await clock.advance(2_000);
     await agent.log.until(
-      () => agent.log.lines.filter((line) => line.includes("no identity yet")).length >= 2,
+      () => agent.log.lines.filter((line) => line.includes("no valid identity")).length >= 2,
       "another try",
     );
 
@@ -232,11 +232,11 @@ describe("an agent that is given another token", () => {
     const uid = clusterOf(next, "deleted")?.metadata.uid;
 
     await rest.delete(clusters, { namespace: workspace, name: "deleted" });
-    for (const waitMs of [250, 500, 1_000, 2_000]) {
+    for (const waitMs of [300, 600, 1_200, 2_400]) {
       await clock.timer((delayMs) => delayMs === waitMs);
       clock.advanceNow(waitMs);
     }
-    await clock.timer((delayMs) => delayMs === 4_000);
+    await clock.timer((delayMs) => delayMs === 4_800);
     const refusals = agent.log.lines.filter((line) => line.includes("not connected to the hub"));
     assert.equal(refusals.length, 5);
     assert.match(refusals[0] ?? "", /was deleted on the hub; to enrol .*flotilla-bootstrap/);
@@ -258,7 +258,7 @@ describe("an agent that is given another token", () => {
 
     const { certificatePem } = await createAuthority(Date.now());
     await giveToken("agent-steady", encoded({ token: "made.up", "ca.crt": certificatePem }));
-    const isRefusal = (line: string) => line.includes("not enrolled anew, the identity of before");
+    const isRefusal = (line: string) => line.includes("could not enrol again");
     await agent.log.until(() => agent.log.lines.some(isRefusal), "the refusal");
 
     assert.match(

@@ -202,7 +202,7 @@ test("a Policy that requires a ServiceAccount gives HelmOps its default, and ref
   });
 
   const web = await helmOpThat(fleet.hub, "web", "missing its account", (helmOp) =>
-    /service account flotilla-agent\/deployer: there is none/.test(
+    /service account flotilla-agent\/deployer not found/.test(
       conditionOf(helmOp, "Ready")?.message ?? "",
     ),
   );

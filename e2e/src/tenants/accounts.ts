@@ -84,7 +84,7 @@ export function accountsComeAndGo(world: World): void {
         const ready = findCondition(found?.status?.conditions, "Ready");
         return (
           ready?.reason === "ErrUninstall" &&
-          /service account flotilla-agent\/brief: there is none/.test(ready.message ?? "")
+          /service account flotilla-agent\/brief not found/.test(ready.message ?? "")
         );
       },
     );
