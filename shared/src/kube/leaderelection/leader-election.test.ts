@@ -209,7 +209,7 @@ describe("a leader", () => {
     const leadership = await elected;
 
     server.next("write", (_response, request) => {
-      server.put(leases, JSON.parse(request?.body ?? "{}") as Lease);
+      server.put(leases, JSON.parse(request.body) as Lease);
     });
     await server.arrival("write");
     clock.advanceNow(5_000);

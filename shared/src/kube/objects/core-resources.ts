@@ -46,7 +46,8 @@ export type Event = Kubernetes<EventsV1Event>;
 export type Lease = Kubernetes<V1Lease>;
 export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
 export type Deployment = Kubernetes<V1Deployment>;
-export type Condition = Json<V1Condition>;
+/** A condition of any kind: older kinds do not set what `metav1.Condition` requires. */
+export type Condition = Pick<Json<V1Condition>, "type" | "status"> & Partial<Json<V1Condition>>;
 
 export const namespaces = clusterScoped<Namespace>("", "v1", "Namespace", "namespaces");
 export const secrets = namespaced<Secret>("", "v1", "Secret", "secrets");
