@@ -6,7 +6,7 @@
  */
 import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { partCount } from "@flotilla/shared/content/content-parts.ts";
+import { partCount } from "@flotilla/shared/content/packed.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -14,7 +14,7 @@ import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
 /** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */
