@@ -2,7 +2,7 @@
 
 import { type ObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import { agentErrors } from "../errors/agent-errors.ts";
 import type { ClusterInfoStore } from "./cluster-info.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";

@@ -1,7 +1,6 @@
 /** The kinds of Kubernetes itself that the product uses: their types and resources. */
 import type {
   EventsV1Event,
-  V1Condition,
   V1ConfigMap,
   V1CustomResourceDefinition,
   V1Deployment,
@@ -46,8 +45,6 @@ export type Event = Kubernetes<EventsV1Event>;
 export type Lease = Kubernetes<V1Lease>;
 export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
 export type Deployment = Kubernetes<V1Deployment>;
-/** A condition of any kind: older kinds do not set what `metav1.Condition` requires. */
-export type Condition = Pick<Json<V1Condition>, "type" | "status"> & Partial<Json<V1Condition>>;
 
 export const namespaces = clusterScoped<Namespace>("", "v1", "Namespace", "namespaces");
 export const secrets = namespaced<Secret>("", "v1", "Secret", "secrets");
