@@ -16,7 +16,7 @@ const isolated = [
   "agent/src/values/reread.test.ts",
   "hub/src/policy/patterns.test.ts",
   "hub/src/webhook/named-helm-ops.test.ts",
-  "shared/src/charts/index-size.test.ts",
+  "shared/src/source/http/index-size.test.ts",
 ];
 
 /** Start etcd, kube-apiserver, a registry or Helm: found or built once, before the first of them. */

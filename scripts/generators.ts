@@ -1,8 +1,7 @@
 /** The generated files of the repository. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
-import { renderCrd } from "@flotilla/shared/api/crd/render-crd.ts";
+import { allCrds, renderCrd } from "@flotilla/shared/api/crd/crds.ts";
 import { apiReference } from "@flotilla/shared/api/reference/api-reference.ts";
 
 import { errorReference } from "./error-reference.ts";

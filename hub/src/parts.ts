@@ -1,11 +1,11 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
 import { hubNamespace } from "@flotilla/shared/api/names.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { createCaches, runCaches } from "./cache/caches.ts";
@@ -15,8 +15,6 @@ import { createReportWriter } from "./dispatch/report-writer.ts";
 import { createSeriesRegistry } from "./metrics/series.ts";
 import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
-
-export type HubParts = Awaited<ReturnType<typeof createParts>>;
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
@@ -35,7 +33,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
   const { proxy, replica: instance } = config;
-  const sources = createChartClient({ userAgent, ...(proxy !== undefined && { proxy }) });
+  const sources = createSourceClient({ userAgent, ...(proxy !== undefined && { proxy }) });
   const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });

@@ -1,8 +1,7 @@
-/** Whatever comes over the wire: it is a message, or refused with the one error that is meant for that. */
+/** Any bytes from the wire are a message, or rejected with a WireError. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { isPrintable } from "./clean-text.ts";
 import {
   agentMessageFromWire,
   agentMessageToWire,
@@ -15,18 +14,18 @@ import {
 import { loadFleetService } from "./service.ts";
 import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
 import { mutated, oddText } from "./testing/odd.ts";
-import { WireError, wireLimits } from "./wire-checks.ts";
+import { isPrintable, WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;
 
-/** What a side does with bytes, after gRPC has made a message of them. */
+/** Decodes and maps bytes as one side does. */
 function read<W>(decode: (bytes: Buffer) => W, map: (wire: W) => unknown) {
   return (bytes: Uint8Array): unknown => {
     let wire: W;
     try {
       wire = decode(Buffer.from(bytes));
     } catch {
-      // The hub refuses it with why (serve/incoming.ts); for an agent gRPC itself ends the stream.
+      // The hub rejects it with a reason; at an agent gRPC itself ends the stream.
       return undefined;
     }
     try {
@@ -48,21 +47,21 @@ const reads = {
   renewal: read(renew.responseDeserialize, ({ certificate }) => certificateFromWire(certificate)),
 };
 
-describe("any bytes are a message or refused", () => {
+describe("any bytes are a message or rejected", () => {
   for (const [side, parse] of Object.entries(reads)) {
-    test(`random ones, as read by: ${side}`, () => {
+    test(`random bytes: ${side}`, () => {
       fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void parse(bytes)));
     });
   }
 
-  test("an agent's message that was damaged on the way", () => {
+  test("a damaged message of an agent", () => {
     const encoded = agentMessage.map((message) =>
       connect.requestSerialize(agentMessageToWire(message)),
     );
     fc.assert(fc.property(encoded.chain(mutated), (bytes) => void reads.agent(bytes)));
   });
 
-  test("a hub's message that was damaged on the way", () => {
+  test("a damaged message of a hub", () => {
     const encoded = hubMessage.map((message) =>
       connect.responseSerialize(hubMessageToWire(message)),
     );
@@ -70,7 +69,7 @@ describe("any bytes are a message or refused", () => {
   });
 });
 
-describe("any text in a state is short and printable, or refused", () => {
+describe("any text in a state is short and printable, or rejected", () => {
   const whole = fc.oneof(
     fc.nat(2 ** 32 - 1),
     fc.constantFrom("18446744073709551615", "9007199254740992"),
@@ -108,7 +107,7 @@ describe("any text in a state is short and printable, or refused", () => {
     { requiredKeys: ["name", "uid", "phase"] },
   );
 
-  test("also where a chart or its author has written it", () => {
+  test("in every field", () => {
     let accepted = 0;
     fc.assert(
       fc.property(state, (wire) => {
@@ -122,10 +121,10 @@ describe("any text in a state is short and printable, or refused", () => {
         }
       }),
     );
-    assert.ok(accepted > 0, "one that refuses everything would do as well");
+    assert.ok(accepted > 0, "some states are accepted");
   });
 
-  test("and a chart with an odd version does not cost its cluster the connection", () => {
+  test("and a chart with an odd version does not end the stream", () => {
     fc.assert(
       fc.property(oddText, oddText, (chartVersion, appVersion) => {
         const release = { namespace: "a", name: "a", revision: 1, chartVersion, appVersion };

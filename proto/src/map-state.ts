@@ -1,5 +1,5 @@
-/** Between the wire's DeploymentState and ours. */
-import { cleanText } from "./clean-text.ts";
+/** Maps DeploymentState between the wire and our own type. */
+
 import type {
   DeploymentState__Output,
   _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
@@ -9,12 +9,12 @@ import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceStat
 import {
   type DeploymentPhase,
   type DeploymentState,
+  type ResourceCounts,
   type ResourceState,
   type ResourceStateName,
-  type ResourceTally,
   resourceStateNames,
 } from "./messages.ts";
-import { atMost, key, long, shown, text, WireError, wireLimits } from "./wire-checks.ts";
+import { atMost, cleanText, key, long, shown, text, WireError, wireLimits } from "./validation.ts";
 
 const phaseToWire = {
   pending: "PHASE_PENDING",
@@ -30,7 +30,7 @@ const phaseFromWire: Partial<Record<WirePhase, DeploymentPhase>> = {
   PHASE_WITHDRAWING: "withdrawing",
 };
 
-const noTally: ResourceTally = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
+const noCounts: ResourceCounts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 
 export function stateToWire(sequence: number, state: DeploymentState): WireState {
   return {
@@ -44,7 +44,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     ...(state.release !== undefined && {
       release: {
         ...state.release,
-        // Of the chart, whose author may have written anything.
+        // Written by the author of the chart, so it may hold any text.
         chartVersion: shown(state.release.chartVersion),
         appVersion: shown(state.release.appVersion),
       },
@@ -96,13 +96,13 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     })),
     resources: wire.resources.map((resource) => resourceFromWire(resource, "unknown")),
     incomplete: wire.incomplete,
-    counts: wire.counts ?? noTally,
+    counts: wire.counts ?? noCounts,
     ...(chartDigest !== "" && { chartDigest }),
     ...(code !== "" && { code }),
   };
 }
 
-/** `otherwise`: the state of what says none, or one that this build does not know. */
+/** `otherwise`: the state of an object that has none, or one that this build does not know. */
 function resourceFromWire(
   wire: ResourceState__Output,
   otherwise: ResourceStateName,
@@ -117,7 +117,7 @@ function resourceFromWire(
   };
 }
 
-/** A message of ours, as long as the other side takes it. */
+/** Cuts a message to the length that the other side accepts. */
 function cut(message: string): string {
   return cleanText(message, wireLimits.messageChars);
 }

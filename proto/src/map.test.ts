@@ -22,11 +22,11 @@ import type {
 import { loadFleetService } from "./service.ts";
 import { aCertificate } from "./testing/a-certificate.ts";
 import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
-import { WireError, wireLimits } from "./wire-checks.ts";
+import { WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll } = loadFleetService().service;
 
-/** As the other side reads what this side wrote. */
+/** Encodes a message and decodes it as the other side does. */
 const sent = {
   agent: (message: AgentMessage) =>
     agentMessageFromWire(
@@ -46,21 +46,21 @@ const sent = {
     ),
 };
 
-/** Prototypes differ between what protobuf reads and what we write; what is said does not. */
+/** Compares contents only: protobuf's objects have other prototypes. */
 function assertSame(actual: unknown, expected: unknown): void {
   assert.deepEqual(structuredClone(actual), structuredClone(expected));
 }
 
-describe("what is sent arrives as it was", () => {
-  test("from an agent", () => {
+describe("a message survives the wire unchanged", () => {
+  test("of an agent", () => {
     fc.assert(fc.property(agentMessage, (message) => assertSame(sent.agent(message), message)));
   });
 
-  test("from a hub", () => {
+  test("of a hub", () => {
     fc.assert(fc.property(hubMessage, (message) => assertSame(sent.hub(message), message)));
   });
 
-  test("when an agent enrols", () => {
+  test("a request to enrol", () => {
     const request: EnrollRequest = {
       token: "t",
       certificateRequest: Buffer.from([1, 2]),
@@ -74,7 +74,7 @@ describe("what is sent arrives as it was", () => {
     assertSame(sent.request(unnamed), unnamed);
   });
 
-  test("when a hub answers an enrolment", () => {
+  test("a response to an enrolment", () => {
     const response: EnrollResponse = {
       certificate: { chainPem: "chain", authoritiesPem: "authorities" },
       hubId: "h",
@@ -102,7 +102,7 @@ const failed: DeploymentState = {
 const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
 const paris = { ...pod, state: "in-progress", message: "" } as const;
 
-describe("what is too long to be sent is cut by the sender", () => {
+describe("the sender cuts what exceeds the limits:", () => {
   const long = "x".repeat(wireLimits.messageChars + 1);
   const cut = "x".repeat(wireLimits.messageChars);
   const cases: readonly (readonly [string, DeploymentState, Partial<DeploymentState>])[] = [
@@ -113,12 +113,12 @@ describe("what is too long to be sent is cut by the sender", () => {
       { notReady: [{ ...paris, message: cut }] },
     ],
     [
-      "the list of resources, which says so",
+      "the list of resources, and marks it as incomplete",
       { ...failed, resources: Array.from({ length: wireLimits.resources + 1 }, () => pod) },
       { resources: Array.from({ length: wireLimits.resources }, () => pod), incomplete: true },
     ],
     [
-      "the list of what is not ready",
+      "the list of resources that are not ready",
       { ...failed, notReady: Array.from({ length: wireLimits.notReady + 1 }, () => paris) },
       { notReady: Array.from({ length: wireLimits.notReady }, () => paris) },
     ],
@@ -134,7 +134,7 @@ describe("what is too long to be sent is cut by the sender", () => {
   }
 });
 
-describe("what the contract does not allow is refused", () => {
+describe("what the contract does not allow is rejected:", () => {
   const tooLong = "x".repeat(wireLimits.nameChars + 1);
   const hello = {
     kind: "hello",
@@ -142,11 +142,11 @@ describe("what the contract does not allow is refused", () => {
     hubId: "h",
     agentVersion: "1",
     agentNamespace: "flotilla-agent",
-    holdings: [],
-    supplies: [],
+    inventory: [],
+    referencedObjects: [],
   } as const satisfies AgentMessage;
-  const held = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
-  const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
+  const observed = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
+  const rejected: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
       "a deployment without a name",
       () => sent.agent({ kind: "withdrawn", deployment: { name: "", uid: "u" } }),
@@ -160,63 +160,63 @@ describe("what the contract does not allow is refused", () => {
     [
       "a name that is too long",
       () => sent.agent({ kind: "state", sequence: 1, state: { ...failed, name: tooLong } }),
-      /state\.name is 513 long, which is more than the 512 allowed/,
+      /state\.name has length 513; the limit is 512/,
     ],
     [
-      "more holdings than a cluster can have",
+      "an inventory that is too long",
       () =>
         sent.agent({
           ...hello,
-          holdings: Array.from({ length: wireLimits.holdings + 1 }, () => held),
+          inventory: Array.from({ length: wireLimits.inventory + 1 }, () => observed),
         }),
-      /hello\.holdings is 10001 long/,
+      /hello\.inventory has length 10001; the limit is 10000/,
     ],
     [
-      "more supplies than a cluster can have",
+      "too many referenced objects",
       () =>
         sent.agent({
           ...hello,
-          supplies: Array.from({ length: wireLimits.supplies + 1 }, () => ({
+          referencedObjects: Array.from({ length: wireLimits.referencedObjects + 1 }, () => ({
             kind: "Secret" as const,
             name: "a",
           })),
         }),
-      /hello\.supplies is 10001 long/,
+      /hello\.referenced_objects has length 10001/,
     ],
     [
-      "a list of authorities with something else between them",
+      "authorities with another text between them",
       () => sent.hub({ kind: "authorities", pem: `${aCertificate}${aCertificate.slice(0, 100)}` }),
-      /authorities\.pem has no certificates, or not only/,
+      /authorities\.pem is not a list of certificates/,
     ],
     [
-      "a list of no authorities",
+      "no authorities",
       () => sent.hub({ kind: "authorities", pem: "" }),
-      /authorities\.pem has no certificates/,
+      /authorities\.pem is not a list of certificates/,
     ],
     [
-      "a supply of another kind",
+      "a referenced object of another kind",
       () =>
         hubMessageFromWire(
           connect.responseDeserialize(
-            connect.responseSerialize({ supply: { kind: "Pod", name: "a" } }),
+            connect.responseSerialize({ referencedObject: { kind: "Pod", name: "a" } }),
           ),
         ),
-      /supply\.kind is Pod, which is no Secret and no ConfigMap/,
+      /referenced_object\.kind is Pod, want Secret or ConfigMap/,
     ],
     [
       "a sequence that a number cannot hold",
-      () => sent.hub({ kind: "stateReceived", name: "a", sequence: 2 ** 53 }),
-      /state_received\.sequence is 9007199254740992, which is out of range/,
+      () => sent.hub({ kind: "stateAck", name: "a", sequence: 2 ** 53 }),
+      /state_ack\.sequence is 9007199254740992, which is out of range/,
     ],
     [
-      "a message of no kind from an agent",
+      "an agent's message without a body",
       () => agentMessageFromWire(connect.requestDeserialize(Buffer.alloc(0))),
-      /of a kind that this hub does not know/,
+      /the agent sent a message of an unknown kind/,
     ],
     [
-      "a message of no kind from a hub",
+      "a hub's message without a body",
       () => hubMessageFromWire(connect.responseDeserialize(Buffer.alloc(0))),
-      /of a kind that this agent does not know/,
+      /the hub sent a message of an unknown kind/,
     ],
     [
       "a state without a phase",
@@ -248,15 +248,15 @@ describe("what the contract does not allow is refused", () => {
             Array.from({ length: wireLimits.labels + 1 }, (_, index) => [`l${index}`, ""]),
           ),
         }),
-      /labels is 201 long/,
+      /labels has length 201/,
     ],
     [
-      "an answer without a certificate",
+      "a response without a certificate",
       () => certificateFromWire(null),
-      /the hub's answer has no certificate/,
+      /the hub's response has no certificate/,
     ],
   ];
-  for (const [what, read, message] of refused) {
+  for (const [what, read, message] of rejected) {
     test(what, () => {
       assert.throws(read, (thrown) => {
         assert.ok(thrown instanceof WireError);

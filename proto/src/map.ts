@@ -1,6 +1,6 @@
 /**
- * Between the generated wire types and ours. Every message is checked here once: what is missing, too long or out of
- * range is refused with a WireError, so that past this file the types can be trusted.
+ * Maps messages between the generated wire types and our own. Every message is validated here once and rejected with a
+ * WireError, so that other code can trust the types.
  */
 import { areAuthorities } from "./authorities.ts";
 import type {
@@ -27,9 +27,9 @@ import type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
-  SupplyRef,
+  ObjectRef,
 } from "./messages.ts";
-import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./wire-checks.ts";
+import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./validation.ts";
 
 export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
   switch (message.kind) {
@@ -38,15 +38,15 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
       return {
         hello: {
           ...hello,
-          protocolVersion: versions.oldest,
+          oldestProtocolVersion: versions.oldest,
           newestProtocolVersion: versions.newest,
-          holdings: [...hello.holdings],
-          supplies: [...hello.supplies],
+          inventory: [...hello.inventory],
+          referencedObjects: [...hello.referencedObjects],
         },
       };
     }
-    case "received":
-      return { received: { ...message.deployment, deploymentId: message.deploymentId ?? "" } };
+    case "deploymentAck":
+      return { deploymentAck: { ...message.deployment, deploymentId: message.deploymentId ?? "" } };
     case "state":
       return { state: stateToWire(message.sequence, message.state) };
     case "withdrawn":
@@ -57,36 +57,40 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
 export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
   if (wire.hello) {
     const { hello } = wire;
-    atMost(hello.holdings.length, wireLimits.holdings, "hello.holdings");
-    atMost(hello.supplies.length, wireLimits.supplies, "hello.supplies");
-    const factsDigest = text(hello.factsDigest, "hello.facts_digest");
+    atMost(hello.inventory.length, wireLimits.inventory, "hello.inventory");
+    atMost(
+      hello.referencedObjects.length,
+      wireLimits.referencedObjects,
+      "hello.referenced_objects",
+    );
+    const clusterInfoDigest = text(hello.clusterInfoDigest, "hello.cluster_info_digest");
     const authoritiesDigest = text(hello.authoritiesDigest, "hello.authorities_digest");
-    const { protocolVersion: oldest, newestProtocolVersion: newest } = hello;
+    const { oldestProtocolVersion: oldest, newestProtocolVersion: newest } = hello;
     return {
       kind: "hello",
       versions: { oldest, newest: Math.max(oldest, newest) },
       hubId: text(hello.hubId, "hello.hub_id"),
       agentVersion: shown(hello.agentVersion),
       agentNamespace: shown(hello.agentNamespace),
-      holdings: hello.holdings.map((held) => ({
-        ...key(held, "holding"),
-        deploymentId: text(held.deploymentId, "holding.deployment_id"),
-        paused: held.paused,
-        withdrawing: held.withdrawing,
+      inventory: hello.inventory.map((observed) => ({
+        ...key(observed, "inventory"),
+        deploymentId: text(observed.deploymentId, "inventory.deployment_id"),
+        paused: observed.paused,
+        withdrawing: observed.withdrawing,
       })),
-      ...(factsDigest !== "" && { factsDigest }),
-      supplies: hello.supplies.map((held) => {
-        const digest = text(held.digest, "held_supply.digest");
-        return { ...supplyRef(held, "held_supply"), ...(digest !== "" && { digest }) };
+      ...(clusterInfoDigest !== "" && { clusterInfoDigest }),
+      referencedObjects: hello.referencedObjects.map((observed) => {
+        const digest = text(observed.digest, "referenced_objects.digest");
+        return { ...objectRef(observed, "referenced_objects"), ...(digest !== "" && { digest }) };
       }),
       ...(authoritiesDigest !== "" && { authoritiesDigest }),
     };
   }
-  if (wire.received) {
-    const deploymentId = text(wire.received.deploymentId, "received.deployment_id");
+  if (wire.deploymentAck) {
+    const deploymentId = text(wire.deploymentAck.deploymentId, "deployment_ack.deployment_id");
     return {
-      kind: "received",
-      deployment: key(wire.received, "received"),
+      kind: "deploymentAck",
+      deployment: key(wire.deploymentAck, "deployment_ack"),
       ...(deploymentId !== "" && { deploymentId }),
     };
   }
@@ -98,7 +102,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
     };
   }
   if (wire.withdrawn) return { kind: "withdrawn", deployment: key(wire.withdrawn, "withdrawn") };
-  throw new WireError("the agent sent a message of a kind that this hub does not know");
+  throw new WireError("the agent sent a message of an unknown kind");
 }
 
 export function hubMessageToWire(message: HubMessage): WireHubMessage {
@@ -120,16 +124,16 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
       return { withdrawal: { ...message.deployment } };
     case "synced":
       return { synced: { orphans: [...message.orphans] } };
-    case "stateReceived":
-      return { stateReceived: { name: message.name, sequence: message.sequence } };
-    case "facts":
-      return { facts: { digest: message.digest, content: message.content } };
-    case "supply": {
-      const { packed, ...ref } = message.supply;
-      return { supply: { ...ref, ...packed } };
+    case "stateAck":
+      return { stateAck: { name: message.name, sequence: message.sequence } };
+    case "clusterInfo":
+      return { clusterInfo: { digest: message.digest, content: message.content } };
+    case "referencedObject": {
+      const { packed, ...ref } = message.object;
+      return { referencedObject: { ...ref, ...packed } };
     }
-    case "supplyWithdrawal":
-      return { supplyWithdrawal: { ...message.supply } };
+    case "referencedObjectWithdrawal":
+      return { referencedObjectWithdrawal: { ...message.object } };
     case "authorities":
       return { authorities: { pem: message.pem } };
   }
@@ -162,42 +166,41 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       kind: "synced",
       orphans: wire.synced.orphans.map((name) => text(name, "synced.orphans")),
     };
-  if (wire.stateReceived) {
+  if (wire.stateAck) {
     return {
-      kind: "stateReceived",
-      name: text(wire.stateReceived.name, "state_received.name"),
-      sequence: whole(wire.stateReceived.sequence, "state_received.sequence"),
+      kind: "stateAck",
+      name: text(wire.stateAck.name, "state_ack.name"),
+      sequence: whole(wire.stateAck.sequence, "state_ack.sequence"),
     };
   }
-  if (wire.facts) {
-    const { facts } = wire;
-    return { kind: "facts", digest: present(facts.digest, "facts.digest"), content: facts.content };
+  if (wire.clusterInfo) {
+    const { digest, content } = wire.clusterInfo;
+    return { kind: "clusterInfo", digest: present(digest, "cluster_info.digest"), content };
   }
-  if (wire.supply) {
-    const { supply } = wire;
-    const digest = text(supply.digest, "supply.digest");
+  if (wire.referencedObject) {
+    const { referencedObject } = wire;
+    const digest = text(referencedObject.digest, "referenced_object.digest");
     return {
-      kind: "supply",
-      supply: {
-        ...supplyRef(supply, "supply"),
-        ...(digest !== "" && { packed: { digest, content: supply.content } }),
+      kind: "referencedObject",
+      object: {
+        ...objectRef(referencedObject, "referenced_object"),
+        ...(digest !== "" && { packed: { digest, content: referencedObject.content } }),
       },
     };
   }
-  if (wire.supplyWithdrawal) {
+  if (wire.referencedObjectWithdrawal) {
     return {
-      kind: "supplyWithdrawal",
-      supply: supplyRef(wire.supplyWithdrawal, "supply_withdrawal"),
+      kind: "referencedObjectWithdrawal",
+      object: objectRef(wire.referencedObjectWithdrawal, "referenced_object_withdrawal"),
     };
   }
   if (wire.authorities) {
     const { pem } = wire.authorities;
     atMost(pem.length, wireLimits.authoritiesChars, "authorities.pem");
-    if (!areAuthorities(pem))
-      throw new WireError("authorities.pem has no certificates, or not only");
+    if (!areAuthorities(pem)) throw new WireError("authorities.pem is not a list of certificates");
     return { kind: "authorities", pem };
   }
-  throw new WireError("the hub sent a message of a kind that this agent does not know");
+  throw new WireError("the hub sent a message of an unknown kind");
 }
 
 export function enrollRequestToWire(request: EnrollRequest): WireEnrollRequest {
@@ -241,17 +244,17 @@ export function enrollResponseFromWire(wire: EnrollResponse__Output): EnrollResp
 
 export function certificateFromWire(wire: Certificate__Output | null): IssuedCertificate {
   if (wire === null || wire.chainPem === "" || wire.authoritiesPem === "") {
-    throw new WireError("the hub's answer has no certificate");
+    throw new WireError("the hub's response has no certificate");
   }
   return { chainPem: wire.chainPem, authoritiesPem: wire.authoritiesPem };
 }
 
-function supplyRef(
+function objectRef(
   wire: { readonly kind: string; readonly name: string },
   where: string,
-): SupplyRef {
+): ObjectRef {
   const { kind } = wire;
   if (kind !== "Secret" && kind !== "ConfigMap")
-    throw new WireError(`${where}.kind is ${shown(kind)}, which is no Secret and no ConfigMap`);
+    throw new WireError(`${where}.kind is ${shown(kind)}, want Secret or ConfigMap`);
   return { kind, name: present(wire.name, `${where}.name`) };
 }

@@ -1,52 +1,53 @@
 /**
- * What hub and agent say to each other, as closed unions.
- *
- * These are the types that the rest of the product sees; how they travel (fleet.proto) stays inside this package.
+ * The messages between hub and agent as closed unions. The rest of the product uses these types; the wire format
+ * (fleet.proto) stays inside this package.
  */
 import type { VersionRange } from "./versions.ts";
 
-/** A BundleDeployment by name, and by the UID that tells it from an earlier one of that name. */
+/** A BundleDeployment by name and UID; one that was deleted and created again has another UID. */
 export interface DeploymentKey {
   readonly name: string;
   readonly uid: string;
 }
 
-export interface Holding extends DeploymentKey {
+/** A deployment that the agent has stored. */
+export interface ObservedDeployment extends DeploymentKey {
   readonly deploymentId: string;
   readonly paused: boolean;
   readonly withdrawing: boolean;
 }
 
-/** What the hub may hand out besides deployments, by what it is called in the cluster's workspace. */
-export interface SupplyRef {
-  readonly kind: SupplyKind;
+/** A Secret or ConfigMap of the cluster's workspace. */
+export interface ObjectRef {
+  readonly kind: ObjectRefKind;
   readonly name: string;
 }
 
-export type SupplyKind = "Secret" | "ConfigMap";
+export type ObjectRefKind = "Secret" | "ConfigMap";
 
-export interface HeldSupply extends SupplyRef {
-  /** Absent: the hub had no such object when it was last asked. */
+/** A referenced object that the agent has stored. */
+export interface ObservedObject extends ObjectRef {
+  /** Absent: the hub had no such object. */
   readonly digest?: string;
 }
 
 export type AgentMessage =
   | {
       readonly kind: "hello";
-      /** The versions that the agent speaks. */
+      /** The versions that the agent supports. */
       readonly versions: VersionRange;
       readonly hubId: string;
       readonly agentVersion: string;
       readonly agentNamespace: string;
-      readonly holdings: readonly Holding[];
-      /** Of the facts that it holds. */
-      readonly factsDigest?: string;
-      readonly supplies: readonly HeldSupply[];
-      /** Of what it trusts its hub by. */
+      readonly inventory: readonly ObservedDeployment[];
+      /** Of the stored ClusterInfo. */
+      readonly clusterInfoDigest?: string;
+      readonly referencedObjects: readonly ObservedObject[];
+      /** Of the authorities that it verifies its hub with. */
       readonly authoritiesDigest?: string;
     }
   | {
-      readonly kind: "received";
+      readonly kind: "deploymentAck";
       readonly deployment: DeploymentKey;
       /** Absent for a withdrawal. */
       readonly deploymentId?: string;
@@ -57,7 +58,7 @@ export type AgentMessage =
 export type HubMessage =
   | {
       readonly kind: "welcome";
-      /** What is spoken on this stream. */
+      /** The negotiated version of this stream. */
       readonly protocolVersion: number;
       readonly hubId: string;
       /** Higher for every later stream of the same cluster. */
@@ -68,20 +69,20 @@ export type HubMessage =
       readonly kind: "deployment";
       readonly deployment: DeploymentKey;
       readonly deploymentId: string;
-      /** gzip of canonical JSON; absent when the agent holds it. */
+      /** gzip of canonical JSON; absent when the agent has it. */
       readonly content?: Uint8Array;
       readonly paused: boolean;
     }
   | { readonly kind: "withdrawal"; readonly deployment: DeploymentKey }
   | { readonly kind: "synced"; readonly orphans: readonly string[] }
-  | { readonly kind: "stateReceived"; readonly name: string; readonly sequence: number }
-  | { readonly kind: "facts"; readonly digest: string; readonly content: Uint8Array }
-  | { readonly kind: "supply"; readonly supply: Supply }
-  | { readonly kind: "supplyWithdrawal"; readonly supply: SupplyRef }
+  | { readonly kind: "stateAck"; readonly name: string; readonly sequence: number }
+  | { readonly kind: "clusterInfo"; readonly digest: string; readonly content: Uint8Array }
+  | { readonly kind: "referencedObject"; readonly object: ReferencedObject }
+  | { readonly kind: "referencedObjectWithdrawal"; readonly object: ObjectRef }
   | { readonly kind: "authorities"; readonly pem: string };
 
-/** A Secret or ConfigMap of the workspace; `packed` is absent where the hub has no such object. */
-export interface Supply extends SupplyRef {
+/** A Secret or ConfigMap that a deployment refers to; `packed` is absent when the hub has no such object. */
+export interface ReferencedObject extends ObjectRef {
   readonly packed?: {
     readonly digest: string;
     /** gzip of canonical JSON. */
@@ -89,30 +90,30 @@ export interface Supply extends SupplyRef {
   };
 }
 
-/** `pending`: nothing came of it yet. `failed`: the last try did not succeed, what was installed before stays. */
+/** `pending`: no result yet. `failed`: the last attempt failed, the release installed before stays. */
 export type DeploymentPhase = "pending" | "deployed" | "failed" | "withdrawing";
 
-/** What an agent reports of one deployment. */
+/** The state of one deployment, as its agent reports it. */
 export interface DeploymentState extends DeploymentKey {
-  /** The content that this speaks of: the one installed, or tried last. */
+  /** The content that the other fields describe: the one installed, or attempted last. */
   readonly deploymentId: string;
   readonly phase: DeploymentPhase;
-  /** For a person; "" when there is nothing to say. */
+  /** For people; may be empty. */
   readonly message: string;
-  /** RFC 3339; when it is tried again by itself. */
+  /** RFC 3339; absent: no retry until an input changes. */
   readonly retryAt?: string;
   readonly release?: ReleaseInfo;
   readonly ready: boolean;
   /** At most ten, in a stable order. */
   readonly notReady: readonly UnreadyResource[];
-  /** The first of what is installed, in a stable order that does not depend on their states. */
+  /** The first objects of the release, in a stable order that does not depend on their states. */
   readonly resources: readonly ResourceState[];
-  /** There is more than the lists hold. */
+  /** The lists are cut. */
   readonly incomplete: boolean;
-  readonly counts: ResourceTally;
+  readonly counts: ResourceCounts;
   /** `sha256:` and hex, of the chart archive that was installed. */
   readonly chartDigest?: string;
-  /** Which failure `message` tells of, from the catalogue of errors. */
+  /** The error code of the failure (docs/errors.md). */
   readonly code?: string;
 }
 
@@ -124,7 +125,7 @@ export interface ReleaseInfo {
   readonly appVersion: string;
 }
 
-/** An installed object: `unknown` is what the agent cannot see. */
+/** An object of the release; `unknown`: the agent cannot read it. */
 export interface ResourceState {
   readonly apiVersion: string;
   readonly kind: string;
@@ -148,7 +149,7 @@ export interface UnreadyResource extends ResourceState {
   readonly message: string;
 }
 
-export interface ResourceTally {
+export interface ResourceCounts {
   readonly desiredReady: number;
   readonly ready: number;
   readonly notReady: number;

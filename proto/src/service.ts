@@ -1,4 +1,4 @@
-/** The service of fleet.proto, as grpc-js takes it. */
+/** The service of fleet.proto for grpc-js. */
 import { fileURLToPath } from "node:url";
 import { type GrpcObject, loadPackageDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
@@ -19,12 +19,12 @@ export type { RenewRequest__Output as ReadRenewRequest } from "./generated/floti
 export type { RenewResponse as WireRenewResponse } from "./generated/flotilla/v1/RenewResponse.ts";
 
 /**
- * Bounds of one message on the wire, both ways, in bytes. A content may be some megabytes of compressed values; an
- * agent's Hello names up to ten thousand deployments.
+ * The limit of one message, in both directions, in bytes. A content may have some megabytes of compressed values; an agent's
+ * Hello lists up to ten thousand deployments.
  */
 export const maxMessageBytes = 16 * 1024 * 1024;
 
-/** Reads fleet.proto: the client's constructor and the service's definition. Costs some 30 ms, so once a process. */
+/** Loads fleet.proto: the client's constructor and the service's definition. Takes 30 ms, so call it once per process. */
 export function loadFleetService(): ProtoGrpcType["flotilla"]["v1"]["Fleet"] {
   const definition = loadSync(fileURLToPath(new URL("../fleet.proto", import.meta.url)), {
     longs: String,

@@ -38,7 +38,18 @@ export const flatPackages: readonly string[] = ["proto"];
 export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   shared: [
     ["errors"],
-    ["buildinfo", "concurrency", "json", "log", "program", "text", "time", "version", "yaml"],
+    [
+      "buildinfo",
+      "cache",
+      "concurrency",
+      "json",
+      "log",
+      "program",
+      "text",
+      "time",
+      "version",
+      "yaml",
+    ],
     ["kube/objects"],
     ["kube/client"],
     ["kube/cache"],

@@ -28,8 +28,7 @@ export async function kubectl(
 
 /** Prints all CustomResourceDefinitions. */
 export async function crds(): Promise<void> {
-  const { allCrds } = await import("@flotilla/shared/api/crd/crds.ts");
-  const { renderCrd } = await import("@flotilla/shared/api/crd/render-crd.ts");
+  const { allCrds, renderCrd } = await import("@flotilla/shared/api/crd/crds.ts");
   const documents = allCrds().map((crd) => `---\n${renderCrd(crd)}`);
   process.stdout.write(documents.join(""));
 }

@@ -2,7 +2,7 @@
 import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
 import { type FleetState, observeFleet } from "@flotilla/local/state/fleet-state.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";

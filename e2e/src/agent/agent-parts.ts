@@ -1,15 +1,15 @@
 /** The agent without its link to a hub: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Intake } from "@flotilla/agent/assignment/intake.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import { createInstaller } from "@flotilla/agent/installer.ts";
-import type { Intake } from "@flotilla/agent/link/ports.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
 
@@ -44,7 +44,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   const home = join(dataDir, "helm");
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
-  const charts = createChartClient({ userAgent: "flotilla-test", log });
+  const charts = createSourceClient({ userAgent: "flotilla-test", log });
   const runHelm = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },
@@ -80,7 +80,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     clock,
     log,
     metrics: new Registry(),
-    ...(spec.patienceMs !== undefined && { patienceMs: spec.patienceMs }),
+    ...(spec.patienceMs !== undefined && { supersededGraceMs: spec.patienceMs }),
   });
 
   function eventually<T>(find: () => T | undefined, what: () => string): Promise<T> {

@@ -1,6 +1,6 @@
 /** How the agent follows the objects of a release, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
+import type { OwnedObject } from "@flotilla/agent/helm/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
@@ -84,7 +84,7 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   tracker.track("web", [web], namespace);
   const absent = await readiness("web", () => true);
   assert.deepEqual(absent.notReady, [
-    { ...web, namespace, state: "missing", message: "is not there" },
+    { ...web, namespace, state: "missing", message: "does not exist" },
   ]);
 
   await rest.create(deployments, deploymentThat("web"));

@@ -79,7 +79,7 @@ export function badChanges(world: World): readonly BadChange[] {
       name: "token",
       what: "an address with a token that is not good",
       change: atRepo(`${odd.at("unauthorized")}?token=${password}`),
-      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: helmSecretName has to name a secret that has some for this host; it is tried/,
+      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: set helmSecretName to a Secret that has credentials for this host; it is tried/,
     },
     {
       name: "host",
@@ -103,7 +103,7 @@ export function badChanges(world: World): readonly BadChange[] {
       change: atRepo(odd.at("unauthorized")),
       says: fromIndex(
         "unauthorized",
-        "401 Unauthorized \\(who are you\\?\\); no credentials are set: helmSecretName has to name a secret that has some for this host",
+        "401 Unauthorized \\(who are you\\?\\); no credentials are set: set helmSecretName to a Secret that has credentials for this host",
       ),
     },
     {
@@ -122,7 +122,7 @@ export function badChanges(world: World): readonly BadChange[] {
       name: "garbage",
       what: "an index that is no YAML",
       change: atRepo(odd.at("garbage")),
-      says: fromIndex("garbage", "what came back cannot be used: it is not YAML: .+"),
+      says: fromIndex("garbage", "invalid index: it is not YAML: .+"),
     },
     {
       name: "page",
@@ -130,23 +130,20 @@ export function badChanges(world: World): readonly BadChange[] {
       change: atRepo(odd.at("page")),
       says: fromIndex(
         "page",
-        "what came back cannot be used: it is a web page, not the index of a Helm repository",
+        "invalid index: it is a web page, not the index of a Helm repository",
       ),
     },
     {
       name: "list",
       what: "YAML for an index that is none",
       change: atRepo(odd.at("list")),
-      says: fromIndex(
-        "list",
-        "what came back cannot be used: it is a list, not the index of a Helm repository",
-      ),
+      says: fromIndex("list", "invalid index: it is a list, not the index of a Helm repository"),
     },
     {
       name: "cut",
       what: "an index that is cut off within a version",
       change: atRepo(odd.at("cut")),
-      says: fromIndex("cut", "what came back cannot be used: it is not YAML: .+"),
+      says: fromIndex("cut", "invalid index: it is not YAML: .+"),
     },
     {
       name: "cut-address",

@@ -9,10 +9,10 @@ import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { startReaper } from "@flotilla/local/process/reaper.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { accessTo } from "@flotilla/shared/charts/access.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
+import { accessTo } from "@flotilla/shared/source/access.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
+import type { SourceLocation } from "@flotilla/shared/source/location.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { seed } from "@flotilla/shared/testing/seed.ts";
 import { parseVersion } from "@flotilla/shared/version/version.ts";
 import fc from "fast-check";
@@ -29,16 +29,16 @@ const repositories = 40;
 
 const { helm, registry: registryBinary } = await ensureBinaries(["helm", "registry"]);
 const home = await testDir({ onTestFinished: afterAll });
-const client = createChartClient({ userAgent: "flotilla-test" });
+const client = createSourceClient({ userAgent: "flotilla-test" });
 afterAll(() => client.close());
 
 /** What we would have everybody download, or that we refuse. */
 async function ours(
-  source: ChartSource,
+  source: SourceLocation,
   wanted: string,
   nameOf: (pin: Pin) => string,
 ): Promise<string> {
-  return client.resolvePin(source, wanted, accessTo(source)).then(
+  return client.resolve(source, wanted, accessTo(source)).then(
     ({ pin }) => nameOf(pin),
     () => refused,
   );

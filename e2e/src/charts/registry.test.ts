@@ -8,11 +8,11 @@ import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
 import { runHelm } from "@flotilla/local/registries/run-helm.ts";
 import { type Registry, startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { type AccessSettings, accessTo } from "@flotilla/shared/charts/access.ts";
-import { createChartCache } from "@flotilla/shared/charts/chart-cache.ts";
-import { createChartClient } from "@flotilla/shared/charts/chart-client.ts";
-import { archiveDigest } from "@flotilla/shared/charts/pin.ts";
-import { classifySource } from "@flotilla/shared/charts/source.ts";
+import { type AccessSettings, accessTo } from "@flotilla/shared/source/access.ts";
+import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
+import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
+import { classifySource } from "@flotilla/shared/source/location.ts";
+import { archiveDigest } from "@flotilla/shared/source/pin.ts";
 import { afterAll, describe, it } from "vitest";
 import { helmAnswer } from "./testing/helm-answer.ts";
 
@@ -42,7 +42,7 @@ const guarded = await startRegistry({
 afterAll(() => guarded.stop());
 const ca = guarded.ca ?? assert.fail("the registry has no certificate");
 const trusted: AccessSettings = { ...user, caPem: ca.pem };
-const client = createChartClient({ userAgent: "flotilla-test" });
+const client = createSourceClient({ userAgent: "flotilla-test" });
 afterAll(() => client.close());
 
 await runHelm(["create", join(dir, "demo")], { helm, home: dir });
@@ -66,9 +66,9 @@ function demoAt(registry: Registry, settings: AccessSettings = {}) {
 describe("a real registry", () => {
   it("gives the very archive that Helm has pushed, checked against its digest", async () => {
     const { source, access } = demoAt(guarded, trusted);
-    const cache = createChartCache({ open: client.open }, { dir: join(dir, "cache") });
+    const cache = createChartCache({ fetch: client.fetch }, { dir: join(dir, "cache") });
 
-    const { pin } = await client.resolvePin(source, "0.1.x", access);
+    const { pin } = await client.resolve(source, "0.1.x", access);
     const file = await cache.fetch(pin, access);
 
     assert.equal(pin.kind === "oci" && pin.version, "0.1.1");
@@ -85,7 +85,7 @@ describe("a real registry", () => {
     const { source, access } = demoAt(guarded, trusted);
 
     for (const wanted of ["1.0.0+build.5", "^1"]) {
-      const { pin } = await client.resolvePin(source, wanted, access);
+      const { pin } = await client.resolve(source, wanted, access);
       assert.deepEqual(pin.kind === "oci" && [pin.version, pin.tag], [
         "1.0.0+build.5",
         "1.0.0_build.5",
@@ -110,7 +110,7 @@ describe("a real registry", () => {
       "nonsense",
       "3.0.0",
     ]) {
-      const ours = await client.resolvePin(source, wanted, access).then(
+      const ours = await client.resolve(source, wanted, access).then(
         ({ pin }) => (pin.kind === "tarball" ? "" : pin.version),
         () => "refused",
       );
@@ -132,13 +132,13 @@ describe("a real registry", () => {
       [
         { ...trusted, password: "wrong-one" },
         "REGISTRY_UNAUTHORIZED",
-        /the credentials of the secret are not accepted/,
+        /the credentials of the Secret are not accepted/,
       ],
       [user, "REGISTRY_UNREACHABLE", /an authority that is not trusted/],
     ] as const;
     for (const [setting, code, message] of settings) {
       const { source, access } = demoAt(guarded, setting);
-      await assert.rejects(client.resolvePin(source, "*", access), (thrown) => {
+      await assert.rejects(client.resolve(source, "*", access), (thrown) => {
         assert.ok(thrown instanceof Error && "code" in thrown);
         assert.equal(thrown.code, code);
         assert.match(thrown.message, message);
@@ -151,7 +151,7 @@ describe("a real registry", () => {
   it("on this machine may do without TLS", async () => {
     const { source, access } = demoAt(open);
 
-    const { pin } = await client.resolvePin(source, "", access);
+    const { pin } = await client.resolve(source, "", access);
 
     assert.equal(pin.kind === "oci" && pin.version, "0.1.0");
   });
@@ -160,11 +160,11 @@ describe("a real registry", () => {
     const { source, access } = demoAt(open);
     const missing = { kind: "oci", repository: `${open.oci}/charts/missing` } as const;
 
-    await assert.rejects(client.resolvePin(source, "0.2.x", access), {
+    await assert.rejects(client.resolve(source, "0.2.x", access), {
       code: "CHART_VERSION_NOT_FOUND",
       message: /lists one tag, 0.1.0/,
     });
-    await assert.rejects(client.resolvePin(missing, "*", accessTo(missing)), {
+    await assert.rejects(client.resolve(missing, "*", accessTo(missing)), {
       code: "CHART_NOT_FOUND",
       message: /missing not found in the registry: .*NAME_UNKNOWN/,
     });

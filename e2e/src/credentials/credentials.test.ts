@@ -15,10 +15,10 @@ import {
   workspaceNamespace as namespace,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
@@ -138,7 +138,7 @@ function supplyOf(
   what: string,
   isWanted: (found: boolean, gone: boolean, digest: string) => boolean,
 ) {
-  const ref = { namespace: agentNamespace, name: `supply-secret-${name}` };
+  const ref = { namespace: agentNamespace, name: `referenced-secret-${name}` };
   return objectThat(rest, secrets, ref, what, (found) => {
     const { "flotilla.dev/gone": gone, "flotilla.dev/digest": digest = "" } =
       found?.metadata.annotations ?? {};
@@ -158,7 +158,7 @@ async function revisions(release: string): Promise<readonly string[]> {
 }
 
 async function suppliesIn(rest: KubeRest): Promise<readonly string[]> {
-  const labelSelector = "flotilla.dev/supply=true";
+  const labelSelector = "flotilla.dev/referenced-object=true";
   const { items } = await rest.list(secrets, { namespace: agentNamespace, labelSelector });
   return items.map(({ metadata }) => metadata.name);
 }
@@ -204,10 +204,10 @@ test("rancher/fleet#3589: a private authority in the Secret is trusted by hub an
 
   await patchSecret("login", { cacerts: certificate.caPem });
   await helmOpThat(fleet.hub, "guarded", "ready", isReady("1.0.0", 1));
-  assert.deepEqual(await suppliesIn(prod.rest), ["supply-secret-login"]);
+  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
 });
 
-test("rancher/fleet#3658: the Secret reaches the agent; a rotated password reaches it as well, deploys nothing, and fetches the next version", async () => {
+test("rancher/fleet#3658: the Secret reaches the agent; a rotated password reaches it, deploys nothing, and fetches the next version", async () => {
   const before = await digestOf("login");
 
   charts.letIn(login(two));
@@ -338,8 +338,8 @@ test("a password is found where it has to be, and nowhere else", async () => {
     "Secret fleet-default/login",
   ]);
   assert.deepEqual(await objectsWith(prod.rest, texts), [
-    "Secret flotilla-agent/supply-secret-docker",
-    "Secret flotilla-agent/supply-secret-login",
+    "Secret flotilla-agent/referenced-secret-docker",
+    "Secret flotilla-agent/referenced-secret-login",
   ]);
   assert.deepEqual(await objectsWith(dev.rest, texts), []);
   assert.deepEqual(await suppliesIn(dev.rest), []);
@@ -364,7 +364,7 @@ test("a Secret leaves the agent with the last HelmOp that needs it", async () =>
 
   for (const name of ["guarded", "packed"]) await fleet.hub.delete(helmOps, { namespace, name });
   await supplyOf(prod.rest, "docker", "withdrawn", (found) => !found);
-  assert.deepEqual(await suppliesIn(prod.rest), ["supply-secret-login"]);
+  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
   await fleet.hub.delete(helmOps, { namespace, name: "second" });
   await supplyOf(prod.rest, "login", "withdrawn", (found) => !found);
 

@@ -2,8 +2,9 @@
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import type { Wanted } from "./rollouts.ts";
 

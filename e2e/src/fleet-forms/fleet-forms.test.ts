@@ -16,8 +16,6 @@ import {
   workspaceNamespace,
 } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/charts/testing/certificate.ts";
-import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import {
   configMaps,
@@ -26,6 +24,8 @@ import {
   secrets,
   serviceAccounts,
 } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
+import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { startGuardedCharts } from "../credentials/guarded-charts.ts";

@@ -197,7 +197,7 @@ describe("the hub's authority is rotated", () => {
     await late.log.until(() => warnings(late).length > 0, "its complaint");
     assert.match(
       warnings(late)[0] ?? "",
-      /not from the authority that this agent knows its hub by.* or rotated it while this agent was away.*new ClusterRegistrationToken/,
+      /not signed by the authority that this agent trusts.* or rotated it while this agent was offline.*new ClusterRegistrationToken/,
     );
     await late.stop();
     const secret = await rest.get(secrets, { namespace: workspace, name: "token" });

@@ -40,7 +40,7 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
         spec: {
           deploymentID: deploymentId,
           stagedDeploymentID: deploymentId,
-          ...(supplies.length > 0 && { supplies: [...supplies] }),
+          ...(supplies.length > 0 && { referencedObjects: [...supplies] }),
         },
       });
     },

@@ -5,7 +5,7 @@ import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts"
 import { agentMessageToWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { wireLimits } from "@flotilla/proto/wire-checks.ts";
+import { wireLimits } from "@flotilla/proto/validation.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
@@ -268,12 +268,12 @@ describe("an agent that breaks the contract", () => {
     const { hubId } = identity;
     const first = hello(identity);
     assert.ok(first.kind === "hello");
-    const holdings = Array.from({ length: wireLimits.holdings + 1 }, () => holding);
-    const tooMany = connect.requestSerialize(agentMessageToWire({ ...first, hubId, holdings }));
+    const inventory = Array.from({ length: wireLimits.inventory + 1 }, () => holding);
+    const tooMany = connect.requestSerialize(agentMessageToWire({ ...first, hubId, inventory }));
 
     assert.match(
       await sayBytes(identity, [tooMany]),
-      /^INVALID_ARGUMENT: hello\.holdings is 10001 long, which is more than the 10000 allowed/,
+      /^INVALID_ARGUMENT: hello\.inventory has length 10001; the limit is 10000/,
     );
     assert.match(
       await sayBytes(identity, [Buffer.alloc(maxMessageBytes + 1)]),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { hubServerName } from "@flotilla/proto/server-name.ts";
+import { hubServerName } from "@flotilla/proto/authorities.ts";
 import { Client, credentials, type StatusObject, status } from "@grpc/grpc-js";
 
 const connectPath = "/flotilla.v1.Fleet/Connect";

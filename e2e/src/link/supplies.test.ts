@@ -1,10 +1,10 @@
 /** What agents get besides deployments: facts, and what their deployments name of the workspace. */
 import assert from "node:assert/strict";
-import type { Supply } from "@flotilla/proto/messages.ts";
+import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { unpackFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { unpackSupply } from "@flotilla/shared/supply/supply.ts";
+import { unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { unpackReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
@@ -31,10 +31,10 @@ async function rotate(name: string, texts: Readonly<Record<string, string>>): Pr
   await rest.patch(secrets, ref, { type: "merge", body: { data: encoded(texts) } });
 }
 
-async function passwordIn(supply: Supply | undefined): Promise<string | undefined> {
+async function passwordIn(supply: ReferencedObject | undefined): Promise<string | undefined> {
   if (supply?.packed === undefined) return undefined;
   const { digest: packedDigest, content } = supply.packed;
-  const { data } = await unpackSupply(supply, { digest: packedDigest, bytes: content });
+  const { data } = await unpackReferencedObject(supply, { digest: packedDigest, bytes: content });
   return Buffer.from(data?.["password"] ?? "", "base64").toString();
 }
 
@@ -113,7 +113,7 @@ describe("an agent", () => {
     await rotate("watched", { password: "two" });
     await agent.until(() => agent.supplies.length === 2, "a change behind that of the other");
 
-    await deployments.change("web", { supplies: ["Secret/watched", "Secret/seen"] });
+    await deployments.change("web", { referencedObjects: ["Secret/watched", "Secret/seen"] });
     await agent.until(() => agent.supplies.length === 3, "the one that was seen");
 
     assert.equal(await passwordIn(agent.supplies[2]), "seen");
@@ -177,7 +177,7 @@ describe("an agent", () => {
 
     const latest = agent.facts[2];
     assert.ok(latest !== undefined);
-    const { labels, templateValues, name, namespace } = await unpackFacts(latest);
+    const { labels, templateValues, name, namespace } = await unpackClusterInfo(latest);
     assert.equal(labels["region"], "eu");
     assert.deepEqual({ templateValues, name, namespace }, { templateValues: { size: 3 }, ...ref });
     await agent.stop();

@@ -1,19 +1,22 @@
 /** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
-import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
+import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment/intake.ts";
+import {
+  createHubConnection,
+  type HubConnectionDeps,
+} from "@flotilla/agent/connection/hub-connection.ts";
+import { createHubConnector } from "@flotilla/agent/hubclient/hub-client.ts";
+import { createIdentityController } from "@flotilla/agent/identity/identity-controller.ts";
 import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
-import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
-import { createLink, type LinkDeps } from "@flotilla/agent/link/link.ts";
-import type { Assignment, Intake } from "@flotilla/agent/link/ports.ts";
 import type {
   DeploymentKey,
   DeploymentState,
-  HeldSupply,
-  Holding,
-  Supply,
+  ObservedDeployment,
+  ObservedObject,
+  ReferencedObject,
 } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
@@ -21,19 +24,19 @@ import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 export interface TestAgent extends Watched {
   readonly log: TestLog;
   readonly namespace: string;
-  readonly assigned: readonly Assignment[];
+  readonly assigned: readonly AssignmentRequest[];
   readonly withdrawn: readonly DeploymentKey[];
-  readonly link: ReturnType<typeof createLink>;
+  readonly link: ReturnType<typeof createHubConnection>;
   /** What it holds; a test may put something there before it connects. */
-  readonly held: Map<string, Holding>;
+  readonly held: Map<string, ObservedDeployment>;
   readonly states: Map<string, DeploymentState>;
   /** Everything that came, in order. */
   readonly facts: readonly Packed[];
-  readonly supplies: readonly Supply[];
+  readonly supplies: readonly ReferencedObject[];
   /** What came, whatever it was, in order: `facts`, `supply KEY`, `drop KEY`, `assign NAME`. */
   readonly order: readonly string[];
   /** What it holds by key; a test may put something there before it connects. */
-  readonly supplied: Map<string, HeldSupply>;
+  readonly supplied: Map<string, ObservedObject>;
   stop(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ export interface TestAgent extends Watched {
 export function startAgent(
   rest: KubeRest,
   namespace: string,
-  options: { readonly clock?: Clock; readonly places?: LinkDeps["places"] } = {},
+  options: { readonly clock?: Clock; readonly places?: HubConnectionDeps["handshakes"] } = {},
 ): TestAgent {
   const { clock = systemClock, places } = options;
   const logged = testLog();
@@ -49,53 +52,57 @@ export function startAgent(
   const watch = watched(() => logged.lines);
   const ending = new AbortController();
   const connectHub = createHubConnector();
-  const keeper = createIdentityKeeper({
+  const identity = createIdentityController({
     store: createIdentityStore(rest, namespace, log),
     connectHub,
     clock,
     log,
     random: () => 0,
   });
-  const link = createLink({
-    keeper,
+  const link = createHubConnection({
+    identity,
     connectHub,
     agentVersion: "test",
     agentNamespace: namespace,
     clock,
     log,
     random: () => 0,
-    ...(places !== undefined && { places }),
+    ...(places !== undefined && { handshakes: places }),
   });
-  const assigned: Assignment[] = [];
+  const assigned: AssignmentRequest[] = [];
   const withdrawn: DeploymentKey[] = [];
-  const held = new Map<string, Holding>();
+  const held = new Map<string, ObservedDeployment>();
   const states = new Map<string, DeploymentState>();
   const facts: Packed[] = [];
-  const supplied = new Map<string, HeldSupply>();
-  const supplies: Supply[] = [];
+  const supplied = new Map<string, ObservedObject>();
+  const supplies: ReferencedObject[] = [];
   const order: string[] = [];
   const intake: Intake = {
-    holdings: () => [...held.values()],
+    inventory: () => [...held.values()],
     states: () => [...states.values()],
-    factsDigest: () => facts.at(-1)?.digest,
-    takeFacts(packed) {
+    clusterInfoDigest: () => facts.at(-1)?.digest,
+    setClusterInfo(packed) {
       facts.push(packed);
       order.push("facts");
       watch.changed();
       return Promise.resolve(true);
     },
-    supplies: () => [...supplied.values()],
-    takeSupply(supply) {
+    referencedObjects: () => [...supplied.values()],
+    setReferencedObject(supply) {
       const { kind, name, packed } = supply;
-      supplied.set(supplyKey(supply), { kind, name, ...(packed && { digest: packed.digest }) });
+      supplied.set(formatObjectRef(supply), {
+        kind,
+        name,
+        ...(packed && { digest: packed.digest }),
+      });
       supplies.push(supply);
-      order.push(`supply ${supplyKey(supply)}`);
+      order.push(`supply ${formatObjectRef(supply)}`);
       watch.changed();
       return Promise.resolve(true);
     },
-    dropSupply(ref) {
-      supplied.delete(supplyKey(ref));
-      order.push(`drop ${supplyKey(ref)}`);
+    withdrawReferencedObject(ref) {
+      supplied.delete(formatObjectRef(ref));
+      order.push(`drop ${formatObjectRef(ref)}`);
       watch.changed();
       return Promise.resolve();
     },

@@ -1,5 +1,6 @@
 /** A fleet with one cluster, a chart repository, and the Policies, HelmOps and Bundles of one workspace. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
   agentNamespace,
@@ -14,7 +15,7 @@ import {
   helmOps,
   policies,
 } from "@flotilla/shared/api/resources.ts";
-import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import {
   configMaps,
   events,

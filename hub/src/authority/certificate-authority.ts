@@ -2,7 +2,7 @@
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { hubServerName } from "@flotilla/proto/server-name.ts";
+import { hubServerName } from "@flotilla/proto/authorities.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import * as x509 from "@peculiar/x509";
 import { type ClusterIdentity, formatIdentity } from "../identity/cluster-identity.ts";

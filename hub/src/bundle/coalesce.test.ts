@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { createWorkQueue } from "@flotilla/shared/kube/controller/work-queue.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { coalesce } from "./coalesce.ts";
 
 function setUp({ clusters = 5_000 } = {}) {
@@ -19,7 +19,7 @@ function setUp({ clusters = 5_000 } = {}) {
   return { clock, reconciles, changed };
 }
 
-suite("a Bundle whose clusters or deployments change", () => {
+describe("a Bundle whose clusters or deployments change", () => {
   test("is reconciled at once after the first change", async () => {
     const { clock, reconciles, changed } = setUp();
     const begun = clock.monotonic();

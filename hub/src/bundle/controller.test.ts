@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { startWatches } from "@flotilla/shared/kube/controller/watch.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
 import { decidedBundle } from "../testing/decided.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { createTestCaches } from "../testing/test-caches.ts";

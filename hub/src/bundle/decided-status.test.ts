@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { test } from "vitest";
 import { aBundle, httpPin, now } from "../testing/objects.ts";
 import { decidedStatus, resolutionStateOf, resolvedStatus } from "./decided-status.ts";
 

@@ -6,11 +6,11 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { describeUrl } from "@flotilla/shared/charts/address.ts";
-import { archiveDigest, describePin } from "@flotilla/shared/charts/pin.ts";
 import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
+import { describeUrl } from "@flotilla/shared/source/address.ts";
+import { archiveDigest, describePin } from "@flotilla/shared/source/pin.ts";
 import { buildContent } from "../content/build-content.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../targeting/match.ts";
@@ -150,7 +150,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   });
   return {
     ...(await pack(content)),
-    supplies: suppliesOf(content),
+    supplies: referencedObjectsOf(content),
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };
 }

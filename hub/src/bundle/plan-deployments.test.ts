@@ -113,14 +113,14 @@ describe("the deployments of a Bundle", () => {
     const needy = placed(aCluster("paris"), digestA, ["Secret/a"]);
     const [created] = planDeployments(bundle, [needy], []).create;
     assert.ok(created !== undefined);
-    assert.deepEqual(created.spec.supplies, ["Secret/a"]);
+    assert.deepEqual(created.spec.referencedObjects, ["Secret/a"]);
     const next = placed(aCluster("paris"), digestB, ["ConfigMap/b"]);
 
     const [changed] = planDeployments(bundle, [next], [created]).replace;
     const [waiting] = planDeployments(aBundle({ paused: true }), [next], [created]).replace;
 
-    assert.deepEqual(changed?.spec.supplies, ["ConfigMap/b"]);
-    assert.deepEqual(waiting?.spec.supplies, ["ConfigMap/b", "Secret/a"]);
+    assert.deepEqual(changed?.spec.referencedObjects, ["ConfigMap/b"]);
+    assert.deepEqual(waiting?.spec.referencedObjects, ["ConfigMap/b", "Secret/a"]);
   });
 
   test("get the Bundle's labels when these change", () => {

@@ -20,7 +20,7 @@ export interface Placement {
   /** The cluster's own namespace on the hub, whether it is there yet or not. */
   readonly namespace: string;
   readonly deploymentId: string;
-  /** What that content is supplied with, as in `BundleDeployment.spec.supplies`. */
+  /** What that content is supplied with, as in `BundleDeployment.spec.referencedObjects`. */
   readonly supplies: readonly string[];
 }
 
@@ -107,14 +107,14 @@ function specFor(
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
-  // What still runs goes on needing what it was supplied with.
-  const outgoing = promoted === placement.deploymentId ? [] : (current?.supplies ?? []);
-  const supplies = union(placement.supplies, outgoing);
+  // The content that still runs keeps its referenced objects.
+  const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
+  const referencedObjects = union(placement.supplies, outgoing);
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
     ...(paused && { paused: true }),
-    ...(supplies.length > 0 && { supplies }),
+    ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
 

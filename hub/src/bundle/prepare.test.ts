@@ -4,11 +4,11 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { createPatterns } from "../policy/patterns.ts";
@@ -43,8 +43,7 @@ function world({
 }) {
   const asked: string[] = [];
   const resolver: Resolver = {
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin(_source, version) {
+    resolve(_source, version) {
       const answer = answers[asked.length];
       asked.push(version);
       return typeof answer === "string"

@@ -143,7 +143,7 @@ test("values above the limit are rejected, and nothing of them is deployed", asy
 
   await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
 
-  const said = /options for release default\/web take \d+ bytes, more than the 8388608 that are/;
+  const said = /options of release default\/web have \d+ bytes; the limit is 8388608/;
   assert.match(rejection() ?? "", said);
   assert.equal(deployed(), undefined);
 });

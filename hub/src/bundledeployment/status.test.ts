@@ -4,7 +4,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
 import { stateOf } from "../summary/deployment-state.ts";

@@ -5,8 +5,8 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from "@flotilla/shared/api/bundle-deployment.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import { isUrgentChange } from "../status/urgency.ts";
 import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
 import { objectText } from "../summary/object-text.ts";

@@ -32,5 +32,5 @@ export function contentsReferredBy({ spec, status }: BundleDeployment): readonly
 }
 
 export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
-  return spec.supplies ?? [];
+  return spec.referencedObjects ?? [];
 }

@@ -7,7 +7,7 @@ import {
 } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
-import { suppliesOf } from "@flotilla/shared/supply/supplies-of.ts";
+import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
 import { describe, test } from "vitest";
 import { httpPin } from "../testing/objects.ts";
 import { buildContent, type ContentSource } from "./build-content.ts";
@@ -216,7 +216,7 @@ describe("the content of a deployment", () => {
       accessSecret: "source",
     });
 
-    assert.deepEqual(suppliesOf(content), ["ConfigMap/defaults", "Secret/source"]);
+    assert.deepEqual(referencedObjectsOf(content), ["ConfigMap/defaults", "Secret/source"]);
   });
 
   test("keeps every digit of a number in values", async () => {

@@ -1,15 +1,15 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
 import type { BundleSpec } from "@flotilla/shared/api/bundle.ts";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { helmReleaseName } from "@flotilla/shared/api/names.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type {
   Dependency,
   DeploymentContent,
   ValuesSource,
 } from "@flotilla/shared/content/content.ts";
-import type { SupplyRef } from "@flotilla/shared/supply/supply.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -95,7 +95,7 @@ export function buildContent({
 }
 
 /** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */
-function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly SupplyRef[] {
+function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly ObjectRef[] {
   return (downstreamResources ?? []).flatMap(({ kind = "", name = "" }) => {
     const known = (["Secret", "ConfigMap"] as const).find(
       (candidate) => candidate.toLowerCase() === kind.toLowerCase(),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { partBytes } from "@flotilla/shared/content/content-parts.ts";
+import { partBytes } from "@flotilla/shared/content/packed.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { describe, test } from "vitest";
 import { contentDigestOf, contentLabel } from "../cache/keys.ts";

@@ -6,7 +6,7 @@
  */
 import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { partCount } from "@flotilla/shared/content/content-parts.ts";
+import { partCount } from "@flotilla/shared/content/packed.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";

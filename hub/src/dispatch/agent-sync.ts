@@ -4,13 +4,11 @@
  */
 import { hubMessageToWire } from "@flotilla/proto/map.ts";
 import type { HubMessage } from "@flotilla/proto/messages.ts";
-import { createOutgoing, type MakeMessage, writeMessage } from "@flotilla/proto/outgoing.ts";
-import { isSpokenIn } from "@flotilla/proto/versions.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { createSendQueue, type MakeMessage, writeMessage } from "@flotilla/proto/send-queue.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { LiveAuthority } from "../authority/live-authority.ts";
 import type { ContentReader } from "../content/content-store.ts";
@@ -72,25 +70,24 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
   const { stream, cluster, desired, registration, log } = options;
   const { hello, version, epoch, plan } = registration;
   const { metrics, authority } = deps;
-  const queue = createOutgoing<HubMessage>({
+  const queue = createSendQueue<HubMessage>({
     send: (message) => {
-      if (!isSpokenIn(version, message.kind)) return Promise.resolve();
       if (isCounted(message)) metrics.sent.inc({ kind: message.kind });
       return writeMessage(stream, hubMessageToWire(message));
     },
-    onBroken: options.onFailed,
+    onError: options.onFailed,
   });
   const assignments = createAssignments({
     ...deps,
-    inventory: hello.holdings,
+    inventory: hello.inventory,
     desired: desired.deployment,
     withdrawals: createWithdrawals({ ...deps, cluster, deployments: desired.deployments }),
     enqueue: (name) => enqueue({ kind: "deployment", name }),
     log,
   });
   const referenced = createReferencedObjects({
-    inventory: hello.supplies,
-    clusterInfoDigest: hello.factsDigest,
+    inventory: hello.referencedObjects,
+    clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,
     cluster: desired.cluster,
     sourceOf: (ref) => deps.objects.get(cluster.namespace, ref),
@@ -111,7 +108,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
       case "deployment":
         return [`deployment/${subject.name}`, () => assignments.next(subject.name)];
       case "referencedObject":
-        return [`supply/${supplyKey(subject.ref)}`, () => referenced.next(subject.ref)];
+        return [`supply/${formatObjectRef(subject.ref)}`, () => referenced.next(subject.ref)];
       case "clusterInfo":
         return ["clusterInfo", () => referenced.nextClusterInfo()];
       case "authorities":
@@ -140,7 +137,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     acknowledge: (name, sequence, onSent) =>
       queue.put(`ack/${name}`, () => {
         onSent();
-        return { kind: "stateReceived", name, sequence };
+        return { kind: "stateAck", name, sequence };
       }),
     hasDeployment: assignments.has,
     uninstalled: assignments.uninstalled,
@@ -153,5 +150,5 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
 
 /** Whether it carries desired state, and is no part of the stream's own protocol. */
 function isCounted({ kind }: HubMessage): boolean {
-  return !["welcome", "authorities", "synced", "stateReceived"].includes(kind);
+  return !["welcome", "authorities", "synced", "stateAck"].includes(kind);
 }

@@ -1,6 +1,6 @@
 /** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
 
-import type { Holding, HubMessage } from "@flotilla/proto/messages.ts";
+import type { HubMessage, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -12,7 +12,7 @@ import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
   /** What the agent has, by its Hello. */
-  readonly inventory: readonly Holding[];
+  readonly inventory: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
   readonly desired: (name: string) => BundleDeployment | undefined;
   readonly contents: ContentReader;

@@ -1,8 +1,8 @@
 /** All agents of this replica: one session for each cluster, which gets the changes that concern it. */
 
-import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
@@ -12,7 +12,6 @@ import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/live-authority.ts";
 import { bySupply } from "../cache/indexes.ts";
@@ -81,7 +80,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (session !== undefined) deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
-      const referring = deployments.store.byIndex(bySupply, supplyKey(ref));
+      const referring = deployments.store.byIndex(bySupply, formatObjectRef(ref));
       for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
         const session = sessionsByNamespace.get(each);
         if (session?.cluster.namespace === namespace) objectChanged(session, ref);
@@ -186,7 +185,7 @@ function deploymentChanged(session: Session, change: Change<BundleDeployment>): 
   if (before === undefined || after === undefined) session.deploymentsChanged(name);
 }
 
-function objectChanged(session: Session, ref: SupplyRef): void {
+function objectChanged(session: Session, ref: ObjectRef): void {
   session.changed({ kind: "referencedObject", ref });
 }
 
@@ -213,7 +212,7 @@ function handOver(session: Session): void {
   const message = "this replica of the hub is stopping; reconnect to another";
   session.end(
     new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
-      trailers: handOverTrailers(),
+      trailers: reconnectTrailers(),
     }),
   );
 }

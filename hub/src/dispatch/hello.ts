@@ -1,6 +1,6 @@
 /** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { agreeOnVersion, describeVersions, spokenVersions } from "@flotilla/proto/versions.ts";
+import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
 import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
@@ -13,11 +13,11 @@ export type HelloValidation =
   | { readonly kind: "rejected"; readonly error: RpcError };
 
 export function validateHello({ versions, hubId }: Hello, ownHubId: string): HelloValidation {
-  const agreement = agreeOnVersion(spokenVersions, versions);
-  if (agreement.kind === "none") {
+  const negotiation = negotiateVersion(supportedVersions, versions);
+  if (negotiation.kind === "incompatible") {
     return rejected(
       rpcErrors.PROTOCOL_VIOLATION,
-      `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(spokenVersions)}; upgrade the ${agreement.outdated === "own" ? "hub" : "agent"}`,
+      `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(supportedVersions)}; upgrade the ${negotiation.outdated === "own" ? "hub" : "agent"}`,
     );
   }
   if (hubId !== ownHubId) {
@@ -26,7 +26,7 @@ export function validateHello({ versions, hubId }: Hello, ownHubId: string): Hel
       `the agent is enrolled with hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
     );
   }
-  return { kind: "accepted", version: agreement.version };
+  return { kind: "accepted", version: negotiation.version };
 }
 
 function rejected(kind: ErrorKind, message: string): HelloValidation {

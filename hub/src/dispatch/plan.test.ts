@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Holding } from "@flotilla/proto/messages.ts";
+import type { ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
@@ -22,7 +22,7 @@ function desired(
   };
 }
 
-function observed(name: string, more: Partial<Holding> = {}): Holding {
+function observed(name: string, more: Partial<ObservedDeployment> = {}): ObservedDeployment {
   return { name, uid: "u", deploymentId: "sha256:1", paused: false, withdrawing: false, ...more };
 }
 
@@ -39,7 +39,7 @@ const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 describe("the plan for an agent that connects", () => {
   const cases: readonly (readonly [
     string,
-    readonly Holding[],
+    readonly ObservedDeployment[],
     readonly BundleDeployment[],
     readonly object[],
     readonly string[],
@@ -167,7 +167,9 @@ describe("a dispatch plan", () => {
   test("is empty once it was applied", () => {
     fc.assert(
       fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
-        const after = new Map<string, Holding>(holdings.map((holding) => [holding.name, holding]));
+        const after = new Map<string, ObservedDeployment>(
+          holdings.map((holding) => [holding.name, holding]),
+        );
         for (const step of planDispatch(holdings, deployments).steps) {
           after.set(step.deployment.name, inventoryAfter(step));
         }

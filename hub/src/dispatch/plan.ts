@@ -1,5 +1,5 @@
 /** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
-import type { DeploymentKey, Holding } from "@flotilla/proto/messages.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 
 export type DispatchStep =
@@ -23,7 +23,7 @@ export interface DispatchPlan {
 const nothing: DispatchStep = { kind: "nothing" };
 
 export function planDispatch(
-  inventory: readonly Holding[],
+  inventory: readonly ObservedDeployment[],
   deployments: readonly BundleDeployment[],
 ): DispatchPlan {
   const observed = new Map(inventory.map((each) => [each.name, each]));
@@ -42,7 +42,7 @@ export function planDispatch(
 
 /** For one name. Without a BundleDeployment there is nothing to do, whatever the agent has. */
 export function planDeployment(
-  observed: Holding | undefined,
+  observed: ObservedDeployment | undefined,
   deployment: BundleDeployment | undefined,
 ): DispatchStep {
   if (deployment === undefined) return nothing;
@@ -68,7 +68,9 @@ export function planDeployment(
 }
 
 /** What the agent has once it has applied a step. */
-export function inventoryAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): Holding {
+export function inventoryAfter(
+  step: Exclude<DispatchStep, { kind: "nothing" }>,
+): ObservedDeployment {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
     : {

@@ -2,11 +2,10 @@
  * Cluster info and referenced objects of one agent: what it has, compared with the Cluster and the workspace as they are when
  * a message is made.
  */
-import type { HeldSupply, HubMessage, SupplyRef } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { factsDigestOf, packFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
 import {
   planReferencedObject,
@@ -18,26 +17,26 @@ import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 
 export interface ReferencedObjectsDeps {
   /** What the agent has, by its Hello. */
-  readonly inventory: readonly HeldSupply[];
+  readonly inventory: readonly ObservedObject[];
   /** Of the cluster info that the agent has. */
   readonly clusterInfoDigest: string | undefined;
   /** All BundleDeployments of the cluster, those being deleted included. */
   readonly deployments: () => readonly BundleDeployment[];
   readonly cluster: () => Cluster | undefined;
-  readonly sourceOf: (ref: SupplyRef) => WorkspaceObject;
+  readonly sourceOf: (ref: ObjectRef) => WorkspaceObject;
 }
 
 export interface ReferencedObjects {
   /** What differs from the agent's inventory. */
   plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
-  next(ref: SupplyRef): HubMessage | undefined;
+  next(ref: ObjectRef): HubMessage | undefined;
   nextClusterInfo(): Promise<HubMessage | undefined>;
 }
 
 export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
   const { deployments, cluster, sourceOf } = deps;
-  const inventory = new Map(deps.inventory.map((each) => [supplyKey(each), each]));
+  const inventory = new Map(deps.inventory.map((each) => [formatObjectRef(each), each]));
   let { clusterInfoDigest } = deps;
 
   return {
@@ -48,7 +47,7 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
         sourceOf,
       ),
     next(ref) {
-      const key = supplyKey(ref);
+      const key = formatObjectRef(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
       const isReferenced = deployments().some((each) => suppliesNamedBy(each).includes(key));
@@ -62,15 +61,15 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
           return undefined;
         case "withdraw":
           inventory.delete(key);
-          return { kind: "supplyWithdrawal", supply: { kind, name } };
+          return { kind: "referencedObjectWithdrawal", object: { kind, name } };
         case "send": {
           if (source.kind !== "present") {
             inventory.set(key, { kind, name });
-            return { kind: "supply", supply: { kind, name } };
+            return { kind: "referencedObject", object: { kind, name } };
           }
           const { digest, bytes: content } = source.packed;
           inventory.set(key, { kind, name, digest });
-          return { kind: "supply", supply: { kind, name, packed: { digest, content } } };
+          return { kind: "referencedObject", object: { kind, name, packed: { digest, content } } };
         }
       }
     },
@@ -79,10 +78,10 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
       if (current === undefined) return undefined;
       const info = clusterInfoOf(current);
       // Compared before it is compressed: when thousands of agents reconnect, compression would cost more than all the rest.
-      if (factsDigestOf(info) === clusterInfoDigest) return undefined;
-      const { digest, bytes: content } = await packFacts(info);
+      if (digestClusterInfo(info) === clusterInfoDigest) return undefined;
+      const { digest, bytes: content } = await packClusterInfo(info);
       clusterInfoDigest = digest;
-      return { kind: "facts", digest, content };
+      return { kind: "clusterInfo", digest, content };
     },
   };
 }

@@ -42,7 +42,7 @@ export async function register(
     // An agent that went away while it waited costs no write.
     if (!isStillOpen()) return { kind: "skipped" };
     const known = desired.deployments();
-    const { orphans } = planDispatch(hello.holdings, known);
+    const { orphans } = planDispatch(hello.inventory, known);
     const epoch = await presence.connected(cluster, {
       version: hello.agentVersion,
       namespace: hello.agentNamespace,
@@ -67,7 +67,7 @@ export function registrationEvent(
   switch (result.kind) {
     case "registered": {
       const { epoch, orphans: recordedOrphans } = result;
-      const plan = planDispatch(hello.holdings, desired.deployments());
+      const plan = planDispatch(hello.inventory, desired.deployments());
       return { kind: "registered", registration: { hello, version, epoch, recordedOrphans, plan } };
     }
     case "skipped":

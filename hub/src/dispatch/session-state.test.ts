@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { spokenVersions } from "@flotilla/proto/versions.ts";
+import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
@@ -18,17 +18,17 @@ import {
 
 const hello: Hello = {
   kind: "hello",
-  versions: spokenVersions,
+  versions: supportedVersions,
   hubId: "hub",
   agentVersion: "1",
   agentNamespace: "agent",
-  holdings: [],
-  supplies: [],
+  inventory: [],
+  referencedObjects: [],
 };
 const web: DeploymentKey = { name: "web", uid: "uid-web" };
 const registration: Registration = {
   hello,
-  version: spokenVersions.newest,
+  version: supportedVersions.newest,
   epoch: 7,
   recordedOrphans: ["db"],
   plan: { steps: [], orphans: ["db"] },
@@ -53,7 +53,7 @@ const events = {
   "hello for another hub": { kind: "message", message: { ...hello, hubId: "other" } },
   state: { kind: "message", message: { kind: "state", sequence: 3, state: deployed(web) } },
   withdrawn: { kind: "message", message: { kind: "withdrawn", deployment: web } },
-  received: { kind: "message", message: { kind: "received", deployment: web } },
+  received: { kind: "message", message: { kind: "deploymentAck", deployment: web } },
   violation: { kind: "violation", error: garbled },
   completed: { kind: "completed" },
   cancelled: { kind: "cancelled" },

@@ -6,14 +6,14 @@
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
  */
 import { isDeepStrictEqual } from "node:util";
-import { handOverTrailers } from "@flotilla/proto/hand-over.ts";
 import type {
   AgentMessage,
   DeploymentKey,
   DeploymentState,
-  SupplyRef,
+  ObjectRef,
 } from "@flotilla/proto/messages.ts";
 import { maxMessageBytes } from "@flotilla/proto/service.ts";
+import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { type Hello, validateHello } from "./hello.ts";
@@ -26,7 +26,7 @@ export type PauseReason = "rate" | "reports" | "acknowledgements";
 /** What the agent may have to be sent a message about. */
 export type Subject =
   | { readonly kind: "deployment"; readonly name: string }
-  | { readonly kind: "referencedObject"; readonly ref: SupplyRef }
+  | { readonly kind: "referencedObject"; readonly ref: ObjectRef }
   | { readonly kind: "clusterInfo" }
   | { readonly kind: "authorities" };
 
@@ -110,8 +110,8 @@ export interface SessionStep {
 export const initialState: SessionState = { kind: "awaitingHello", paused: new Set() };
 
 /** For the agent: how to come back without a backoff. */
-const reconnectNow = (): { readonly trailers: ReturnType<typeof handOverTrailers> } => ({
-  trailers: handOverTrailers(),
+const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailers> } => ({
+  trailers: reconnectTrailers(),
 });
 /** gRPC does not say which of these it was; a larger message is rejected before it gets here. */
 const connectionLost = `the connection was lost or cancelled, or gRPC closed it over a message of more than ${maxMessageBytes} bytes`;
@@ -185,7 +185,7 @@ function receive(state: Open, message: AgentMessage, hubId: string): SessionStep
     }
     case "withdrawn":
       return withEffect(state, { kind: "acceptWithdrawn", deployment: message.deployment });
-    case "received":
+    case "deploymentAck":
       return withEffect(state, { kind: "logStored", deployment: message.deployment });
   }
 }

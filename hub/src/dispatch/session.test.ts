@@ -4,7 +4,7 @@ import { agentMessageToWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage } from "@flotilla/proto/messages.ts";
 import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
 import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
-import { spokenVersions } from "@flotilla/proto/versions.ts";
+import { supportedVersions } from "@flotilla/proto/versions.ts";
 import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -25,12 +25,12 @@ function wire(message: AgentMessage): Incoming<ReadAgentMessage> {
 
 const hello: AgentMessage = {
   kind: "hello",
-  versions: spokenVersions,
+  versions: supportedVersions,
   hubId: testHubId,
   agentVersion: "1",
   agentNamespace: "test",
-  holdings: [],
-  supplies: [],
+  inventory: [],
+  referencedObjects: [],
 };
 
 const names = ["web", "db", "other"] as const;
@@ -53,7 +53,10 @@ const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
       .map(([key, sequence]) => ({ kind: "state", sequence, state: deployed(key) }) as const),
   },
   { weight: 3, arbitrary: key.map((deployment) => ({ kind: "withdrawn", deployment }) as const) },
-  { weight: 1, arbitrary: key.map((deployment) => ({ kind: "received", deployment }) as const) },
+  {
+    weight: 1,
+    arbitrary: key.map((deployment) => ({ kind: "deploymentAck", deployment }) as const),
+  },
 );
 
 type Step = readonly [what: string, run: (test: TestSession) => void | Promise<void>];
@@ -179,11 +182,11 @@ describe("a session", () => {
     const test = openTestSession();
     const web = { name: "web", uid: "uid-web-paris" };
     const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
-    test.say(wire({ ...hello, holdings: [holding] }));
+    test.say(wire({ ...hello, inventory: [holding] }));
     await settle();
     test.say(wire({ kind: "state", sequence: 1, state: deployed(web) }));
     await settle();
-    assert.ok(!test.sent.some(({ stateReceived }) => stateReceived), "it is not acknowledged");
+    assert.ok(!test.sent.some(({ stateAck }) => stateAck), "it is not acknowledged");
     assert.deepEqual(test.ends, []);
 
     test.desired.set("web", aDeployment("paris"));

@@ -1,8 +1,8 @@
 /** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
 import assert from "node:assert/strict";
-import { isPrintable } from "@flotilla/proto/clean-text.ts";
 import type { EnrollRequest } from "@flotilla/proto/messages.ts";
 import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
+import { isPrintable } from "@flotilla/proto/validation.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
 import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";

@@ -1,5 +1,5 @@
 /** Messages for an enrolment that is rejected because of an existing Cluster: for the agent, and for an Event on the Cluster. Pure. */
-import { newKeyTrailers } from "@flotilla/proto/new-key.ts";
+import { newKeyRequiredTrailers } from "@flotilla/proto/trailers.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
@@ -80,6 +80,6 @@ function revokedSince(cluster: Cluster): string {
 
 function denied(message: string, needsNewKey = false): RpcError {
   return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message, {
-    ...(needsNewKey && { trailers: newKeyTrailers() }),
+    ...(needsNewKey && { trailers: newKeyRequiredTrailers() }),
   });
 }

@@ -3,7 +3,8 @@
  * state of those Bundles back into the object's status. A front end knows nothing of clusters or streams.
  */
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { Condition, NewCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { NewCondition } from "@flotilla/shared/conditions/condition.ts";
 import { type AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import { ignoredLabelRemarks, unknownFieldRemarks, unsupportedFieldRemarks } from "./remarks.ts";
 

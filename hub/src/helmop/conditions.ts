@@ -1,11 +1,9 @@
 /** The conditions of a HelmOp but for Ready, from its status. Pure. */
+
+import { type Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import {
-  type Condition,
-  findCondition,
-  type NewCondition,
-} from "@flotilla/shared/conditions/condition.ts";
+import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";
 import { type ConditionState, chartNotResolved } from "../frontend/front-end.ts";
 import { remarksOn } from "../frontend/remarks.ts";
 import { attemptText } from "../resolve/chart-resolver.ts";

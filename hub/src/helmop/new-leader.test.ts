@@ -1,9 +1,9 @@
 /** What a new leader does for a HelmOp, of which it knows only the status. */
 import assert from "node:assert/strict";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { test } from "vitest";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
@@ -16,8 +16,7 @@ const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
 function polled(...answers: readonly (Pin | AppError)[]) {
   let asked = 0;
   const loop = createTestHelmOps({
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin() {
+    resolve() {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
       return answer === undefined || answer instanceof AppError

@@ -1,9 +1,9 @@
 /** A thousand HelmOps and one repository, with the real loop and the real client of repositories. */
 import assert from "node:assert/strict";
-import { indexText } from "@flotilla/shared/charts/testing/index-text.ts";
-import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts";
-import { send, startTestServer } from "@flotilla/shared/charts/testing/test-server.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { indexText } from "@flotilla/shared/source/testing/index-text.ts";
+import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
+import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { afterAll, test } from "vitest";
 import { createTestHelmOps } from "../testing/helm-op-loop.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { describe, test } from "vitest";
 import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
@@ -17,8 +17,7 @@ const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
 function repository(first: Pin | AppError) {
   const answers = { current: first, asked: 0 };
   const resolver: Resolver = {
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin() {
+    resolve() {
       answers.asked += 1;
       const { current } = answers;
       return current instanceof AppError

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { type Condition, findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
 import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, httpPin, now } from "../testing/objects.ts";

@@ -3,8 +3,8 @@
 import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { bundleStates } from "@flotilla/shared/api/summary.ts";
-import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { classifySource } from "@flotilla/shared/source/location.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
 import { selectorProblem } from "../targeting/selector-problem.ts";

@@ -76,8 +76,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
     hubId: "hub",
     metrics: new Registry(),
     resolver: {
-      listChartVersions: () => Promise.reject(new Error("no source")),
-      resolvePin: () => Promise.reject(new Error("no source")),
+      resolve: () => Promise.reject(new Error("no source")),
     },
     seals: createPinSigner(Buffer.from("seal")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),

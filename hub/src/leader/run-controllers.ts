@@ -1,11 +1,11 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
 import { ownKey, startWatches, watch } from "@flotilla/shared/kube/controller/watch.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { createBundleController } from "../bundle/controller.ts";
 import type { Pack } from "../bundle/place.ts";
 import { createBundlePublisher } from "../bundle/publisher.ts";

@@ -7,8 +7,8 @@ import {
   bundleStates,
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { describeUrl } from "@flotilla/shared/source/address.ts";
 import { worstState } from "../summary/summarize.ts";
 import type { Labels, SeriesMetric } from "./series.ts";
 

@@ -5,7 +5,7 @@
  * RE2 alone does not bound the factor: `(a?){1000}` becomes a program of thousands of steps, each of which may be taken
  * for each character. So what is compiled and what is matched has a budget; beyond it a pattern is refused, never allowed.
  */
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { RE2JS } from "re2js";
 
@@ -35,8 +35,8 @@ type Compiled = { readonly regex: RE2JS } | { readonly why: string };
 
 /** Remembers what it compiled and what it answered. */
 export function createPatterns(): Patterns {
-  const compiled = createRecent<Compiled>(keptPatterns);
-  const answers = createRecent<Match>(keptAnswers);
+  const compiled = createLruCache<Compiled>(keptPatterns);
+  const answers = createLruCache<Match>(keptAnswers);
 
   function compile(pattern: string): Compiled {
     const known = compiled.get(pattern);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import { test } from "vitest";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { aHelmOp } from "../testing/objects.ts";
 import { recordViolation } from "./record-violation.ts";

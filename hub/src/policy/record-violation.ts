@@ -1,5 +1,5 @@
 /** Records violations of a Policy as events. */
-import type { Condition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";

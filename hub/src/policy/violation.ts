@@ -1,8 +1,8 @@
 /** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { targetName } from "@flotilla/shared/api/names.ts";
-import { describeUrl } from "@flotilla/shared/charts/address.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { describeUrl } from "@flotilla/shared/source/address.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
 import type { MergedPolicy } from "./merge-policies.ts";

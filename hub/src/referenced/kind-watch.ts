@@ -1,6 +1,6 @@
 /** Watches the objects of one kind in one namespace. Referenced ones are kept whole and packed; of the others only the metadata. */
 
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
@@ -8,7 +8,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { packSupply } from "@flotilla/shared/supply/supply.ts";
+import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import {
   referencedObjectOf,
@@ -20,7 +20,7 @@ import {
 
 export interface KindWatchOptions {
   readonly rest: KubeRest;
-  readonly kind: SupplyKind;
+  readonly kind: ObjectRefKind;
   readonly namespace: string;
   /** Called with the name of an object whose observed state has changed. */
   readonly onChange: (name: string) => void;
@@ -126,7 +126,7 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     const found = lacksData ? await rest.get(resource, { namespace, name }) : stored;
     if (found === undefined) return { kind: "absent" };
     const object = referencedObjectOf(lacksData ? dropBulk(found) : found);
-    const packed = await packSupply(object);
+    const packed = await packReferencedObject(object);
     const { resourceVersion = "" } = found.metadata;
     return { kind: "present", digest: packed.digest, resourceVersion, packed, object };
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { HeldSupply } from "@flotilla/proto/messages.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { ObservedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import {
@@ -27,7 +27,7 @@ const withdraw: ReferencedStep = { kind: "withdraw", ref };
 describe("one referenced object", () => {
   const cases: readonly (readonly [
     string,
-    Pick<HeldSupply, "digest"> | undefined,
+    Pick<ObservedObject, "digest"> | undefined,
     boolean,
     ReferencedSource,
     ReferencedStep,
@@ -66,7 +66,7 @@ describe("one referenced object", () => {
 
 describe("the plan for an agent that connects", () => {
   test("has what differs from the inventory, in a stable order", () => {
-    const holdings: readonly HeldSupply[] = [
+    const holdings: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },
       { kind: "Secret", name: "old", digest: "sha256:0" },
@@ -90,13 +90,13 @@ describe("the plan for an agent that connects", () => {
     const source = fc.constantFrom(unknown, absent, present);
     fc.assert(
       fc.property(fc.uniqueArray(key), fc.uniqueArray(key), source, (heldKeys, names, known) => {
-        const holdings = heldKeys.flatMap((held) => parseSupplyKey(held) ?? []);
+        const holdings = heldKeys.flatMap((held) => parseObjectRef(held) ?? []);
         const named = new Set(names);
 
         const { withdraw: gone } = planReferencedObjects(holdings, named, () => known);
 
         assert.deepEqual(
-          gone.map(supplyKey),
+          gone.map(formatObjectRef),
           heldKeys.filter((held) => !named.has(held)).toSorted(),
         );
       }),

@@ -1,6 +1,6 @@
 /** Which referenced objects to send an agent: its inventory, its deployments' references and the workspace compared. Pure. */
-import type { HeldSupply, SupplyRef } from "@flotilla/proto/messages.ts";
-import { parseSupplyKey, supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 
 /** What is known of an object of the workspace. */
 export type ReferencedSource =
@@ -12,12 +12,12 @@ export type ReferencedSource =
 export type ReferencedStep =
   | { readonly kind: "nothing" }
   /** `digest` absent: the message says that the object does not exist. */
-  | { readonly kind: "send"; readonly ref: SupplyRef; readonly digest?: string }
-  | { readonly kind: "withdraw"; readonly ref: SupplyRef };
+  | { readonly kind: "send"; readonly ref: ObjectRef; readonly digest?: string }
+  | { readonly kind: "withdraw"; readonly ref: ObjectRef };
 
 export interface ReferencedView {
   /** What the agent has, as far as the hub knows; undefined: nothing was sent yet. */
-  readonly observed: Pick<HeldSupply, "digest"> | undefined;
+  readonly observed: Pick<ObservedObject, "digest"> | undefined;
   /** Whether a BundleDeployment of the cluster refers to it, also one that is being deleted. */
   readonly isReferenced: boolean;
   readonly source: ReferencedSource;
@@ -25,21 +25,21 @@ export interface ReferencedView {
 
 export interface ReferencedPlan {
   /** Before deployments. */
-  readonly send: readonly SupplyRef[];
+  readonly send: readonly ObjectRef[];
   /** After deployments. */
-  readonly withdraw: readonly SupplyRef[];
+  readonly withdraw: readonly ObjectRef[];
 }
 
 const nothing: ReferencedStep = { kind: "nothing" };
 
 export function planReferencedObjects(
-  inventory: readonly HeldSupply[],
+  inventory: readonly ObservedObject[],
   references: ReadonlySet<string>,
-  sourceOf: (ref: SupplyRef) => ReferencedSource,
+  sourceOf: (ref: ObjectRef) => ReferencedSource,
 ): ReferencedPlan {
-  const observed = new Map(inventory.map((each) => [supplyKey(each), each]));
+  const observed = new Map(inventory.map((each) => [formatObjectRef(each), each]));
   const steps = [...new Set([...references, ...observed.keys()])].toSorted().flatMap((key) => {
-    const ref = parseSupplyKey(key);
+    const ref = parseObjectRef(key);
     if (ref === undefined) return [];
     return planReferencedObject(ref, {
       observed: observed.get(key),
@@ -55,7 +55,7 @@ export function planReferencedObjects(
 
 /** Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn for that. */
 export function planReferencedObject(
-  ref: SupplyRef,
+  ref: ObjectRef,
   { observed, isReferenced, source }: ReferencedView,
 ): ReferencedStep {
   if (!isReferenced) return observed === undefined ? nothing : { kind: "withdraw", ref };

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { describe, test } from "vitest";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
 import {
@@ -12,7 +11,7 @@ import {
 } from "./references.ts";
 
 const naming = (...supplies: readonly string[]) =>
-  aDeployment("paris", { spec: { supplies: [...supplies] } });
+  aDeployment("paris", { spec: { referencedObjects: [...supplies] } });
 
 describe("the references of a BundleDeployment", () => {
   const cases: readonly (readonly [
@@ -46,7 +45,7 @@ describe("the references of a BundleDeployment", () => {
       const changed = changedReferences(before, after);
 
       assert.deepEqual(
-        [changed.added.map(supplyKey), changed.dropped.map(supplyKey)],
+        [changed.added.map(formatObjectRef), changed.dropped.map(formatObjectRef)],
         [added, dropped],
       );
     });
@@ -63,8 +62,8 @@ describe("the references of a BundleDeployment", () => {
         },
       },
       {
-        watch: (namespace, ref) => void said.push(`+ ${namespace} ${supplyKey(ref)}`),
-        unwatch: (namespace, ref) => void said.push(`- ${namespace} ${supplyKey(ref)}`),
+        watch: (namespace, ref) => void said.push(`+ ${namespace} ${formatObjectRef(ref)}`),
+        unwatch: (namespace, ref) => void said.push(`- ${namespace} ${formatObjectRef(ref)}`),
       },
     );
 

@@ -1,12 +1,11 @@
 /** What an agent needs besides its deployments: cluster info, and the Secrets and ConfigMaps that deployments refer to. */
 import { isDeepStrictEqual } from "node:util";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { type BundleDeployment, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
 import { refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ClusterFacts } from "@flotilla/shared/supply/cluster-facts.ts";
-import { parseSupplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
 import { suppliesNamedBy } from "../cache/indexes.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
@@ -15,10 +14,10 @@ import type { WorkspaceObjects } from "./workspace-objects.ts";
 export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
-): { readonly added: readonly SupplyRef[]; readonly dropped: readonly SupplyRef[] } {
+): { readonly added: readonly ObjectRef[]; readonly dropped: readonly ObjectRef[] } {
   const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
   const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
-    keys.filter((key) => !others.includes(key)).flatMap((key) => parseSupplyKey(key) ?? []);
+    keys.filter((key) => !others.includes(key)).flatMap((key) => parseObjectRef(key) ?? []);
   return { added: without(is, was), dropped: without(was, is) };
 }
 
@@ -41,7 +40,7 @@ function workspaceOf(deployment: BundleDeployment | undefined): string {
 /** A copy of the whole object. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-export function clusterInfoOf({ metadata, spec }: Cluster): ClusterFacts {
+export function clusterInfoOf({ metadata, spec }: Cluster): ClusterInfo {
   const { [lastApplied]: _, ...annotations } = metadata.annotations ?? {};
   return {
     namespace: metadata.namespace ?? "",

@@ -1,8 +1,8 @@
 /** A Secret or ConfigMap of a workspace, as it is sent to agents. Pure. */
-import type { SupplyKind } from "@flotilla/proto/messages.ts";
+import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
 import type { Packed } from "@flotilla/shared/content/packed.ts";
 import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 
 /** The observed state of an object of a workspace. */
 export type WorkspaceObject =
@@ -14,7 +14,7 @@ export type WorkspaceObject =
       readonly digest: string;
       readonly resourceVersion: string;
       readonly packed: Packed;
-      readonly object: SupplyObject;
+      readonly object: ReferencedObjectData;
     };
 
 /** Either kind, as it is kept in memory. */
@@ -24,7 +24,7 @@ export type StoredObject = Secret & ConfigMap;
 const excludedTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1alpha1"];
 
 /** The field selector of the watch. */
-export function watchedFields(kind: SupplyKind): string | undefined {
+export function watchedFields(kind: ObjectRefKind): string | undefined {
   return kind === "Secret" ? excludedTypes.map((type) => `type!=${type}`).join(",") : undefined;
 }
 
@@ -47,7 +47,7 @@ export function referencedObjectOf({
   type,
   data,
   binaryData,
-}: StoredObject): SupplyObject {
+}: StoredObject): ReferencedObjectData {
   const { labels, annotations } = metadata;
   return {
     ...(type !== undefined && { type }),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
@@ -8,7 +9,6 @@ import {
 } from "@flotilla/shared/kube/testing/http-api-server.ts";
 import { respondStatus } from "@flotilla/shared/kube/testing/http-faults.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
@@ -44,7 +44,7 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
   const changes: string[] = [];
   let heard = (): void => undefined;
   objects.onChange((where, ref) => {
-    changes.push(`${where} ${supplyKey(ref)}`);
+    changes.push(`${where} ${formatObjectRef(ref)}`);
     heard();
   });
   const stop = new AbortController();

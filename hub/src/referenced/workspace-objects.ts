@@ -2,24 +2,24 @@
  * The referenced Secrets and ConfigMaps of all workspaces. Only namespaces with references are watched, and only referenced
  * objects are kept whole. Every replica has them, because every replica serves agents.
  */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 
-export type WorkspaceListener = (namespace: string, ref: SupplyRef) => void;
+export type WorkspaceListener = (namespace: string, ref: ObjectRef) => void;
 
 export interface WorkspaceObjects {
   /** Watches an object, until `unwatch` was called as often as `watch`. */
-  watch(namespace: string, ref: SupplyRef): void;
-  unwatch(namespace: string, ref: SupplyRef): void;
+  watch(namespace: string, ref: ObjectRef): void;
+  unwatch(namespace: string, ref: ObjectRef): void;
   /** The observed state of a watched object. */
-  get(namespace: string, ref: SupplyRef): WorkspaceObject;
+  get(namespace: string, ref: ObjectRef): WorkspaceObject;
   /** The same once the object was read. Throws when it cannot be read. */
-  known(namespace: string, ref: SupplyRef): Promise<WorkspaceObject>;
+  known(namespace: string, ref: ObjectRef): Promise<WorkspaceObject>;
   /** Returns the function that removes the listener. */
   onChange(listener: WorkspaceListener): () => void;
   /** Runs the watches until `signal` aborts. At most once. */
@@ -45,7 +45,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
   const listeners = new Set<WorkspaceListener>();
   let until: AbortSignal | undefined;
 
-  function open(namespace: string, kind: SupplyRef["kind"]): Running {
+  function open(namespace: string, kind: ObjectRef["kind"]): Running {
     const watch = createKindWatch({
       ...deps,
       kind,
@@ -63,13 +63,13 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
     running.ended = running.watch.run(AbortSignal.any([signal, running.ending.signal]));
   }
 
-  function watchOf(namespace: string, { kind }: SupplyRef): Running | undefined {
+  function watchOf(namespace: string, { kind }: ObjectRef): Running | undefined {
     return watches.get(watchKey(namespace, kind));
   }
 
   return {
     watch(namespace, ref) {
-      const key = `${namespace}/${supplyKey(ref)}`;
+      const key = `${namespace}/${formatObjectRef(ref)}`;
       const count = counts.get(key) ?? 0;
       counts.set(key, count + 1);
       if (count > 0) return;
@@ -78,7 +78,7 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       running.watch.watch(ref.name);
     },
     unwatch(namespace, ref) {
-      const key = `${namespace}/${supplyKey(ref)}`;
+      const key = `${namespace}/${formatObjectRef(ref)}`;
       const count = counts.get(key) ?? 0;
       if (count > 1) {
         counts.set(key, count - 1);
@@ -111,6 +111,6 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
   };
 }
 
-function watchKey(namespace: string, kind: SupplyRef["kind"]): string {
+function watchKey(namespace: string, kind: ObjectRef["kind"]): string {
   return `${namespace}/${kind}`;
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { chartErrors, RepositoryError } from "@flotilla/shared/charts/errors.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
+import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import {
   type AttemptInputs,
@@ -106,19 +106,19 @@ const cases: readonly (readonly [
     "a request",
     { ...kept, open: { reconcile: "ask" } },
     { poll: true, follow: true },
-    { since: 900_030, occasion: "ask" },
+    { since: 900_030, trigger: "ask" },
   ],
   [
     "a push",
     { ...polled, open: { poll: "push" } },
     { poll: true },
-    { since: 900_070, occasion: "push" },
+    { since: 900_070, trigger: "push" },
   ],
   [
     "a request and a push",
     { ...polled, open: { reconcile: "ask", poll: "push" } },
     { poll: true, follow: true },
-    { since: 900_070, occasion: "ask push" },
+    { since: 900_070, trigger: "ask push" },
   ],
   [
     "a failed request when it is due",
@@ -181,6 +181,16 @@ const cases: readonly (readonly [
   ],
   ["an agent that cannot fetch a pin", { ...kept, isFetchFailing: true }, { checkPins: true }],
   [
+    "an agent that cannot fetch a pin of an earlier spec, before the retry of the new one",
+    {
+      ...kept,
+      moment: early,
+      isFetchFailing: true,
+      state: { pins: pins.slice(1), attempt: retry },
+    },
+    "none",
+  ],
+  [
     "an agent that cannot fetch a pin that was looked up just now",
     {
       ...kept,
@@ -231,8 +241,9 @@ describe("the state after an attempt", () => {
     sharingOf: () => ({}),
     ...changes,
   });
-  const ended = (failure?: { error: AppError; isPinned: boolean }, found = pins) => ({
-    resolution: { pins: found, ...(failure !== undefined && { failure }) },
+  const found = pins.slice(0, 1);
+  const ended = (failure?: { error: AppError; isPinned: boolean }, pins = found) => ({
+    resolution: { pins, ...(failure !== undefined && { failure }) },
     startedAtMs: slotMs,
     moment,
   });
@@ -264,7 +275,7 @@ describe("the state after an attempt", () => {
     const state = stateAfter({ ...kept, state: { pins: [], attempt: retry } }, plan(), ended());
 
     assert.deepEqual(state.attempt, { observedGeneration: 1 });
-    assert.deepEqual(state.pins, pins);
+    assert.deepEqual(state.pins, found);
     assert.equal(state.lastPollTime, undefined);
   });
 
@@ -297,7 +308,7 @@ describe("the state after an attempt", () => {
   test("that found other pins ends the checks of the old ones", () => {
     const pinCheck = { time: lastPollTime, count: 3 };
     const inputs = { ...kept, isFetchFailing: true, state: { ...kept.state, pinCheck } };
-    const other = pins.map((entry) => ({ ...entry, pin: httpPin("1.2.3", digestB) }));
+    const other = found.map((entry) => ({ ...entry, pin: httpPin("1.2.3", digestB) }));
 
     const state = stateAfter(inputs, plan({ checkPins: true }), ended(undefined, other));
 

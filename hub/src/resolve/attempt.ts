@@ -8,7 +8,7 @@
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { PinCheck, ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { RepositoryError } from "@flotilla/shared/charts/errors.ts";
+import { RepositoryError } from "@flotilla/shared/source/errors.ts";
 import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
@@ -79,7 +79,8 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
   const isMissing = chartReferences(helmOp).some((wanted) => entryFor(pins, wanted) === undefined);
   const isMissingDue =
     isMissing && (schedule.isNew || schedule.isDue || mayRecover || attempt.error === undefined);
-  const checkPins = inputs.isFetchFailing && isCheckDue(state.pinCheck, moment.nowMs);
+  // What has no pin is not deployed: the pins of an earlier spec are of no interest.
+  const checkPins = inputs.isFetchFailing && !isMissing && isCheckDue(state.pinCheck, moment.nowMs);
   const follow = open.reconcile !== undefined || isRetryOfRequest;
   return {
     isDue: poll || isMissingDue || checkPins,
@@ -125,7 +126,7 @@ function sharing(
   return (wanted) => {
     // For two requests at once the answer must be newer than both.
     if (requests.length > 0)
-      return { since: Math.max(...requests.map(requestedAtMs)), occasion: requests.join(" ") };
+      return { since: Math.max(...requests.map(requestedAtMs)), trigger: requests.join(" ") };
     const isPinned = entryFor(state.pins, wanted) !== undefined;
     if (failures > 0 && (follow || !isPinned))
       return { since: monotonicMs - retryMs(failures) * sharedPartOfRetry };
@@ -152,7 +153,7 @@ export function stateAfter(
   const { helmOp, credentialsVersion } = inputs;
   const state = withoutAttempt(inputs);
   const { pins, failure } = resolution;
-  const isSame = isSameArchives(pins, inputs.state.pins);
+  const isSame = isSameArchives(pins, state.pins);
   const checked = plan.checkPins && isSame;
   const pinCheck = checked
     ? pinCheckAfter(state.pinCheck, startedAtMs, failure?.error)
@@ -160,8 +161,7 @@ export function stateAfter(
       ? state.pinCheck
       : undefined;
   // Looking up pins again is no attempt: a failure of it changes no schedule.
-  if (!plan.poll && failure?.isPinned !== false && isOnlyCheck(inputs, plan))
-    return { ...state, pins, pinCheck };
+  if (plan.checkPins && !plan.poll) return { ...state, pins, pinCheck };
   const failures = failure === undefined ? 0 : (state.attempt.failures ?? 0) + 1;
   const isPoll = plan.poll && pollingIntervalMs(helmOp) !== undefined;
   const lastPollTime = isPoll ? toTime(startedAtMs, 1_000) : state.lastPollTime;
@@ -183,13 +183,6 @@ export function stateAfter(
       ...(credentialsVersion !== "" && { credentialsVersion }),
     },
   };
-}
-
-function isOnlyCheck({ helmOp, state }: AttemptInputs, { checkPins }: AttemptPlan): boolean {
-  return (
-    checkPins &&
-    chartReferences(helmOp).every((wanted) => entryFor(state.pins, wanted) !== undefined)
-  );
 }
 
 /** The state where the source is not asked: the schedule of a new generation begins, and old pin checks end. */

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { ChartSource } from "@flotilla/shared/charts/source.ts";
 import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
-import { supplyKey } from "@flotilla/shared/supply/supply.ts";
+import type { SourceLocation } from "@flotilla/shared/source/location.ts";
 import { describe, test } from "vitest";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 import { aHelmOp, workspace } from "../testing/objects.ts";
 import { createChartAccess } from "./chart-access.ts";
 
 const key = `${workspace}/web`;
-const source: ChartSource = {
+const source: SourceLocation = {
   kind: "http",
   repository: "https://charts.example.com",
   chart: "web",
@@ -31,7 +31,7 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
     if (!digests.includes(digest)) digests.push(digest);
     return digests.indexOf(digest);
   };
-  const place = (namespace: string, ref: SupplyRef) => `${namespace} ${supplyKey(ref)}`;
+  const place = (namespace: string, ref: ObjectRef) => `${namespace} ${formatObjectRef(ref)}`;
   const access = createChartAccess({
     objects: {
       watch: (namespace, ref) => void named.push(place(namespace, ref)),

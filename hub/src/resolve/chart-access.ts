@@ -2,17 +2,17 @@
  * How the hub accesses chart sources: with the Secret that `helmSecretName` names in the object's own namespace and, where
  * that has no CA certificates, with those of Rancher, if there are any.
  */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { AccessSettings } from "@flotilla/shared/charts/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/charts/access-secret.ts";
-import { type ChartSource, classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
 import type { Watch } from "@flotilla/shared/kube/controller/watch.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import type { SupplyObject } from "@flotilla/shared/supply/supply.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { AccessSettings } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { classifySource, type SourceLocation } from "@flotilla/shared/source/location.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 import { chartReferences } from "../frontend/charts.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
@@ -24,7 +24,7 @@ export interface ChartAccess {
    */
   of(helmOp: HelmOp, authorities?: string): Promise<SourceAccess>;
   /** The keys of the objects whose access depends on a Secret. */
-  keysUsing(namespace: string, ref: SupplyRef): readonly ObjectKey[];
+  keysUsing(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
 }
 
@@ -42,7 +42,7 @@ export function watchSecrets(
 }
 
 export interface SourceAccess {
-  settingsFor(source: ChartSource): AccessSettings | AppError;
+  settingsFor(source: SourceLocation): AccessSettings | AppError;
   /** CA certificates that are trusted where the Secret has none, as PEM. */
   readonly caBundle?: string;
   /** Identifies the Secrets and their versions, never their content. */
@@ -54,7 +54,7 @@ export interface ChartAccessDeps {
   readonly log: Log;
 }
 
-type ReadSecret = { readonly object: SupplyObject; readonly resourceVersion: string };
+type ReadSecret = { readonly object: ReferencedObjectData; readonly resourceVersion: string };
 
 interface CaBundle {
   readonly pem: string;
@@ -70,7 +70,7 @@ const rancherAuthorities = [
 
 export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAccess {
   /** The watched Secret of each object. */
-  const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: SupplyRef }>();
+  const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: ObjectRef }>();
   const known = new Set<ObjectKey>();
   for (const { secret } of rancherAuthorities) objects.watch(rancherNamespace, secretRef(secret));
 
@@ -145,7 +145,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
         namedSecret(namespace, secretName),
       ]);
       const caBundle = bundle.pem === "" ? undefined : bundle.pem;
-      const settingsFor = (source: ChartSource) =>
+      const settingsFor = (source: SourceLocation) =>
         accessSettingsFromSecret(secret?.object, {
           source,
           insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify,
@@ -208,6 +208,6 @@ function unusable(
   );
 }
 
-function secretRef(name: string): SupplyRef {
+function secretRef(name: string): ObjectRef {
   return { kind: "Secret", name };
 }

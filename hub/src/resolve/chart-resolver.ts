@@ -1,8 +1,6 @@
 /** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import {
@@ -12,6 +10,8 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { byBundle } from "../cache/indexes.ts";
 import { chartReferences, entryFor } from "../frontend/charts.ts";
@@ -83,7 +83,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
       const result = plan.isDue
         ? await attempt(inputs, plan, access, context)
         : { state: withoutAttempt(inputs) };
-      return { ...result, nextAtMs: nextAtMsOf(inputs, result.state) };
+      return { ...result, nextAtMs: nextAtMsOf(result.state) };
     },
   };
 
@@ -115,12 +115,12 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     };
   }
 
-  function nextAtMsOf(inputs: AttemptInputs, state: ResolutionState): number | undefined {
+  function nextAtMsOf(state: ResolutionState): number | undefined {
     const nowMs = clock.now();
     const { nextAttemptTime } = state.attempt;
     const times = [
       ...(nextAttemptTime === undefined ? [] : [Date.parse(nextAttemptTime)]),
-      ...(inputs.isFetchFailing ? [nowMs + nextCheckMs(state.pinCheck, nowMs)] : []),
+      ...(state.pinCheck === undefined ? [] : [nowMs + nextCheckMs(state.pinCheck, nowMs)]),
     ];
     return times.length === 0 ? undefined : Math.min(...times);
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { test } from "vitest";
 import { digestA, digestB, httpPin } from "../testing/objects.ts";
 import { choosePin } from "./choose-pin.ts";

@@ -1,5 +1,5 @@
 /** What to do with a pin that a repository now gives for what was pinned before. Pure. */
-import { archiveDigest, describePin, type Pin } from "@flotilla/shared/charts/pin.ts";
+import { archiveDigest, describePin, type Pin } from "@flotilla/shared/source/pin.ts";
 import { compareVersions, parseVersion } from "@flotilla/shared/version/version.ts";
 
 export interface PinChoice {

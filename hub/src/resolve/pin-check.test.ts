@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { PinCheck } from "@flotilla/shared/api/resolution.ts";
+import { describe, test } from "vitest";
 import { aDeployment } from "../testing/objects.ts";
 import { isFetchFailing, isFetchFailureChange, nextCheckMs, pinCheckAfter } from "./pin-check.ts";
 

@@ -4,10 +4,10 @@
  */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { PinCheck } from "@flotilla/shared/api/resolution.ts";
-import { archiveDigest, type Pin } from "@flotilla/shared/charts/pin.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { archiveDigest, type Pin } from "@flotilla/shared/source/pin.ts";
 import { chartNotFetched } from "../summary/deployment-state.ts";
 
 /** A little less than an agent waits before it retries. */

@@ -1,15 +1,15 @@
 /** What becomes of a pin when its repository says something else at the next poll, read from a real server. */
 import assert from "node:assert/strict";
-import { accessTo } from "@flotilla/shared/charts/access.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import { type IndexLine, indexText } from "@flotilla/shared/charts/testing/index-text.ts";
-import { createTestClient } from "@flotilla/shared/charts/testing/test-client.ts";
-import { registryOf, testChart } from "@flotilla/shared/charts/testing/test-registry.ts";
+import { accessTo } from "@flotilla/shared/source/access.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { type IndexLine, indexText } from "@flotilla/shared/source/testing/index-text.ts";
+import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
+import { registryOf, testChart } from "@flotilla/shared/source/testing/test-registry.ts";
 import {
   type Respond,
   send,
   startTestServer,
-} from "@flotilla/shared/charts/testing/test-server.ts";
+} from "@flotilla/shared/source/testing/test-server.ts";
 import { describe, test } from "vitest";
 import { choosePin, type PinChoice } from "./choose-pin.ts";
 
@@ -31,10 +31,10 @@ async function polled(
       ? ({ kind, repository: server.origin, chart: "web" } as const)
       : ({ kind, repository: `oci://${server.host}/charts/web` } as const);
   const access = accessTo(source, { plainHttp: true });
-  const { pin: first } = await client.resolvePin(source, "1.x", access);
+  const { pin: first } = await client.resolve(source, "1.x", access);
   let last: PinChoice = { pin: first };
   for (poll = 1; poll < answers.length; poll++) {
-    const { pin: fresh } = await client.resolvePin(source, "1.x", access);
+    const { pin: fresh } = await client.resolve(source, "1.x", access);
     last = choosePin(last.pin, fresh);
   }
   return { first, last };

@@ -1,7 +1,7 @@
 /** Requests by annotation. Each value that was not handled yet is one request; the status has the one handled last. */
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { pollingIntervalMs } from "./polling.ts";
 
@@ -56,7 +56,7 @@ const keptRequests = 256;
  * the answer that the first one gets. A cache: without it a source is asked once more.
  */
 export function createRequestTimes(clock: Pick<Clock, "monotonic">): (value: string) => number {
-  const seenAt = createRecent<number>(keptRequests);
+  const seenAt = createLruCache<number>(keptRequests);
   return (value) => {
     const now = clock.monotonic();
     const known = seenAt.get(value);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/charts/access.ts";
-import { chartErrors } from "@flotilla/shared/charts/errors.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/source/access.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
 import { resolveCharts } from "./resolve-charts.ts";
@@ -22,8 +22,7 @@ function resolverOf(
 ) {
   const asked: Asked[] = [];
   const resolver: Resolver = {
-    listChartVersions: () => Promise.reject(new Error("nobody lists versions")),
-    resolvePin(_source, wanted, access) {
+    resolve(_source, wanted, access) {
       asked.push({ wanted, access });
       const answer = answers[wanted];
       return answer === undefined || answer instanceof Error

@@ -3,12 +3,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { accessTo } from "@flotilla/shared/charts/access.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
-import type { ResolveOptions, Resolver } from "@flotilla/shared/charts/resolve.ts";
-import { classifySource } from "@flotilla/shared/charts/source.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { accessTo } from "@flotilla/shared/source/access.ts";
+import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { classifySource } from "@flotilla/shared/source/location.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
 import type { SourceAccess } from "./chart-access.ts";
 import { choosePin, type PinTrust } from "./choose-pin.ts";
@@ -81,7 +81,7 @@ async function resolveOne(
   if (settings instanceof AppError) return { ...unchanged, error: settings };
   try {
     const access = accessTo(source, settings);
-    const { pin: fresh, problems } = await resolver.resolvePin(source, version, access, {
+    const { pin: fresh, problems } = await resolver.resolve(source, version, access, {
       ...request.sharingOf?.(wanted),
       signal,
     });
@@ -100,16 +100,18 @@ function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Pi
   return isUseless(pin) ? "none" : "doubted";
 }
 
-/** Whether both lists pin the same archives, whatever their notes say. */
+/** Whether both lists pin the same archives, whatever their order and notes. */
 export function isSameArchives(pins: readonly ChartPin[], others: readonly ChartPin[]): boolean {
-  const archives = (of: readonly ChartPin[]) => of.map(({ note: _, ...pin }) => pin);
-  return isDeepStrictEqual(archives(pins), archives(others));
+  return (
+    pins.length === others.length &&
+    pins.every((entry) => isDeepStrictEqual(entry.pin, entryFor(others, entry)?.pin))
+  );
 }
 
 /** Notes on pins, as sentences. */
 export function notesOn(pins: readonly ChartPin[]): readonly string[] {
   return pins.flatMap(({ note }) => note ?? []);
 }
-/** What is asked for a chart may be shared with others who ask for it. */
+/** Which requests for a chart may be shared with other HelmOps. */
 
-export type Sharing = Pick<ResolveOptions, "since" | "occasion">;
+export type Sharing = Pick<ResolveOptions, "since" | "trigger">;

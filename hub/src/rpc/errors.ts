@@ -1,5 +1,5 @@
 /** Errors that the hub answers agents with: a gRPC status, and a message that says what to do. */
-import { cleanText } from "@flotilla/proto/clean-text.ts";
+import { cleanText } from "@flotilla/proto/validation.ts";
 import {
   AppError,
   commonErrors,

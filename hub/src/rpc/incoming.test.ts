@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { isPrintable } from "@flotilla/proto/clean-text.ts";
 import { loadFleetService } from "@flotilla/proto/service.ts";
-import { WireError } from "@flotilla/proto/wire-checks.ts";
+import { isPrintable, WireError } from "@flotilla/proto/validation.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { decoded, type Incoming, withIncomingDecoders } from "./incoming.ts";

@@ -11,7 +11,7 @@ import type {
   WireHubMessage,
   WireRenewResponse,
 } from "@flotilla/proto/service.ts";
-import { shown, WireError } from "@flotilla/proto/wire-checks.ts";
+import { shown, WireError } from "@flotilla/proto/validation.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type {
   handleBidiStreamingCall,

@@ -1,7 +1,6 @@
 /** The one state of a BundleDeployment, from what is wanted and what its agent reported. Pure. */
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { bundleStateOf } from "@flotilla/shared/api/bundle-state.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
+import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 
 export function stateOf({ spec, status }: BundleDeployment): BundleState {

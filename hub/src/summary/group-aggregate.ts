@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { selects } from "@flotilla/shared/api/selects.ts";
+import { selects } from "@flotilla/shared/api/label-selector.ts";
 import {
   type BundleState,
   bundleStates,

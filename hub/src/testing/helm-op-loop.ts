@@ -4,7 +4,6 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
 import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
@@ -12,6 +11,7 @@ import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";

@@ -1,5 +1,5 @@
 /** The controllers of a leader over an API server in memory. Time and what watches deliver are the test's to move. */
-import type { SupplyRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import {
   bundleDeployments,
   bundles,
@@ -8,7 +8,6 @@ import {
   helmOps,
   policies,
 } from "@flotilla/shared/api/resources.ts";
-import type { Resolver } from "@flotilla/shared/charts/resolve.ts";
 import { packContent } from "@flotilla/shared/content/content.ts";
 import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
@@ -18,6 +17,7 @@ import {
   type MemoryApiServer,
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import {
   createFakeClock,
   type FakeClock,
@@ -189,6 +189,6 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   };
 }
 
-function placeOf(namespace: string, { kind, name }: SupplyRef): string {
+function placeOf(namespace: string, { kind, name }: ObjectRef): string {
   return `${namespace} ${kind}/${name}`;
 }

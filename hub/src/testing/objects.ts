@@ -14,8 +14,8 @@ import {
 } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import type { Pin } from "@flotilla/shared/charts/pin.ts";
 import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";

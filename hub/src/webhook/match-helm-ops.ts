@@ -1,6 +1,6 @@
 /** Which HelmOps a push concerns. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { parseOciName } from "@flotilla/shared/charts/source.ts";
+import { parseOciName } from "@flotilla/shared/source/location.ts";
 import { chartReferences } from "../frontend/charts.ts";
 import { mayChange, pollingIntervalMs } from "../resolve/polling.ts";
 import type { Push, PushedRepository } from "./payload.ts";

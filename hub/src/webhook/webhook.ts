@@ -8,7 +8,7 @@
 
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { webhookSecretType } from "@flotilla/shared/api/names.ts";
-import { createRecent } from "@flotilla/shared/charts/recent.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
@@ -59,7 +59,7 @@ const rejected: WebhookAnswer = { status: 401, text: "the key or the signature i
 
 export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webhook {
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
-  const deliveries = createRecent<true>(keptDeliveries);
+  const deliveries = createLruCache<true>(keptDeliveries);
   const requestPolls = createPollRequests({ rest, clock });
 
   async function keyIn(ref: ObjectRef): Promise<string> {

@@ -1,4 +1,4 @@
-/** The certificate of an authority, for tests. Nobody has its key. */
+/** The certificate of an authority, for tests, without a key. */
 export const aCertificate = `-----BEGIN CERTIFICATE-----
 MIIBhDCCASmgAwIBAgIUU9+j+uwDbzVrS1mPbv8nuFrgkdwwCgYIKoZIzj0EAwIw
 FjEUMBIGA1UEAwwLZmxvdGlsbGEtY2EwIBcNMjYxMTIxMTYzODI5WhgPMjEyNjEw

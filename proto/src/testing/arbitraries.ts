@@ -1,4 +1,4 @@
-/** Messages at random, as the contract allows them. */
+/** Random messages that the contract allows. */
 import fc from "fast-check";
 import {
   type AgentMessage,
@@ -6,7 +6,7 @@ import {
   type HubMessage,
   resourceStateNames,
 } from "../messages.ts";
-import { wireLimits } from "../wire-checks.ts";
+import { wireLimits } from "../validation.ts";
 import { aCertificate } from "./a-certificate.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });
@@ -88,9 +88,9 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
 const bytes = fc
   .uint8Array({ minLength: 1, maxLength: 100 })
   .map((content) => Buffer.from(content));
-const supplyRef = { kind: fc.constantFrom("Secret", "ConfigMap"), name: named };
+const objectRef = { kind: fc.constantFrom("Secret", "ConfigMap"), name: named };
 
-/** Whatever an agent may send. */
+/** Any message of an agent. */
 export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   fc.record(
     {
@@ -101,7 +101,7 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
       hubId: text,
       agentVersion: text,
       agentNamespace: text,
-      holdings: fc.array(
+      inventory: fc.array(
         fc.record({
           name: named,
           uid: named,
@@ -110,9 +110,9 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
           withdrawing: fc.boolean(),
         }),
       ),
-      factsDigest: named,
-      supplies: fc.array(
-        fc.record({ ...supplyRef, digest: named }, { requiredKeys: ["kind", "name"] }),
+      clusterInfoDigest: named,
+      referencedObjects: fc.array(
+        fc.record({ ...objectRef, digest: named }, { requiredKeys: ["kind", "name"] }),
       ),
       authoritiesDigest: named,
     },
@@ -123,20 +123,20 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
         "hubId",
         "agentVersion",
         "agentNamespace",
-        "holdings",
-        "supplies",
+        "inventory",
+        "referencedObjects",
       ],
     },
   ),
   fc.record(
-    { kind: fc.constant("received" as const), deployment: key, deploymentId: named },
+    { kind: fc.constant("deploymentAck" as const), deployment: key, deploymentId: named },
     { requiredKeys: ["kind", "deployment"] },
   ),
   fc.record({ kind: fc.constant("state" as const), sequence, state }),
   fc.record({ kind: fc.constant("withdrawn" as const), deployment: key }),
 );
 
-/** Whatever a hub may send. */
+/** Any message of a hub. */
 export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
   fc.record({
     kind: fc.constant("welcome" as const),
@@ -157,16 +157,19 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("withdrawal" as const), deployment: key }),
   fc.record({ kind: fc.constant("synced" as const), orphans: fc.array(text) }),
-  fc.record({ kind: fc.constant("stateReceived" as const), name: text, sequence }),
-  fc.record({ kind: fc.constant("facts" as const), digest: named, content: bytes }),
+  fc.record({ kind: fc.constant("stateAck" as const), name: text, sequence }),
+  fc.record({ kind: fc.constant("clusterInfo" as const), digest: named, content: bytes }),
   fc.record({
-    kind: fc.constant("supply" as const),
-    supply: fc.record(
-      { ...supplyRef, packed: fc.record({ digest: named, content: bytes }) },
+    kind: fc.constant("referencedObject" as const),
+    object: fc.record(
+      { ...objectRef, packed: fc.record({ digest: named, content: bytes }) },
       { requiredKeys: ["kind", "name"] },
     ),
   }),
-  fc.record({ kind: fc.constant("supplyWithdrawal" as const), supply: fc.record(supplyRef) }),
+  fc.record({
+    kind: fc.constant("referencedObjectWithdrawal" as const),
+    object: fc.record(objectRef),
+  }),
   fc.record({
     kind: fc.constant("authorities" as const),
     pem: fc.integer({ min: 1, max: 3 }).map((many) => aCertificate.repeat(many)),

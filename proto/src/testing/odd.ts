@@ -1,8 +1,8 @@
-/** What nobody sends who means well. */
+/** Malformed input, as an attacker might send it. */
 import fc from "fast-check";
-import { wireLimits } from "../wire-checks.ts";
+import { wireLimits } from "../validation.ts";
 
-/** Texts with everything that a name has not: control characters, halves of characters, other directions, great length. */
+/** Texts that are no names: control characters, halves of surrogate pairs, direction changes, excessive length. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
   fc.string({ unit: "binary", maxLength: 20 }),
@@ -22,7 +22,7 @@ export const oddText: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** The same bytes with some of them changed, left out, doubled or cut off. */
+/** The bytes with some of them changed, removed, duplicated or truncated. */
 export function mutated(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
   const at = fc.nat(Math.max(0, bytes.length - 1));
   const change = fc.oneof(

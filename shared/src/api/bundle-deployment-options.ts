@@ -1,4 +1,4 @@
-/** How something is deployed: the options of a Bundle that each of its targets may override. */
+/** Deployment options: those of a Bundle, which each of its targets may override. */
 import { z } from "zod";
 import {
   described,
@@ -15,7 +15,7 @@ import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
 
 const patchOperation = fields({
-  op: text("`remove`, or `ignore` to leave the whole object alone."),
+  op: text("`remove`, or `ignore` to ignore the whole object."),
   path: text("The field, as a JSON pointer."),
   value: text("The value, for operations that need one."),
 });
@@ -27,15 +27,15 @@ const comparePatch = fields({
   name: text("The object's name, or a regular expression for `op: ignore`."),
   operations: described(
     z.array(patchOperation).nullish(),
-    "Changes that are made to both sides before they are compared.",
+    "Changes that are applied to both sides before the comparison.",
   ),
   jsonPointers: list("Fields that are not compared, as JSON pointers."),
 });
 
 const correctDriftSchema = fields({
-  enabled: flag("Undo changes that somebody made to what was deployed."),
-  force: flag("Delete and make anew what cannot be changed back."),
-  keepFailHistory: flag("Keep the release record of a correction that failed."),
+  enabled: flag("Revert changes that others make to deployed objects."),
+  force: flag("Delete and recreate objects that cannot be reverted."),
+  keepFailHistory: flag("Keep the release record of a failed correction."),
 });
 
 const downstreamResource = fields({
@@ -49,78 +49,78 @@ const overwrite = fields({
   namespace: plainText("The object's namespace."),
 });
 
-/** The fields, for the kinds that have them among others of their own. */
+/** The fields, for the kinds that also have other fields. */
 export const bundleDeploymentOptionsFields = {
-  defaultNamespace: text("Where the release goes when `namespace` is empty.", {
+  defaultNamespace: text("The namespace of the release when `namespace` is empty.", {
     absent: "`default`",
   }),
   namespace: text(
-    "The namespace of the release. An object for which the chart names another one goes there.",
+    "The namespace of the release. Objects for which the chart sets another namespace are created there.",
   ),
   helm: described(helmOptionsSchema.nullish(), helmDescription),
   serviceAccount: text(
-    "The ServiceAccount, in the agent's namespace, as which the agent installs, so that it can do what that account may and nothing else.",
+    "The ServiceAccount, in the agent's namespace, that the agent impersonates for the release, so that it has the permissions of that account only.",
     { absent: "`fleet-default` where it exists, else the agent's own" },
   ),
   createNamespace: described(
     z.boolean().nullish(),
-    "Make the release's namespace when it is not there.",
+    "Create the namespace of the release when it does not exist.",
     {
       "x-default-text": "true",
     },
   ),
-  forceSyncGeneration: integer("Raise this number to have everything deployed once more."),
-  keepResources: flag("Leave what was installed in the cluster when the deployment is taken away."),
-  deleteNamespace: flag("Delete the release's namespace with the deployment."),
+  forceSyncGeneration: integer("Increase this number to deploy everything again."),
+  keepResources: flag("Keep the installed objects when the deployment is deleted."),
+  deleteNamespace: flag("Delete the namespace of the release with the deployment."),
   deleteCRDResources: flag(
-    "Have CustomResourceDefinitions in the chart's templates, and with them all their objects, go with the deployment, or when a newer version of the chart does not contain them any more. Otherwise they stay. Those in the chart's folder `crds` stay always.",
+    "Delete the CustomResourceDefinitions in the chart's templates, and so all their objects, with the deployment, or when a newer version of the chart does not have them. Otherwise they are kept. Those in the chart's folder `crds` are always kept.",
   ),
   correctDrift: described(
     correctDriftSchema.nullish(),
-    "What happens when somebody changes what was deployed.",
+    "Correction of drift, which are changes that others make to deployed objects.",
   ),
   diff: described(
     fields({
       comparePatches: described(
         z.array(comparePatch).nullish(),
-        "What is left out of the comparison, object by object.",
+        "What to exclude from the comparison, by object.",
       ),
     }).nullish(),
-    "What does not count as a change when what is deployed is compared with what should be.",
+    "Differences that do not count as drift.",
   ),
   ignore: described(
     fields({
       conditions: described(
         z.array(z.record(z.string(), z.string())).nullish(),
-        "A condition of a deployed object that has all of an entry's fields with these values does not count against its readiness.",
+        "Conditions to ignore: those that have all fields of an entry with the same values do not affect the readiness of an object.",
       ),
     }).nullish(),
-    "What does not count against readiness.",
+    "What to ignore for readiness.",
   ),
   namespaceLabels: texts(
-    "Labels of the release's namespace. Others are removed, except its name and those of `pod-security.kubernetes.io`, which are left out here too.",
+    "Labels of the namespace of the release. Others are removed, except its name and those of `pod-security.kubernetes.io`, which are ignored here.",
   ),
   namespaceAnnotations: texts(
-    "Annotations of the release's namespace. Others are removed, except those of Kubernetes itself.",
+    "Annotations of the namespace of the release. Others are removed, except those of Kubernetes.",
   ),
   downstreamResources: described(
     z.array(downstreamResource).nullish(),
-    "Secrets and ConfigMaps that are copied from the hub into the release's namespace, and kept up to date there.",
+    "Secrets and ConfigMaps that are copied from the hub into the namespace of the release, and updated there.",
   ),
   overwrites: described(
     z.array(overwrite).nullish(),
     "Internal to Fleet: objects that another Bundle may overwrite.",
   ),
   allowedTargetNamespaceSelector: selector(
-    "Internal to Fleet: which namespaces may be deployed to.",
+    "Internal to Fleet: the namespaces that may be deployed to.",
   ),
   yaml: described(
     fields({ overlays: list("Names of the overlays, later ones win.") }).nullish(),
     "For Bundles made from Git: overlays of plain manifests.",
   ),
   kustomize: described(
-    fields({ dir: text("The directory that has the kustomization.") }).nullish(),
-    "For Bundles made from Git: where the kustomization is.",
+    fields({ dir: text("The directory of the kustomization.") }).nullish(),
+    "For Bundles made from Git: the kustomization.",
   ),
 } as const;
 

@@ -1,9 +1,9 @@
 /**
  * A BundleDeployment: one Bundle in one cluster.
  *
- * It names the content that the cluster is to run by digest and holds neither options nor values, so that one more
- * cluster costs a few hundred bytes whatever the size of the values. The leader writes `spec` and `status.display`, the
- * replica that holds the agent writes the rest of the status.
+ * It names the content that the cluster is to run by its digest, and has neither options nor values, so that one more cluster
+ * costs a few hundred bytes whatever the size of the values. The leader writes `spec` and `status.display`; the replica that the
+ * agent is connected to writes the rest of the status.
  */
 import { z } from "zod";
 import type { KubeObject } from "../kube/objects/object.ts";
@@ -21,15 +21,15 @@ const maxIdLength = 256;
 const bundleDeploymentSpecSchema = fields({
   deploymentID: described(
     z.string().max(maxIdLength),
-    "The content that the cluster is to run, `sha256:` and its digest. Empty while nothing has been let through yet.",
+    "The desired content: `sha256:` and its digest. Empty until the rollout promotes the first one.",
   ),
   stagedDeploymentID: described(
     z.string().max(maxIdLength),
-    "The content that waits behind the rollout; the same once it was let through.",
+    "The content that waits for the rollout; equal to `deploymentID` once it is promoted.",
   ),
-  paused: flag("Nothing is let through, and the agent does not watch for changes."),
-  supplies: list(
-    "Secrets and ConfigMaps of the Bundle's namespace that the agent is supplied with for this, as `Secret/NAME` and `ConfigMap/NAME`.",
+  paused: flag("Nothing is promoted, and the agent does not watch for drift."),
+  referencedObjects: list(
+    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent.",
   ),
 });
 
@@ -39,34 +39,34 @@ const deployedResourceSchema = fields({
   namespace: plainText("The object's namespace."),
   name: plainText("The object's name."),
   state: plainText(
-    "What it is when it is not ready: `in-progress`, `failed`, `terminating`, `missing` or `unknown`.",
+    "Its state when it is not ready: `in-progress`, `failed`, `terminating`, `missing` or `unknown`.",
   ),
 });
 
-/** One manager for all of it: what the API server notes of who owns which field would be longer than the status itself. */
-const ownedAsAWhole = { "x-kubernetes-map-type": "atomic" } as const;
+/** Atomic: managedFields for each field would be larger than the status itself. */
+const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
 
 const bundleDeploymentStatusFields = fields({
   conditions: conditionsSchema,
-  appliedDeploymentID: plainText("The content that the agent has carried out."),
+  appliedDeploymentID: plainText("The content that the agent applied last."),
   release: plainText("The Helm release, `namespace/name:revision`."),
-  version: plainText("The version of the chart that is installed."),
-  chartDigest: plainText("The digest of the chart archive that is installed."),
-  ready: plainFlag("Whether what was installed is ready."),
-  nonModified: plainFlag("Whether what was installed is as it was installed."),
+  version: plainText("The version of the installed chart."),
+  chartDigest: plainText("The digest of the installed chart archive."),
+  ready: plainFlag("Whether the installed objects are ready."),
+  nonModified: plainFlag("Whether the installed objects have no drift."),
   nonReadyStatus: described(
     z.array(nonReadyStatusSchema).max(maxListed).nullish(),
     "The first objects that are not ready, at most ten, in a stable order.",
   ),
   modifiedStatus: described(
     z.array(modifiedStatusSchema).max(maxListed).nullish(),
-    "The first objects that somebody changed, at most ten, in a stable order.",
+    "The first objects with drift, at most ten, in a stable order.",
   ),
   resources: described(
     z.array(deployedResourceSchema).nullish(),
-    "The installed objects: the first ones by workloads before all else, then kind, namespace and name, as many as a thousand characters hold.",
+    "The first installed objects, up to a thousand characters: workloads first, then by kind, namespace and name.",
   ),
-  incompleteState: plainFlag("Whether there are more than the lists show."),
+  incompleteState: plainFlag("Whether the lists are cut."),
   resourceCounts: described(resourceCountsSchema.optional(), "The installed objects by state."),
   display: described(
     fields({
@@ -80,18 +80,18 @@ const bundleDeploymentStatusFields = fields({
     fields({
       epoch: described(
         z.int(),
-        "Which connection of the agent the report came through; later ones have higher numbers.",
+        "The connection of the agent that the report came through; later connections have higher numbers.",
       ),
-      sequence: described(z.int(), "The report's number within that connection."),
+      sequence: described(z.int(), "The number of the report within that connection."),
     }).optional(),
-    "The report that the status is from. An earlier one never replaces it.",
+    "The report that the status is from. An older report never replaces it.",
   ),
 });
 
 const bundleDeploymentStatusSchema = described(
   bundleDeploymentStatusFields,
-  "What is known.",
-  ownedAsAWhole,
+  "The state that the agent reported, and what the hub derives from it.",
+  atomicMap,
 );
 
 export type BundleDeploymentSpec = Typed<typeof bundleDeploymentSpecSchema>;
@@ -106,3 +106,23 @@ export const bundleDeploymentSchemas = {
   spec: bundleDeploymentSpecSchema,
   status: bundleDeploymentStatusSchema,
 } as const;
+
+export const objectRefSchema = z.object({
+  kind: z.enum(["Secret", "ConfigMap"]),
+  name: z.string(),
+});
+
+/** A Secret or ConfigMap by its name in the workspace. */
+export type ObjectRef = Readonly<z.infer<typeof objectRefSchema>>;
+
+/** `Secret/NAME` or `ConfigMap/NAME`. */
+export function formatObjectRef({ kind, name }: ObjectRef): string {
+  return `${kind}/${name}`;
+}
+
+/** The inverse of `formatObjectRef`; undefined for a text that is not a reference. */
+export function parseObjectRef(text: string): ObjectRef | undefined {
+  const at = text.indexOf("/");
+  const parsed = objectRefSchema.safeParse({ kind: text.slice(0, at), name: text.slice(at + 1) });
+  return parsed.success && parsed.data.name !== "" ? parsed.data : undefined;
+}

@@ -1,10 +1,10 @@
-/** Where a Bundle goes: criteria that a cluster is matched by, and the options that it gets there. */
+/** Targets of a Bundle: criteria that match clusters, and the options for them. */
 import { z } from "zod";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { fields, flag, type Typed, text } from "./field.ts";
 import { selector } from "./label-selector.ts";
 
-/** What is asked of a cluster. All that is given must hold; nothing given matches nothing. */
+/** Criteria for a cluster. All that are set must match; without any, nothing matches. */
 export const clusterCriteriaFields = {
   clusterName: text("The cluster's name, or the name that Rancher shows for it."),
   clusterSelector: selector("Labels of the cluster. `{}` matches every cluster."),
@@ -19,7 +19,7 @@ export const bundleTargetSchema = fields(
     }),
     ...clusterCriteriaFields,
     doNotDeploy: flag(
-      "A cluster that this target matches gets nothing, whatever matches it further down.",
+      "Deploy nothing to clusters that this target matches, even if a later target matches them.",
     ),
     ...bundleDeploymentOptionsFields,
   },
@@ -28,7 +28,7 @@ export const bundleTargetSchema = fields(
 
 export type BundleTarget = Typed<typeof bundleTargetSchema>;
 
-/** An entry of the list that says where a Bundle may go at all. */
+/** An entry of the list that restricts the clusters of a Bundle. */
 export const targetRestrictionSchema = fields({
   name: text("A name for the entry."),
   ...clusterCriteriaFields,

@@ -1,7 +1,7 @@
-/** A Bundle: what a HelmOp came to, with every version resolved, and the clusters that it goes to. */
+/** A Bundle: a HelmOp with every version resolved, and its targets. */
 import { z } from "zod";
-import { pinSchema } from "../charts/pin.ts";
 import type { KubeObject } from "../kube/objects/object.ts";
+import { pinSchema } from "../source/pin.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";
 import { conditionsSchema } from "./condition.ts";
@@ -24,7 +24,7 @@ import { bundleSummarySchema, offlineClustersFields, resourceCountsSchema } from
 const dependency = fields({
   name: text("The Bundle's name."),
   selector: selector("Labels of the Bundles. With a name, both must hold."),
-  acceptedStates: list("The states that are good enough; absent: `Ready`."),
+  acceptedStates: list("The accepted states; absent: `Ready`."),
 });
 
 const bundleResource = fields({
@@ -37,31 +37,31 @@ const bundleResource = fields({
 export const bundleSpecFields = {
   ...bundleDeploymentOptionsFields,
   paused: flag(
-    "Prepare changes and hand none of them out; what is deployed stays, and is not watched for changes.",
+    "Prepare changes, but dispatch none of them; what is deployed stays, and is not watched for drift.",
   ),
   targets: described(
     targetsSchema,
-    "Where it goes. Each cluster gets the options of the first target that matches it.",
+    "The clusters to deploy to. Each cluster gets the options of the first target that matches it.",
     {
       "x-default-text": "the ClusterGroup `default` of the namespace",
     },
   ),
   targetRestrictions: described(
     z.array(targetRestrictionSchema).nullish(),
-    "Internal to Fleet: where it may go at all.",
+    "Internal to Fleet: restricts the targets.",
   ),
   targetCustomizationMode: described(
     z.enum(["FirstMatch", "AllMatches"]).optional(),
-    "Internal to Fleet: how many of a Git repository's customizations apply to a cluster.",
+    "Internal to Fleet: how many of the customizations of a Git repository apply to a cluster.",
     { "x-default-text": "FirstMatch" },
   ),
   rolloutStrategy: described(
     rolloutStrategySchema.nullish(),
-    "In which steps a change goes through the clusters.",
+    "The steps in which a change is rolled out to the clusters.",
   ),
   dependsOn: described(
     z.array(dependency).nullish(),
-    "Bundles that must be deployed in a cluster before this one is.",
+    "Bundles that must be deployed in a cluster before this one.",
   ),
   resources: described(
     z.array(bundleResource).nullish(),
@@ -72,16 +72,16 @@ export const bundleSpecFields = {
 } as const;
 
 export const chartPinSchema = fields({
-  repo: described(z.string(), "The repository that was asked for."),
-  chart: described(z.string(), "The chart that was asked for."),
-  version: described(z.string(), "The version or the constraint that was asked for."),
-  pin: described(pinSchema, "What it came to: exactly one archive, by address and digest."),
+  repo: described(z.string(), "The requested repository."),
+  chart: described(z.string(), "The requested chart."),
+  version: described(z.string(), "The requested version or constraint."),
+  pin: described(pinSchema, "The archive that it was resolved to, by address and digest."),
   note: plainText(
-    "What a person should know of it although it was resolved, as a sentence; it holds until the source is asked again.",
+    "A problem of the resolved chart, for people; it is checked again with the next request to the source.",
   ),
 });
 
-/** A chart as it was asked for, and the one archive that it came to. */
+/** A requested chart and the archive that it was resolved to. */
 export type ChartPin = Typed<typeof chartPinSchema>;
 
 const helmOpOptionsSchema = fields({
@@ -89,7 +89,7 @@ const helmOpOptionsSchema = fields({
   helmOpInsecureSkipTLSVerify: plainFlag("Do not check the certificate of the chart's source."),
   helmOpCABundle: described(
     z.string().nullish(),
-    "Certificates to trust for the chart's source, base64.",
+    "Certificate authorities for the chart's source, in base64.",
   ),
   pins: described(
     z.array(chartPinSchema).optional(),
@@ -110,9 +110,9 @@ const bundleSpecSchema = fields({
 
 const partitionStatus = fields({
   name: plainText("The partition's name."),
-  count: integer("How many clusters it has."),
-  maxUnavailable: integer("How many of them may be unavailable."),
-  unavailable: integer("How many of them are."),
+  count: integer("The number of its clusters."),
+  maxUnavailable: integer("The number of clusters that may be unavailable."),
+  unavailable: integer("The number of unavailable clusters."),
   summary: described(bundleSummarySchema.optional(), "Their deployments by state."),
 });
 
@@ -125,16 +125,15 @@ const bundleStatusSchema = fields({
   conditions: described(conditionsSchema, bundleConditionsText),
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   ...offlineClustersFields,
-  newlyCreated: integer("How many clusters got the Bundle for the first time in the last step."),
-  unavailable: integer("How many clusters are unavailable."),
-  unavailablePartitions: integer("How many partitions are unavailable."),
-  maxNew: integer("How many clusters may get the Bundle for the first time in one step."),
-  maxUnavailable: integer("How many clusters may be unavailable."),
-  maxUnavailablePartitions: integer("How many partitions may be unavailable."),
-  partitions: described(
-    z.array(partitionStatus).nullish(),
-    "The partitions that the rollout goes through.",
+  newlyCreated: integer(
+    "The number of clusters that got the Bundle for the first time in the last step.",
   ),
+  unavailable: integer("The number of unavailable clusters."),
+  unavailablePartitions: integer("The number of unavailable partitions."),
+  maxNew: integer("The number of clusters that may get the Bundle for the first time in one step."),
+  maxUnavailable: integer("The number of clusters that may be unavailable."),
+  maxUnavailablePartitions: integer("The number of partitions that may be unavailable."),
+  partitions: described(z.array(partitionStatus).nullish(), "The partitions of the rollout."),
   display: described(
     fields({
       readyClusters: plainText("How many of its clusters are ready, as in `3/5`."),
@@ -145,10 +144,10 @@ const bundleStatusSchema = fields({
     }).optional(),
     "For `kubectl get` and the dashboard.",
   ),
-  observedGeneration: integer("The `metadata.generation` that the status speaks of."),
+  observedGeneration: integer("The `metadata.generation` that the status is for."),
   resourcesSha256Sum: plainText("Internal to Fleet: the digest of the resources."),
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
-  version: plainText("The version of its chart that is handed out."),
+  version: plainText("The version of its chart that is rolled out."),
   lastHandledReconcileAt: plainText(
     "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
   ),

@@ -1,4 +1,4 @@
-/** A ClusterGroup: the clusters of its namespace that a selector matches, under one name. */
+/** A ClusterGroup: a name for the clusters of its namespace that a selector matches. */
 import { z } from "zod";
 import type { KubeObject } from "../kube/objects/object.ts";
 import { conditionsSchema } from "./condition.ts";
@@ -14,15 +14,15 @@ const clusterGroupSpecSchema = fields({
 
 const clusterGroupStatusSchema = fields({
   conditions: conditionsSchema,
-  clusterCount: integer("How many clusters belong to it."),
+  clusterCount: integer("The number of its clusters."),
   nonReadyClusterCount: integer(
-    "How many of them are not ready: their agent is not connected, or what they run is not ready.",
+    "The number of clusters that are not ready: their agent is offline, or a deployment is not ready.",
   ),
   nonReadyClusters: described(
     z.array(z.string()).max(maxListed).nullish(),
-    "The first of them by name that are not ready, at most ten.",
+    "The first clusters by name that are not ready, at most ten.",
   ),
-  offlineClusterCount: integer("How many of them have no agent connected."),
+  offlineClusterCount: integer("The number of clusters whose agent is offline."),
   summary: described(bundleSummarySchema.optional(), "Their deployments by state."),
   resourceCounts: described(
     resourceCountsSchema.optional(),

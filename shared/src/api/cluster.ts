@@ -1,4 +1,4 @@
-/** A Cluster: one member of the fleet. `status.agent` is written by the replica of the hub that holds its agent. */
+/** A Cluster: one member of the fleet. The replica of the hub that its agent is connected to writes `status.agent`. */
 import { z } from "zod";
 import type { KubeObject } from "../kube/objects/object.ts";
 import { conditionsSchema } from "./condition.ts";
@@ -16,28 +16,28 @@ import {
 } from "./field.ts";
 import { bundleSummarySchema, resourceCountsSchema } from "./summary.ts";
 
-/** As many orphans as are listed, so that a hub that lost everything does not write a status of a megabyte. */
+/** The limit of listed orphans, so that a hub that lost its objects does not write a status of a megabyte. */
 export const maxOrphans = 100;
 
 const freeFormList = z.array(z.record(z.string(), z.unknown())).nullish();
 
 const clusterSpecSchema = fields({
   clientID: text(
-    "Tells the cluster from others when its agent enrols; the UID of its `kube-system` namespace unless it was given.",
+    "The id by which the cluster is known when its agent enrols; by default the UID of its `kube-system` namespace.",
   ),
-  paused: flag("Prepare changes for this cluster and hand none of them out."),
+  paused: flag("Prepare changes for this cluster, but dispatch none of them."),
   deletionPolicy: described(
     z.enum(["Retain", "Uninstall"]).optional(),
-    "What becomes of what the hub has installed in the cluster when the Cluster is deleted. `Retain` leaves it as it is; `Uninstall` keeps the Cluster until its agent has uninstalled everything.",
+    "What happens to the releases in the cluster when the Cluster is deleted. `Retain` keeps them; `Uninstall` keeps the Cluster until its agent has uninstalled them.",
     { "x-default-text": "`Retain`" },
   ),
-  templateValues: freeForm("What templates in values see as `.ClusterValues`."),
+  templateValues: freeForm("The `.ClusterValues` of templates in values."),
   kubeConfigSecret: text(
     "Internal to Fleet: a Secret with access to the cluster, for agents that the hub installs.",
   ),
   kubeConfigSecretNamespace: text("Internal to Fleet: the namespace of that Secret."),
-  redeployAgentGeneration: integer("Raise this number to have the agent deployed once more."),
-  agentNamespace: text("The namespace that the agent runs in.", { absent: "`flotilla-agent`" }),
+  redeployAgentGeneration: integer("Increase this number to deploy the agent again."),
+  agentNamespace: text("The namespace of the agent.", { absent: "`flotilla-agent`" }),
   privateRepoURL: text("A registry to pull the agent's image from."),
   agentEnvVars: described(freeFormList, "Environment variables of the agent, as in a container."),
   agentTolerations: described(freeFormList, "Tolerations of the agent, as in a pod."),
@@ -61,42 +61,45 @@ const clusterSpecSchema = fields({
 const clusterAgentSchema = fields({
   connected: plainFlag("Whether the agent is connected to the hub."),
   lastSeen: time(
-    "When the agent connected last or, if it is not connected, when it was last known to be.",
+    "When the agent connected last or, if it is offline, when it was last known to be connected.",
   ),
-  replica: plainText("The replica of the hub that holds, or held last, the agent."),
-  epoch: integer("How many times the agent has connected."),
+  replica: plainText("The replica of the hub that the agent is, or was last, connected to."),
+  epoch: integer("The number of connections of the agent so far."),
   version: plainText("The agent's version."),
-  namespace: plainText("The namespace that the agent runs in."),
+  namespace: plainText("The namespace of the agent."),
 });
 
 const clusterStatusSchema = fields({
   conditions: conditionsSchema,
-  namespace: plainText("The namespace on the hub that has the cluster's BundleDeployments."),
+  namespace: plainText("The namespace on the hub with the BundleDeployments of the cluster."),
   summary: described(bundleSummarySchema.optional(), "The cluster's deployments by state."),
   resourceCounts: described(
     resourceCountsSchema.optional(),
     "The objects deployed to the cluster by state.",
   ),
-  readyHelmOps: integer("How many HelmOps are ready in the cluster."),
-  desiredReadyHelmOps: integer("How many HelmOps go to the cluster."),
-  readyGitRepos: integer("How many GitRepos are ready in the cluster."),
-  desiredReadyGitRepos: integer("How many GitRepos go to the cluster."),
-  agent: described(clusterAgentSchema.optional(), "The cluster's agent, as the hub sees it."),
+  readyHelmOps: integer("The number of HelmOps that are ready in the cluster."),
+  desiredReadyHelmOps: integer("The number of HelmOps that target the cluster."),
+  readyGitRepos: integer("The number of GitRepos that are ready in the cluster."),
+  desiredReadyGitRepos: integer("The number of GitRepos that target the cluster."),
+  agent: described(
+    clusterAgentSchema.optional(),
+    "The agent of the cluster, as observed by the hub.",
+  ),
   orphans: described(
     z.array(z.string()).max(maxOrphans).nullish(),
-    "Names of deployments that the agent holds and the hub does not know, at most a hundred. They keep running until somebody prunes them.",
+    "Deployments that the agent has and the hub does not know, at most a hundred. They keep running until they are pruned.",
   ),
   display: described(
     fields({
       readyBundles: plainText("How many of its deployments are ready, as in `3/5`."),
       state: plainText(
-        "`WaitCheckIn` before the agent connected first, `Offline`, or the state that needs attention most.",
+        "`WaitCheckIn` before the first connection of the agent, `Offline`, or the state that needs attention most.",
       ),
     }).optional(),
     "For `kubectl get` and the dashboard.",
   ),
   scheduled: plainFlag("Whether a Schedule covers the cluster."),
-  activeSchedule: plainFlag("Whether a Schedule lets changes through now."),
+  activeSchedule: plainFlag("Whether a Schedule permits changes now."),
 });
 
 export type ClusterSpec = Typed<typeof clusterSpecSchema>;

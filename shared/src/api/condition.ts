@@ -1,4 +1,4 @@
-/** One observation about an object: `Ready`, `Accepted`, `Deployed` and the like. */
+/** Conditions of a status, such as `Ready`, `Accepted` and `Deployed`. */
 import { z } from "zod";
 import { described, fields, integer, plainText, type Typed } from "./field.ts";
 
@@ -6,16 +6,16 @@ export const conditionSchema = fields(
   {
     type: described(
       z.string(),
-      "What is observed, such as `Ready`. An object has one condition of each type.",
+      "The type, such as `Ready`. An object has one condition of each type.",
     ),
-    status: described(z.enum(["True", "False", "Unknown"]), "Whether it holds."),
-    reason: plainText("One word for programs that says why."),
-    message: plainText("For people: what was tried, what came of it, and what happens next."),
+    status: described(z.enum(["True", "False", "Unknown"]), "Whether the condition is true."),
+    reason: plainText("The reason, one word for programs."),
+    message: plainText("For people: what failed, on what, why, and what happens next."),
     observedGeneration: integer(
-      "The `metadata.generation` that was looked at. When it is lower than the object's own, the condition speaks of an earlier spec.",
+      "The `metadata.generation` that the condition is for. When it is lower than that of the object, the condition is for an earlier spec.",
     ),
     lastTransitionTime: plainText("When `status` changed last, RFC 3339."),
-    lastUpdateTime: plainText("When anything of the condition changed last, RFC 3339."),
+    lastUpdateTime: plainText("When any field of the condition changed last, RFC 3339."),
   },
   "Condition",
 );
@@ -25,6 +25,6 @@ export type Condition = Typed<typeof conditionSchema>;
 /** The conditions of a status: a map by type, kept as a list. */
 export const conditionsSchema = described(
   z.array(conditionSchema).optional(),
-  "What is known about the object, one entry for each type.",
+  "The conditions of the object, one of each type.",
   { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] },
 );

@@ -9,7 +9,7 @@ const schema = fields({
   parts: z.array(fields({ id: z.int() })).optional(),
 });
 
-test("an object that is parsed keeps the fields that its schema does not know", () => {
+test("parsing keeps unknown fields", () => {
   const object = {
     name: "a",
     later: { x: [1] },
@@ -20,13 +20,13 @@ test("an object that is parsed keeps the fields that its schema does not know", 
   assert.deepEqual(schema.parse(object), object);
 });
 
-test("the type of a schema is deeply readonly and has no fields but those that are named", () => {
+test("the type of a schema is deeply readonly and has the named fields only", () => {
   const object: Typed<typeof schema> = { name: null, parts: [{ id: 1 }], values: { any: "thing" } };
   const [part] = object.parts ?? [];
 
   // @ts-expect-error: a list of an API object is never changed in place
   const push: unknown = object.parts?.push;
-  // @ts-expect-error: a field that the schema does not know has no type
+  // @ts-expect-error: an unknown field has no type
   const unknownField: unknown = object.later;
 
   assert.equal(part?.id, 1);

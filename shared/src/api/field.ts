@@ -1,12 +1,11 @@
 /**
- * The vocabulary that the API's schemas are written in.
- *
- * The types, the CRDs and the reference page all come from these schemas, so every field is made with its description.
- * Objects keep fields that they do not know: an object that was written for a newer version comes back whole.
+ * Building blocks of the API's schemas. The types, the CRDs and the reference page are generated from these schemas, so every
+ * field has a description. Unknown fields are kept: an object for a newer version survives reading and writing.
  */
 import { z } from "zod";
+import { durationRule } from "./validation-rules.ts";
 
-/** The type of what a schema describes: deeply readonly, and without a name for fields that the schema does not know. */
+/** The type of a schema: deeply readonly, and without unknown fields. */
 export type Typed<S extends z.ZodType> = Frozen<z.infer<S>>;
 
 type Frozen<T> = T extends readonly (infer E)[]
@@ -21,18 +20,18 @@ type FrozenObject<T> = [NamedKeys<T>] extends [never]
 
 type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: true };
 
-/** Keys of a field's meta that say something about the API which JSON Schema has no word for. */
+/** Metadata of a field that JSON Schema does not have. */
 export interface FieldMeta {
-  /** What an absent field stands for, in words. It is not written into objects. */
+  /** The meaning of an absent field, for people. It is not written into objects. */
   readonly "x-default-text"?: string;
   /** Any key of a CRD's schema, such as `x-kubernetes-validations`. */
   readonly [key: `x-kubernetes-${string}`]: unknown;
   readonly format?: "date-time";
-  /** Of a map. */
+  /** For maps. */
   readonly maxProperties?: number;
 }
 
-/** An object with these fields, which keeps others. One with a title has a place of its own on the reference page. */
+/** An object with these fields that keeps others. One with a title has its own section on the reference page. */
 export function fields<S extends z.ZodRawShape>(
   shape: S,
   title?: string,
@@ -41,7 +40,7 @@ export function fields<S extends z.ZodRawShape>(
   return title === undefined ? schema : schema.meta({ title });
 }
 
-/** The same schema with its description, and what else is to be known of it. */
+/** The schema with a description and other metadata. */
 export function described<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -50,14 +49,14 @@ export function described<S extends z.ZodType>(
   return schema.meta({ description, ...meta });
 }
 
-/** A switch that is off when absent. */
+/** A Boolean that is false when absent. */
 export function flag(description: string, absent = "false") {
   return described(z.boolean().optional(), description, { "x-default-text": absent });
 }
 
 interface TextOptions {
   readonly maxLength?: number;
-  /** What an absent field stands for, in words. */
+  /** The meaning of an absent field, for people. */
   readonly absent?: string;
 }
 
@@ -72,7 +71,7 @@ export function plainText(description: string) {
   return described(z.string().optional(), description);
 }
 
-/** A yes or no; absent is no answer. */
+/** A Boolean without a default. */
 export function plainFlag(description: string) {
   return described(z.boolean().optional(), description);
 }
@@ -97,6 +96,12 @@ export function time(description: string) {
   return described(z.string().nullish(), description, { format: "date-time" });
 }
 
+/** A duration as Go writes it, without a sign: `5m`, `1h30m`, `0`. */
+export const duration = z
+  .string()
+  .max(32)
+  .meta({ "x-kubernetes-validations": [durationRule] });
+
 /** A count, or a share such as `10%`. */
 export function countOrShare(description: string, { absent }: { readonly absent?: string } = {}) {
   return described(z.union([z.int(), z.string()]).nullish(), description, {
@@ -105,7 +110,7 @@ export function countOrShare(description: string, { absent }: { readonly absent?
   });
 }
 
-/** A map whose content is somebody else's: kept as it is, to the last unknown field. */
+/** A map of any content, which is kept unchanged. */
 export function freeForm(description: string) {
   return described(z.record(z.string(), z.unknown()).nullish(), description);
 }

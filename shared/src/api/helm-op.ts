@@ -1,12 +1,11 @@
-/** A HelmOp: a chart, a version or a constraint, and the clusters that it goes to. What people write. */
+/** A HelmOp: a chart, a version or constraint, and its targets. Written by users. */
 import { z } from "zod";
 import type { KubeObject } from "../kube/objects/object.ts";
 import { bundleSpecFields, chartPinSchema } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
-import { chartSourceRules, releaseNameRule } from "./crd/rules.ts";
-import { duration } from "./duration.ts";
 import {
   described,
+  duration,
   fields,
   flag,
   freeForm,
@@ -32,8 +31,9 @@ import {
   resourceCountsSchema,
   resourceStates,
 } from "./summary.ts";
+import { chartSourceRules, releaseNameRule } from "./validation-rules.ts";
 
-/** As everywhere else, with rules that the API server can afford in this one place only. */
+/** The Helm options with validation rules, which are within the cost budget of the API server here only. */
 const checkedHelmOptions = helmOptionsSchema
   .extend({
     releaseName: described(
@@ -43,30 +43,30 @@ const checkedHelmOptions = helmOptionsSchema
         .meta({ "x-kubernetes-validations": [releaseNameRule] })
         .nullish(),
       releaseNameDescription,
-      { "x-default-text": "made from the HelmOp's name" },
+      { "x-default-text": "derived from the HelmOp's name" },
     ),
   })
   .meta({ title: "HelmOptions", "x-kubernetes-validations": chartSourceRules });
 
-/** As many objects, and clusters of `perClusterResourceCounts`, as a status tells of. */
+/** The limits of `status.resources` and of `status.perClusterResourceCounts`. */
 export const maxResources = 50;
 export const maxCountedClusters = 20;
 
 const helmOpSpecSchema = fields({
   ...bundleSpecFields,
   helm: described(checkedHelmOptions.nullish(), helmDescription),
-  labels: texts("Labels for the Bundle, which other objects' `dependsOn` can select by."),
+  labels: texts("Labels of the Bundle, which `dependsOn` of others can select."),
   pollingInterval: described(
     duration.nullish(),
-    "How often the repository is asked for a newer version that the constraint allows, as in `5m` or `1h30m`. Units are `h`, `m`, `s`, `ms`, `us` and `ns`; it is rounded to whole seconds. `0` turns polling off. HelmOps that share a repository and an interval are polled at the same moment, with one request. Without polling, a constraint is resolved once and kept until the source or the constraint changes, or until somebody asks with the annotation `reconcile.fluxcd.io/requestedAt`.",
+    "How often the repository is polled for a newer version that satisfies the constraint, as in `5m` or `1h30m`. Units are `h`, `m`, `s`, `ms`, `us` and `ns`; it is rounded to whole seconds. `0` disables polling. HelmOps with the same repository and interval are polled at the same time, with one request. Without polling, a constraint is resolved once, and again when the source or the constraint changes, or on request with the annotation `reconcile.fluxcd.io/requestedAt`.",
     { "x-default-text": "no polling" },
   ),
   helmSecretName: text(
     "A Secret in the HelmOp's namespace with the credentials for the chart's source: `username` and `password`, or `bearerToken`, or `.dockerconfigjson`; `tls.crt` and `tls.key`; `cacerts` or `ca.crt`; `insecureSkipVerify`; `basicHTTP`.",
   ),
-  insecureSkipTLSVerify: flag("Do not check the certificate of the chart's source."),
+  insecureSkipTLSVerify: flag("Do not verify the certificate of the chart's source."),
   suspend: flag(
-    "Stop polling, and leave requests of the annotation `reconcile.fluxcd.io/requestedAt` open until it is false again. What is deployed stays as it is.",
+    "Suspend polling, and requests with the annotation `reconcile.fluxcd.io/requestedAt`, until it is false again. What is deployed stays unchanged.",
   ),
   helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
 });
@@ -78,32 +78,32 @@ const resourceSchema = fields({
   id: plainText("`namespace/name`, or the name of a cluster-scoped object."),
   namespace: plainText("The objects' namespace."),
   name: plainText("The objects' name."),
-  incompleteState: plainFlag("Whether some clusters were left out."),
+  incompleteState: plainFlag("Whether some clusters are not included."),
   state: plainText(
-    "The worst state that it has anywhere, such as `Missing` or `NotReady`; else `Ready`.",
+    "The worst state in any cluster, such as `Missing` or `NotReady`; otherwise `Ready`.",
   ),
   error: plainFlag("Whether it failed in the first cluster of that state."),
-  transitioning: plainFlag("Whether it is on its way there."),
-  message: plainText("What it says there."),
+  transitioning: plainFlag("Whether it is in transition there."),
+  message: plainText("Its message there."),
   perClusterState: described(
     z.partialRecord(z.enum(resourceStates), z.array(z.string()).max(maxListed)).optional(),
-    "The first clusters in which it has each state, by name, at most ten of each.",
+    "The first clusters with each state, by name, at most ten for each.",
   ),
 });
 
 const conditionsText = [
-  "`Accepted`: whether the HelmOp can be carried out; what is to be known besides is in its message.",
-  "`Polled`: what the last poll came to; there while the HelmOp is polled.",
-  "`Ready`: whether everything is deployed and ready in every cluster that it goes to.",
-  "`Reconciling`: True while its chart is looked for or a rollout is under way.",
-  "`Stalled`: True while its chart cannot be resolved or its repository cannot be polled, with why and when it is tried again.",
+  "`Accepted`: whether the HelmOp is valid; the message also has notes.",
+  "`Polled`: the result of the last poll; present while the HelmOp is polled.",
+  "`Ready`: whether everything is deployed and ready in every target cluster.",
+  "`Reconciling`: True while its chart is being resolved or a rollout is in progress.",
+  "`Stalled`: True while its chart cannot be resolved or its repository cannot be polled, with the reason and the time of the next retry.",
 ].join(" ");
 
 const helmOpStatusSchema = fields({
-  observedGeneration: integer("The `metadata.generation` that the status speaks of."),
+  observedGeneration: integer("The `metadata.generation` that the status is for."),
   conditions: described(conditionsSchema, conditionsText),
   version: plainText(
-    "The version that everybody gets; of a bare archive's address, the one that clusters report once they have it.",
+    "The version that is deployed to all clusters; for the address of an archive, the version that clusters report.",
   ),
   lastPollingTriggered: time("When the last poll began, whatever its result."),
   polling: described(
@@ -116,35 +116,35 @@ const helmOpStatusSchema = fields({
   ),
   pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
   lastHandledReconcileAt: plainText(
-    "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
+    "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with any result.",
   ),
   lastHandledPollRequest: plainText(
     "The value of the annotation `flotilla.dev/poll-requested-at`, which registries' webhooks set, that was handled last.",
   ),
-  readyClusters: integer("How many clusters have all of it ready."),
-  desiredReadyClusters: integer("How many clusters it goes to."),
+  readyClusters: integer("The number of clusters in which all of it is ready."),
+  desiredReadyClusters: integer("The number of target clusters."),
   ...offlineClustersFields,
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   display: described(
     fields({
-      readyBundleDeployments: plainText("How many of its deployments are ready, as in `3/5`."),
-      counts: plainText("All of them in words, as in `3 ready, 1 failing, 2 offline`."),
+      readyBundleDeployments: plainText("The number of ready deployments, as in `3/5`."),
+      counts: plainText("The deployments by state, as in `3 ready, 1 failing, 2 offline`."),
       state: plainText(
         "The state of the deployment that needs attention most; empty when all are ready.",
       ),
-      message: plainText("What that deployment says."),
+      message: plainText("The message of that deployment."),
       error: plainFlag("Whether there is such a message."),
     }).optional(),
     "For `kubectl get` and the dashboard.",
   ),
   resources: described(
     z.array(resourceSchema).max(maxResources).nullish(),
-    "The deployed objects over all clusters, by kind, namespace and name: at most fifty, those first that are not ready somewhere, as many as 32 KiB hold. `resourceCounts` counts all of them.",
+    "The deployed objects of all clusters, at most fifty and 32 KiB: those that are not ready in some cluster first, then by kind, namespace and name. `resourceCounts` counts all of them.",
   ),
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
   perClusterResourceCounts: described(
     z.record(z.string(), resourceCountsSchema).nullish(),
-    "The deployed objects by state for the clusters that need attention most, by `namespace/name`: at most twenty, the worst state first, then by name. Fleet has an entry for each cluster, whatever their number.",
+    "The deployed objects by state for the clusters that need attention most, by `namespace/name`: at most twenty, the worst state first, then by name. Fleet has an entry for each cluster.",
   ),
 });
 

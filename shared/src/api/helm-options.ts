@@ -1,4 +1,4 @@
-/** What is given to Helm: which chart, under which name, with which values. */
+/** Options for Helm: the chart, the release name and the values. */
 import { z } from "zod";
 import {
   described,
@@ -19,13 +19,13 @@ export const maxReleaseNameLength = 53;
 export const releaseNamePattern =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Longest address of a chart or a repository; without a limit the API server would not run the rules on them. */
+/** The limit of an address of a chart or a repository; CEL rules need one for their cost budget. */
 const maxAddressLength = 2048;
 
-/** The longest constraint that Helm's own parser reads. */
+/** The longest constraint that Helm's parser accepts. */
 const maxVersionLength = 512;
 
-export const helmDescription = "The chart and what is given to it.";
+export const helmDescription = "The chart and its options.";
 
 export const releaseNameDescription =
   "The name of the Helm release: at most 53 lower-case letters, digits, `-` and `.`, beginning and ending with a letter or a digit.";
@@ -33,7 +33,7 @@ export const releaseNameDescription =
 const keyReference = fields({
   name: text("The object's name."),
   namespace: text("The object's namespace.", { absent: "the release's namespace" }),
-  key: text("The key whose text is read as YAML.", { absent: "`values.yaml`" }),
+  key: text("The key whose text is parsed as YAML.", { absent: "`values.yaml`" }),
 });
 
 const valuesFrom = fields({
@@ -44,7 +44,7 @@ const valuesFrom = fields({
 export const helmOptionsSchema = fields(
   {
     chart: text(
-      "The chart's name in the repository that `repo` names, or the address of a chart archive (ending in `.tgz`), which needs neither `repo` nor `version`. Empty for an OCI repository.",
+      "The chart's name in the repository that `repo` names, or the address of a chart archive (ending in `.tgz`), without `repo` and `version`. Empty for an OCI repository.",
       { maxLength: maxAddressLength },
     ),
     repo: text(
@@ -52,50 +52,50 @@ export const helmOptionsSchema = fields(
       { maxLength: maxAddressLength },
     ),
     version: text(
-      "A version such as `1.2.3`, or a constraint as Helm knows them, such as `~1.4`, `>=2.0.0 <3.0.0` or `*`. The hub decides which version it stands for.",
-      { maxLength: maxVersionLength, absent: "the newest version that is no prerelease" },
+      "A version such as `1.2.3`, or a constraint of Helm, such as `~1.4`, `>=2.0.0 <3.0.0` or `*`. The hub resolves it to a version.",
+      { maxLength: maxVersionLength, absent: "the newest version that is not a prerelease" },
     ),
     releaseName: described(
       z.string().max(maxReleaseNameLength).regex(releaseNamePattern).nullish(),
       releaseNameDescription,
-      { "x-default-text": "made from the object's name" },
+      { "x-default-text": "derived from the object's name" },
     ),
     timeoutSeconds: integer(
-      "How long Helm waits for what it installed to become ready, in seconds. With 0 it does not wait. In a target, a number below 0 takes the object's own timeout away.",
+      "How long Helm waits until the installed objects are ready, in seconds. With 0 it does not wait. In a target, a negative number removes the timeout of the object.",
       { absent: "0" },
     ),
     values: freeForm(
-      "Values for the chart, kept exactly as they are written. Those of a target are merged over those of the object.",
+      "Values for the chart, kept exactly as written. Those of a target are merged over those of the object.",
     ),
     templateValues: texts(
-      "Values that are computed for each cluster: each entry is a template whose result is read as YAML and then replaces the value of that name.",
+      "Values that are rendered for each cluster: each entry is a template whose result is parsed as YAML and replaces the value of that name.",
     ),
     valuesFrom: described(
       z.array(valuesFrom).nullish(),
-      "ConfigMaps and Secrets of the cluster that hold more values; later entries win over earlier ones and over `values`.",
+      "ConfigMaps and Secrets of the cluster with more values; later entries take precedence over earlier ones and over `values`.",
     ),
     valuesFiles: list(
       "Values files beside the chart, for Bundles made from Git. A HelmOp has none.",
     ),
-    force: flag("Replace objects that cannot be changed in place: they are deleted and made anew."),
+    force: flag("Replace objects that cannot be updated: they are deleted and recreated."),
     takeOwnership: flag(
-      "Take over objects that exist already and belong to no release or to another one.",
+      "Take ownership of existing objects that belong to no release or to another one.",
     ),
-    maxHistory: integer("How many revisions of the release Helm keeps.", { absent: "2" }),
-    waitForJobs: flag("Wait for Jobs to complete too, when `timeoutSeconds` is above 0."),
-    atomic: flag("Undo an installation or an upgrade that fails."),
-    disablePreProcess: flag("Take values as they are written instead of as templates."),
+    maxHistory: integer("The number of revisions of the release that Helm keeps.", { absent: "2" }),
+    waitForJobs: flag("Also wait until Jobs are complete, when `timeoutSeconds` is above 0."),
+    atomic: flag("Roll back an installation or upgrade that fails."),
+    disablePreProcess: flag("Do not render templates in values."),
     disableDNS: flag(
-      "Whether the chart's templates find no addresses of names (`getHostByName`): `false` lets them ask name servers, `true` has them find nothing.",
-      "a chart that asks is refused",
+      "Whether DNS is disabled in the chart's templates (`getHostByName`): `false` resolves names, `true` returns nothing.",
+      "a chart that uses it is rejected",
     ),
     disableLookup: flag(
-      "Whether a chart whose templates read the cluster (`lookup`) is refused: `false` lets it read what the account may that it is installed as.",
-      "refused only where the agent itself would read, because there is no ServiceAccount",
+      "Whether a chart whose templates read the cluster (`lookup`) is rejected: `false` permits it, with the permissions of the account that it is installed as.",
+      "rejected only without a ServiceAccount, when the agent itself would read",
     ),
-    skipSchemaValidation: flag("Do not check the values against the chart's own schema."),
+    skipSchemaValidation: flag("Do not validate the values against the chart's schema."),
     disableDependencyUpdate: flag(
-      "Without effect: dependencies that the chart lists but does not contain are never fetched.",
+      "Unsupported: dependencies that the chart lists but does not contain are never downloaded.",
     ),
   },
   "HelmOptions",

@@ -1,4 +1,4 @@
-/** Kubernetes' label selector, as a schema. */
+/** Label selectors of Kubernetes: their schema, and how they match. Pure. */
 import { z } from "zod";
 import { described, fields, list, type Typed, texts } from "./field.ts";
 
@@ -29,4 +29,33 @@ export function selector(description: string) {
   return described(labelSelectorSchema.nullish(), description, {
     "x-kubernetes-map-type": "atomic",
   });
+}
+
+type Labels = Readonly<Record<string, string>>;
+type LabelRequirement = NonNullable<LabelSelector["matchExpressions"]>[number];
+
+/** Whether a selector matches labels. An empty selector matches everything, an unknown operator nothing. */
+export function selects(selector: LabelSelector, labels: Labels): boolean {
+  for (const [name, value] of Object.entries(selector.matchLabels ?? {})) {
+    if (labels[name] !== value) return false;
+  }
+  return (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels));
+}
+
+function meets(requirement: LabelRequirement, labels: Labels): boolean {
+  const value = labels[requirement.key];
+  const values = requirement.values ?? [];
+  switch (requirement.operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      // Fleet's CRDs accept any text here; the hub's validation reports it.
+      return false;
+  }
 }

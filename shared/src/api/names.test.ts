@@ -29,11 +29,11 @@ for (const [bundle, release] of releaseNames) {
   });
 }
 
-test("a Bundle's name without a usable character leads to a digest", () => {
+test("the release name of a Bundle without usable characters is a digest", () => {
   assert.match(helmReleaseName("--"), /^[0-9a-f]{24}$/);
 });
 
-test("whatever a Bundle is called, Helm takes the release's name", () => {
+test("the release name of any Bundle is valid for Helm", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 300 }), (name) => {
       const release = helmReleaseName(name);
@@ -43,20 +43,20 @@ test("whatever a Bundle is called, Helm takes the release's name", () => {
   );
 });
 
-test("names that differ only in case or in characters that are replaced lead to different releases", () => {
+test("names that differ only in case or in replaced characters have different release names", () => {
   const names = ["web.shop", "web-shop", "Web-shop", "web_shop"];
 
   assert.equal(new Set(names.map(helmReleaseName)).size, names.length);
 });
 
-test("the namespace of Fleet's local cluster is the one that Fleet makes", () => {
+test("the namespace of Fleet's local cluster has Fleet's name", () => {
   assert.equal(
     clusterNamespaceName("fleet-local", "local"),
     "cluster-fleet-local-local-1a3d67d0a899",
   );
 });
 
-test("a cluster with a long name gets a namespace with a name that fits", () => {
+test("a cluster with a long name has a namespace with a valid name", () => {
   const one = clusterNamespaceName("fleet-default", `${"c".repeat(60)}-1`);
   const other = clusterNamespaceName("fleet-default", `${"c".repeat(60)}-2`);
 
@@ -64,7 +64,7 @@ test("a cluster with a long name gets a namespace with a name that fits", () => 
   assert.notEqual(one, other);
 });
 
-test("whatever a cluster is called, Kubernetes takes the name of its namespace", () => {
+test("the namespace of any cluster has a valid name", () => {
   const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
   const subdomain = fc.stringMatching(
     /^[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?){0,3}$/,

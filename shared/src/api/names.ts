@@ -1,8 +1,8 @@
-/** Names that the product gives and goes by: labels, annotations, finalizers, namespaces, and names made from names. */
+/** Names of labels, annotations, finalizers and namespaces, and names that are derived from other names. */
 import { createHash } from "node:crypto";
 import { maxReleaseNameLength } from "./helm-options.ts";
 
-/** On a Bundle, and what is made from it: the HelmOp that it is from. */
+/** On a Bundle and its BundleDeployments: the HelmOp. */
 export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";
 /** On a BundleDeployment: its Bundle. */
 export const bundleNameLabel = "fleet.cattle.io/bundle-name";
@@ -12,48 +12,48 @@ export const clusterLabel = "fleet.cattle.io/cluster";
 export const clusterNamespaceLabel = "fleet.cattle.io/cluster-namespace";
 export const clusterAnnotation = "fleet.cattle.io/cluster";
 export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
-/** On a BundleDeployment: which of several Clusters that had this name one after the other. */
+/** On a BundleDeployment: the UID of the Cluster, which may be deleted and created again under the same name. */
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
-/** On a HelmOp or a Bundle: whom Rancher let make it; told in logs as `userID`. */
+/** On a HelmOp or a Bundle: the Rancher user who created it; logged as `userID`. */
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
-/** On everything that the hub makes. */
+/** On every object that the hub creates. */
 export const managedLabel = "fleet.cattle.io/managed";
 /** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */
 export const hubReplicaLabel = "flotilla.dev/hub-replica";
 
-/** On a HelmOp: a person asks for its chart to be resolved anew. Any new value is one request; Flux's users know it. */
+/** On a HelmOp: a request to resolve its chart again. Any new value is one request, as in Flux. */
 export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
-/** On a HelmOp: a registry told of something new, so its poll is due. Any new value is one request. */
+/** On a HelmOp: a request to poll now, set for a webhook of a registry. Any new value is one request. */
 export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 
-/** On a registration token and a HelmOp that `flotilla simulate` made: the name of the simulation. */
+/** On objects of `flotilla simulate`: the name of the simulation. */
 export const simulatedLabel = "flotilla.dev/simulation";
 
-/** The Secret in the hub's namespace with its certificate authority, and what is noted on it. */
+/** The Secret in the hub's namespace with its certificate authority. */
 export const authoritySecretName = "flotilla-ca";
-/** A person asks for the authority to be rotated. Any new value is one request. */
+/** On that Secret: a request to rotate the authority. Any new value is one request. */
 export const rotationRequestAnnotation = "flotilla.dev/rotation-requested-at";
-/** The request that was answered last. */
+/** The last request that was handled. */
 export const rotationHandledAnnotation = "flotilla.dev/rotation-handled";
-/** Where the rotation stands: `steady`, `introducing` or `switched`. */
+/** The phase of the rotation: `steady`, `introducing` or `switched`. */
 export const rotationPhaseAnnotation = "flotilla.dev/rotation-phase";
 export const rotationSinceAnnotation = "flotilla.dev/rotation-phase-since";
-/** How long agents' certificates are good for at most. */
+/** The longest lifetime of agents' certificates. */
 export const certificateLifetimeAnnotation = "flotilla.dev/certificate-lifetime";
 
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
-/** On a Cluster that is to be emptied before it goes, and on no other. Fleet's is another one. */
+/** On a Cluster whose releases are uninstalled before it is deleted, and on no other. Not Fleet's finalizer. */
 export const clusterFinalizer = "flotilla.dev/cluster-finalizer";
 
 /** On a Cluster: the digest of the key that its agent enrolled with. */
 export const agentKeyAnnotation = "flotilla.dev/agent-key";
-/** On a Cluster, and on its namespace: the UID of the token that it enrolled with last. */
+/** On a Cluster and on the cluster namespace: the UID of the token of its last enrolment. */
 export const registrationTokenAnnotation = "flotilla.dev/registration-token";
-/** On a cluster's namespace: the digest of the cluster's client id, which outlives the Cluster by that much. */
+/** On a cluster namespace: the digest of the client id, which is kept while the namespace exists. */
 export const clientAnnotation = "flotilla.dev/client";
-/** On a Cluster: since when the key that it is enrolled with opens no door any more. RFC 3339. Written by a person. */
+/** On a Cluster: when the key that it is enrolled with was revoked, RFC 3339. Set by the administrator. */
 export const revokedAtAnnotation = "flotilla.dev/revoked-at";
 
 /** The type of the Secret that an agent enrols with. */
@@ -61,33 +61,33 @@ export const registrationSecretType = "fleet.cattle.io/cluster-registration-valu
 /** The type of the Secret with the key (`token`) of a webhook. */
 export const webhookSecretType = "flotilla/webhook";
 
-/** The workspace that clusters and HelmOps live in unless there are more. */
+/** The default workspace of clusters and HelmOps. */
 export const workspaceNamespace = "fleet-default";
 /** The workspace of the hub's own cluster. */
 export const localNamespace = "fleet-local";
-/** Where the hub's own parts are. */
+/** The namespace of the hub. */
 export const hubNamespace = "flotilla-system";
-/** Where the agent's own parts are, in its cluster. */
+/** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
 
 /** Longest name of a namespace. */
 const maxLabelLength = 63;
 
-/** Fleet digests no more than this of a cluster's names. */
+/** Fleet's digest covers this many characters of a cluster's names. */
 const hashedLength = 100;
 
-/** Of so many clusters the namespace is remembered: a Bundle for all asks for each with every change of one. */
-const mostRemembered = 20_000;
-const remembered = new Map<string, string>();
+/** The size of the cache: a Bundle for all clusters needs the namespace of each with every change. */
+const maxCached = 20_000;
+const cachedNames = new Map<string, string>();
 
-/** The namespace on the hub that has a cluster's BundleDeployments. Fleet makes the same one. */
+/** The cluster namespace: the namespace on the hub with the BundleDeployments of a cluster. The same name as in Fleet. */
 export function clusterNamespaceName(clusterNamespace: string, clusterName: string): string {
   const cluster = `${clusterNamespace}/${clusterName}`;
-  const known = remembered.get(cluster);
+  const known = cachedNames.get(cluster);
   if (known !== undefined) return known;
   const name = makeClusterNamespaceName(clusterNamespace, clusterName);
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(cluster, name);
+  if (cachedNames.size >= maxCached) cachedNames.clear();
+  cachedNames.set(cluster, name);
   return name;
 }
 
@@ -100,10 +100,10 @@ function makeClusterNamespaceName(clusterNamespace: string, clusterName: string)
   return safeConcat("cluster", clusterNamespace, clusterName.replaceAll(".", "-"), key);
 }
 
-/** The release name of a Bundle that names none. Fleet makes the same one. */
+/** The release name of a Bundle that has none. The same as in Fleet. */
 export function helmReleaseName(bundleName: string): string {
   const dashed = bundleName.replaceAll("/", "-");
-  // What gets lost below is kept as a digest, so that no two Bundles end up with one release.
+  // The digest distinguishes names that differ only in the characters removed below.
   const marked = /[^a-z0-9-]/.test(dashed) ? `${dashed}-${hex("md5", dashed).slice(0, 8)}` : dashed;
   const plain = marked
     .toLowerCase()
@@ -112,12 +112,12 @@ export function helmReleaseName(bundleName: string): string {
   return plain === "" ? hex("md5", bundleName).slice(0, 24) : limit(plain, maxReleaseNameLength);
 }
 
-/** The name of a target that was given none. */
+/** The name of a target that has none. */
 export function targetName(index: number): string {
   return `target${String(index).padStart(3, "0")}`;
 }
 
-/** Joins names with `-`; what gets too long for a namespace's name ends in a digest instead. */
+/** Joins names with `-`; a name that is too long for a namespace ends in a digest. */
 function safeConcat(...names: readonly string[]): string {
   const full = names.join("-");
   if (full.length <= maxLabelLength) return full;

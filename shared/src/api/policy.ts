@@ -1,49 +1,49 @@
 /**
- * A Policy: what the HelmOps and Bundles of its namespace may do. Its fields are at the top level, as in Fleet, and it has
- * no status. Several Policies of a namespace add up.
+ * A Policy: restricts the HelmOps and Bundles of its namespace. Its fields are at the top level, as in Fleet, and it has no
+ * status. Several Policies of a namespace are combined.
  */
 import type { KubeObject } from "../kube/objects/object.ts";
 import { described, fields, flag, list, type Typed, text } from "./field.ts";
 
 const patterns =
-  "Regular expressions as Go knows them (RE2), each of which has to match as a whole; the very text is allowed too. Absent or empty: all.";
+  "Regular expressions of Go (RE2) that have to match the whole text; the text itself is allowed too. Absent or empty: all.";
 
 const gitRepoPolicy = fields({
-  defaultServiceAccount: text("The ServiceAccount of a GitRepo that names none."),
-  defaultClientSecretName: text("The client Secret of a GitRepo that names none."),
-  allowedClientSecretNames: list("The client Secrets that GitRepos may name."),
-  allowedRepoPatterns: list("The repositories that GitRepos may name."),
+  defaultServiceAccount: text("The ServiceAccount of a GitRepo without one."),
+  defaultClientSecretName: text("The client Secret of a GitRepo without one."),
+  allowedClientSecretNames: list("The client Secrets that GitRepos may use."),
+  allowedRepoPatterns: list("The repositories that GitRepos may use."),
 });
 
 const helmOpPolicy = fields({
-  defaultServiceAccount: text("The ServiceAccount of a HelmOp that names none."),
+  defaultServiceAccount: text("The ServiceAccount of a HelmOp without one."),
   defaultHelmSecretName: text(
-    "The Secret with the credentials for the chart's source, of a HelmOp that names none.",
+    "The Secret with the credentials for the chart's source, of a HelmOp without one.",
   ),
   allowedHelmSecretNames: list(
-    "The Secrets that may be named for the chart's source. Absent or empty: all.",
+    "The Secrets that may be used for the chart's source. Absent or empty: all.",
   ),
   allowedHelmRepoPatterns: list(
-    `The repositories that charts may come from, also the archives that \`chart\` may give the address of where \`allowedChartPatterns\` is empty. ${patterns}`,
+    `The repositories that charts may come from; when \`allowedChartPatterns\` is empty, also the addresses of archives in \`chart\`. ${patterns}`,
   ),
-  allowedChartPatterns: list(`What \`helm.chart\` may be. ${patterns}`),
+  allowedChartPatterns: list(`The allowed values of \`helm.chart\`. ${patterns}`),
 });
 
 export const policySchema = fields({
   requireServiceAccount: flag(
-    "Refuse what names no ServiceAccount, neither itself nor by a default. Namespaces are then not made either, unless `allowNamespaceCreation` is set.",
+    "Reject deployments without a ServiceAccount of their own or by default. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
   ),
-  allowedServiceAccounts: list("The ServiceAccounts that may be named. Absent or empty: all."),
+  allowedServiceAccounts: list("The ServiceAccounts that may be used. Absent or empty: all."),
   allowNamespaceCreation: flag(
-    "Have the release's namespace made although `requireServiceAccount` is set.",
+    "Create the namespace of the release even if `requireServiceAccount` is set.",
   ),
   gitRepo: described(
     gitRepoPolicy.nullish(),
-    "Fleet's rules for GitRepos. Flotilla has none, so they have no effect.",
+    "Unsupported: Fleet's rules for GitRepos, which Flotilla does not have.",
   ),
   helmOp: described(
     helmOpPolicy.nullish(),
-    "Rules for where charts come from, of HelmOps and of Bundles that were not made for one; and defaults for HelmOps.",
+    "Rules for the chart sources of HelmOps and of Bundles without a HelmOp, and defaults for HelmOps.",
   ),
 });
 

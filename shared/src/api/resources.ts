@@ -1,4 +1,4 @@
-/** Where the product's kinds live in the API. */
+/** The product's kinds in the API. */
 import type { Resource } from "../kube/objects/object.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";

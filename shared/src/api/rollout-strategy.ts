@@ -1,42 +1,45 @@
-/** In which steps a change goes through the clusters. */
+/** The steps in which a change is rolled out to the clusters. */
 import { z } from "zod";
 import { clusterCriteriaFields } from "./bundle-target.ts";
 import { countOrShare, described, fields, text } from "./field.ts";
 
 const partition = fields({
   name: text("A name for the partition."),
-  maxUnavailable: countOrShare("How many clusters of the partition may be unavailable at once.", {
-    absent: "`maxUnavailable` of the strategy",
-  }),
+  maxUnavailable: countOrShare(
+    "The number or share of clusters of the partition that may be unavailable at once.",
+    {
+      absent: "`maxUnavailable` of the strategy",
+    },
+  ),
   ...clusterCriteriaFields,
 });
 
 export const rolloutStrategySchema = fields(
   {
     maxUnavailable: countOrShare(
-      "How many clusters may be unavailable at once, as a number or a share.",
+      "The number or share of clusters that may be unavailable at once.",
       { absent: "`100%`" },
     ),
     maxUnavailablePartitions: countOrShare(
-      "How many partitions may be unavailable before the rollout stops.",
+      "The number or share of partitions that may be unavailable before the rollout stops.",
       { absent: "0" },
     ),
-    autoPartitionSize: countOrShare("How large partitions are where none are listed.", {
+    autoPartitionSize: countOrShare("The size of partitions when none are listed.", {
       absent: "`25%`",
     }),
     autoPartitionThreshold: described(
       z.int().nullish(),
-      "From how many clusters on they are split into partitions where none are listed.",
+      "The number of clusters from which on they are split into partitions when none are listed.",
       { "x-default-text": "200" },
     ),
     maxNew: described(
       z.int().nullish(),
-      "How many clusters get the Bundle for the first time in one step.",
+      "The number of clusters that get the Bundle for the first time in one step.",
       { "x-default-text": "50" },
     ),
     partitions: described(
       z.array(partition).nullish(),
-      "Groups of clusters that are gone through one after the other. A cluster that none of them takes is not deployed to, and is reported.",
+      "Groups of clusters that are updated one after the other. A cluster that is in none of them is not deployed to, and is reported.",
     ),
   },
   "RolloutStrategy",

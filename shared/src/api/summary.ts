@@ -1,8 +1,8 @@
-/** What many deployments come to: counts by state, and the first that are not ready. */
+/** Summaries of deployments: counts by state, and the first that are not ready. */
 import { z } from "zod";
 import { described, fields, integer, plainFlag, plainText, type Typed } from "./field.ts";
 
-/** As many entries as a status lists, so that it stays small whatever the size of the fleet. */
+/** The limit of a list in a status, which keeps it small for a fleet of any size. */
 export const maxListed = 10;
 
 const objectFields = {
@@ -15,10 +15,10 @@ const objectFields = {
 export const modifiedStatusSchema = fields(
   {
     ...objectFields,
-    missing: plainFlag("It should be there and is not, or is not ours."),
-    exist: plainFlag("An object of that name is there that is not ours."),
-    delete: plainFlag("It is there and should not be."),
-    patch: plainText("What would have to change to undo the change, as JSON."),
+    missing: plainFlag("It is missing, or exists and belongs to another release."),
+    exist: plainFlag("An object of that name exists that belongs to another release."),
+    delete: plainFlag("It exists and should not."),
+    patch: plainText("The patch that reverts the change, as JSON."),
   },
   "ModifiedStatus",
 );
@@ -29,12 +29,12 @@ export const nonReadyStatusSchema = fields(
     ...objectFields,
     summary: described(
       fields({
-        state: plainText("What it is doing: `in-progress`, `failed`, `terminating` or `unknown`."),
+        state: plainText("Its state: `in-progress`, `failed`, `terminating` or `unknown`."),
         error: plainFlag("Whether it failed."),
-        transitioning: plainFlag("Whether it is on its way."),
-        message: described(z.array(z.string()).nullish(), "What it says itself."),
+        transitioning: plainFlag("Whether it is in transition."),
+        message: described(z.array(z.string()).nullish(), "Its own messages."),
       }).optional(),
-      "Why it does not count as ready.",
+      "Why it is not ready.",
     ),
   },
   "NonReadyStatus",
@@ -47,34 +47,34 @@ const nonReadyResource = fields(
   {
     name: plainText("The Bundle's or the cluster's name."),
     bundleState: plainText("Its state, such as `WaitApplied` or `Modified`."),
-    message: plainText("What it says."),
+    message: plainText("Its message."),
     modifiedStatus: described(
       z.array(modifiedStatusSchema).nullish(),
-      "The first objects that somebody changed, at most four; the BundleDeployment names more.",
+      "The first objects with drift, at most four; the BundleDeployment lists more.",
     ),
     nonReadyStatus: described(
       z.array(nonReadyStatusSchema).nullish(),
-      "The first objects that are not ready, at most four; the BundleDeployment names more.",
+      "The first objects that are not ready, at most four; the BundleDeployment lists more.",
     ),
   },
   "NonReadyResource",
 );
 
-/** What rolls up from deployments keeps fewer objects of each, and no patches: a BundleDeployment has the rest. */
+/** The limit of objects of one deployment in a summary; its BundleDeployment lists more. */
 export const maxListedOfOne = 4;
 
 export const bundleSummarySchema = fields(
   {
-    desiredReady: described(z.int(), "How many there should be."),
-    ready: described(z.int(), "How many are deployed and ready."),
-    notReady: integer("How many are deployed and not ready."),
-    waitApplied: integer("How many have not been carried out by their agent yet."),
-    errApplied: integer("How many could not be deployed."),
-    outOfSync: integer("How many wait for the rollout."),
-    modified: integer("How many were changed by somebody in their cluster."),
-    pending: integer("How many have not been handed out yet."),
+    desiredReady: described(z.int(), "The number of desired deployments."),
+    ready: described(z.int(), "The number that are deployed and ready."),
+    notReady: integer("The number that are deployed and not ready."),
+    waitApplied: integer("The number that their agent has not applied yet."),
+    errApplied: integer("The number that failed to deploy."),
+    outOfSync: integer("The number that wait for the rollout."),
+    modified: integer("The number with drift."),
+    pending: integer("The number that have not been dispatched yet."),
     offline: integer(
-      "How many are not ready and cannot be judged, because no agent of their cluster is connected; they count in none of the others.",
+      "The number that are not ready and whose agent is offline, so that their state is unknown; they are in no other count.",
     ),
     nonReadyResources: described(
       z.array(nonReadyResource).max(maxListed).nullish(),
@@ -88,16 +88,16 @@ export type BundleSummary = Typed<typeof bundleSummarySchema>;
 
 export const resourceCountsSchema = fields(
   {
-    desiredReady: described(z.int(), "How many objects there should be."),
-    ready: described(z.int(), "How many are ready."),
-    notReady: described(z.int(), "How many are not ready."),
-    missing: described(z.int(), "How many are not there."),
-    modified: described(z.int(), "How many were changed by somebody."),
-    orphaned: described(z.int(), "How many are there and should not be."),
-    unknown: described(z.int(), "How many cannot be judged."),
+    desiredReady: described(z.int(), "The number of desired objects."),
+    ready: described(z.int(), "The number of ready objects."),
+    notReady: described(z.int(), "The number of objects that are not ready."),
+    missing: described(z.int(), "The number of missing objects."),
+    modified: described(z.int(), "The number of objects with drift."),
+    orphaned: described(z.int(), "The number of objects that exist and should not."),
+    unknown: described(z.int(), "The number of objects whose state is unknown."),
     waitApplied: described(
       z.int(),
-      "How many belong to deployments that have not been carried out yet.",
+      "The number of objects of deployments that have not been applied yet.",
     ),
   },
   "ResourceCounts",
@@ -105,7 +105,7 @@ export const resourceCountsSchema = fields(
 
 export type ResourceCounts = Typed<typeof resourceCountsSchema>;
 
-/** What a deployed object can be, from what needs somebody's attention most to what needs none. */
+/** The states of a deployed object, from the one that needs attention most to the one that needs none. */
 export const resourceStates = [
   "missing",
   "modified",
@@ -119,7 +119,7 @@ export const resourceStates = [
 
 export type ResourceStateName = (typeof resourceStates)[number];
 
-/** The states of a deployment, from the one that needs somebody's attention most to the one that needs none. */
+/** The states of a deployment, from the one that needs attention most to the one that needs none. */
 export const bundleStates = [
   "ErrApplied",
   "WaitApplied",
@@ -131,26 +131,46 @@ export const bundleStates = [
   "Ready",
 ] as const;
 
-/** A cluster of which nothing is heard, and since when. */
+/** A cluster whose agent is offline, and since when. */
 const offlineClusterSchema = fields(
   {
     name: plainText("The cluster, as `namespace/name`."),
-    since: plainText("When its agent was last known to be connected; absent where it never was."),
+    since: plainText("When its agent was last known to be connected; absent if it never was."),
   },
   "OfflineCluster",
 );
 
-/** Of what goes to many clusters: what is told of these is as of then. */
+/** Target clusters that are offline: the states of their deployments are the last reported ones. */
 export const offlineClustersFields = {
   offlineClusterCount: integer(
-    "To how many clusters it goes whose agent is not connected, those where it was ready included.",
+    "The number of target clusters whose agent is offline, including those where it was ready.",
   ),
   offlineClusters: described(
     z.array(offlineClusterSchema).max(maxListed).nullish(),
-    "The first of them by name, at most ten: what is told of one is as of when it was last heard of.",
+    "The first of them by name, at most ten; the state of each is the last that its agent reported.",
   ),
 } as const;
 
 export type OfflineCluster = Typed<typeof offlineClusterSchema>;
 
 export type BundleState = (typeof bundleStates)[number];
+
+export interface DeploymentObservation {
+  /** The desired content is the applied one. */
+  readonly isApplied: boolean;
+  /** The last attempt to apply it failed. */
+  readonly hasFailed: boolean;
+  readonly isReady: boolean;
+  /** A newer content waits behind the rollout. */
+  readonly isHeldBack: boolean;
+  /** An installed object was changed by somebody else. */
+  readonly isModified: boolean;
+}
+
+/** The state of a deployment that is counted and that dependencies wait for. The precedence is Fleet's. */
+export function bundleStateOf(observed: DeploymentObservation): BundleState {
+  if (!observed.isApplied) return observed.hasFailed ? "ErrApplied" : "WaitApplied";
+  if (!observed.isReady) return "NotReady";
+  if (observed.isHeldBack) return "OutOfSync";
+  return observed.isModified ? "Modified" : "Ready";
+}

@@ -1,21 +1,21 @@
 /**
- * Fields of an object that its schema does not have. They are kept, so that an object written for another version comes
- * back whole, and they have no effect: a slip of the pen must not be silent. Pure.
+ * Finds fields of an object that its schema does not have. They are kept, so that an object for another version survives, but
+ * have no effect, so a misspelt field has to be reported. Pure.
  */
 import { z } from "zod";
 import { nearest } from "../text/nearest.ts";
 
 export interface UnknownField {
-  /** From the root that was asked about: `spec.targets[0].helm.vesion`. */
+  /** From the root: `spec.targets[0].helm.vesion`. */
   readonly path: string;
   /** The field that was probably meant. */
   readonly meant?: string;
 }
 
-/** Longest part of a path, which may be anything that somebody writes. */
+/** The limit of a name in a path, because a field may have any name. */
 const longestName = 64;
 
-/** Every field of `value` that `schema` does not have, in the order in which they stand. `root`: how a path begins. */
+/** Every field of `value` that `schema` does not have, in order. `root` is the beginning of every path. */
 export function unknownFields(
   schema: z.ZodObject,
   value: unknown,
@@ -56,7 +56,7 @@ function* unknownIn(schema: z.ZodType, value: unknown, path: string): Generator<
   }
 }
 
-/** Where a field of this name is, if not where it was written: `values` stands below `helm`. */
+/** The path of a field of this name elsewhere in the schema: `values` is below `helm`. */
 function pathOfField(schema: z.ZodObject, name: string, root: string): string | undefined {
   let level: readonly (readonly [path: string, schema: z.ZodObject])[] = [[root, schema]];
   while (level.length > 0) {
@@ -81,7 +81,7 @@ function bare(schema: z.ZodType): z.ZodType {
     : schema;
 }
 
-/** zod types what is inside its schemas as their common core; every schema of ours is a full one. */
+/** zod types nested schemas as their common core; all our schemas are full ones. */
 function asZod(schema: unknown): z.ZodType {
   return schema instanceof z.ZodType ? schema : z.unknown();
 }

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import {
-  type Condition,
-  findCondition,
-  maxMessageLength,
-  setCondition,
-  setConditions,
-} from "./condition.ts";
+import type { Condition } from "../api/condition.ts";
+import { findCondition, maxMessageLength, setCondition, setConditions } from "./condition.ts";
 
 const then = "2026-03-01T10:00:00Z";
 const now = "2026-03-01T10:05:00Z";
@@ -34,13 +29,13 @@ test("a new condition gets both its times", () => {
   ]);
 });
 
-test("another message leaves the time of the transition alone", () => {
+test("another message keeps the transition time", () => {
   const after = setCondition([ready], { ...ready, message: "api is not ready" }, now);
 
   assert.deepEqual(after, [{ ...ready, message: "api is not ready", lastUpdateTime: now }]);
 });
 
-test("another status moves the time of the transition", () => {
+test("another status changes the transition time", () => {
   const [after] = setCondition(
     [ready],
     { type: "Ready", status: "True", observedGeneration: 3 },
@@ -50,7 +45,7 @@ test("another status moves the time of the transition", () => {
   assert.equal(after?.lastTransitionTime, now);
 });
 
-test("a later generation is a change, though nothing else is", () => {
+test("a later generation alone is a change", () => {
   const [after] = setCondition([ready], { ...ready, observedGeneration: 4 }, now);
 
   assert.deepEqual(after, { ...ready, observedGeneration: 4, lastUpdateTime: now });
@@ -72,7 +67,7 @@ test("a reason and a message that are absent are the same as empty ones", () => 
   );
 });
 
-test("conditions are ordered by type, whatever the order they are set in", () => {
+test("conditions are ordered by type, in any order of setting", () => {
   const types = ["Ready", "Accepted", "Polled"];
 
   const lists = [types, types.toReversed()].map((order) =>
@@ -123,6 +118,6 @@ test("a message is never cut within a character", () => {
   assert.ok(after?.message?.isWellFormed());
 });
 
-test("a list without conditions has none", () => {
+test("an absent list has no conditions", () => {
   assert.equal(findCondition(undefined, "Ready"), undefined);
 });

@@ -1,9 +1,7 @@
-/** Reading and setting conditions. Pure: lists are never changed in place. */
+/** Reads and sets conditions. Pure: lists are never changed in place. */
 import type { Condition } from "../api/condition.ts";
 
-export type { Condition } from "../api/condition.ts";
-
-/** What a loop has to say; the times are added here. */
+/** A condition without its times, which `setCondition` adds. */
 export interface NewCondition {
   readonly type: string;
   readonly status: Condition["status"];
@@ -12,7 +10,7 @@ export interface NewCondition {
   readonly observedGeneration?: number | undefined;
 }
 
-/** Longest message, in characters, so that a status stays small whatever a chart or a server has to say. */
+/** The limit of a message in characters, so that a message of a chart or a server does not make a status large. */
 export const maxMessageLength = 8 * 1024;
 
 export function findCondition(
@@ -23,37 +21,37 @@ export function findCondition(
 }
 
 /**
- * The list with this condition in it, ordered by type. `lastTransitionTime` stays while the status does. When nothing
- * would change it is the very same list, so that `===` tells whether there is something to write. `now` is RFC 3339.
+ * The list with this condition, ordered by type. `lastTransitionTime` changes with the status only. Returns the same list (by
+ * `===`) when nothing changed. `now` is RFC 3339.
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
-  wanted: NewCondition,
+  desired: NewCondition,
   now: string,
 ): readonly Condition[] {
-  const before = findCondition(conditions, wanted.type);
-  const after = timed(wanted, before, now);
+  const before = findCondition(conditions, desired.type);
+  const after = timed(desired, before, now);
   if (conditions !== undefined && after === before) return conditions;
-  const others = (conditions ?? []).filter((condition) => condition.type !== wanted.type);
+  const others = (conditions ?? []).filter((condition) => condition.type !== desired.type);
   return [...others, after].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-/** The list with all these conditions in it; those that it has of other types stay. */
+/** The list with all these conditions; conditions of other types stay. */
 export function setConditions(
   conditions: readonly Condition[],
-  wanted: readonly NewCondition[],
+  desired: readonly NewCondition[],
   now: string,
 ): readonly Condition[] {
-  return wanted.reduce<readonly Condition[]>(
+  return desired.reduce<readonly Condition[]>(
     (list, condition) => setCondition(list, condition, now),
     conditions,
   );
 }
 
-/** The condition with its times; the earlier one itself where they say the same. */
-function timed(wanted: NewCondition, before: Condition | undefined, now: string): Condition {
-  const { type, status, reason = "", observedGeneration } = wanted;
-  const message = shortened(wanted.message ?? "");
+/** The condition with its times; the earlier one itself when they are equal. */
+function timed(desired: NewCondition, before: Condition | undefined, now: string): Condition {
+  const { type, status, reason = "", observedGeneration } = desired;
+  const message = shortened(desired.message ?? "");
   if (
     before?.status === status &&
     (before.reason ?? "") === reason &&
@@ -73,10 +71,10 @@ function timed(wanted: NewCondition, before: Condition | undefined, now: string)
   };
 }
 
-/** A message that fits; one that is cut says so and how much is missing. */
+/** A message within the limit; one that is cut says how long it was. */
 function shortened(message: string): string {
   if (message.length <= maxMessageLength) return message;
   const note = ` … (${message.length} characters in all)`;
-  // A pair of surrogates is kept or dropped as a whole: half of one is not valid UTF-8.
+  // Half of a surrogate pair is not valid UTF-8.
   return message.slice(0, maxMessageLength - note.length).replace(/[\uD800-\uDBFF]$/, "") + note;
 }

@@ -30,7 +30,7 @@ const content: DeploymentContent = {
   helm: { ...plainContent.helm, maxHistory: 10 },
 };
 
-describe("a change is sent to agents, and", () => {
+describe("a change of the content is sent to agents, and", () => {
   const { values: _, ...withoutValues } = content;
   const cases: readonly (readonly [what: string, changed: DeploymentContent, runsHelm: boolean])[] =
     [
@@ -51,16 +51,16 @@ describe("a change is sent to agents, and", () => {
         true,
       ],
       [
-        "another address that tells no digest",
+        "another address without a digest",
         { ...content, pin: { kind: "tarball", url: "https://mirror.example.com/web.tgz" } },
         true,
       ],
       ["another release name", { ...content, releaseName: "shop" }, true],
       ["another namespace", { ...content, namespace: "shop" }, true],
       ["other values", { ...content, values: { replicas: 3 } }, true],
-      ["no values any more", withoutValues, true],
-      ["a number that asks for it", { ...content, forceSyncGeneration: 1 }, true],
-      ["whether the namespace is made", { ...content, createNamespace: false }, false],
+      ["removed values", withoutValues, true],
+      ["forceSyncGeneration", { ...content, forceSyncGeneration: 1 }, true],
+      ["createNamespace", { ...content, createNamespace: false }, false],
       ["how long Helm waits", { ...content, helm: { ...content.helm, timeoutSeconds: 60 } }, false],
       ["atomic", { ...content, helm: { ...content.helm, atomic: true } }, false],
       ["force", { ...content, helm: { ...content.helm, force: true } }, false],
@@ -74,25 +74,25 @@ describe("a change is sent to agents, and", () => {
       ],
       ["the history's limit", { ...content, helm: { ...content.helm, maxHistory: 3 } }, false],
       ["another Secret for the source", { ...content, access: { secret: "source" } }, false],
-      ["as whom it is done", { ...content, serviceAccount: "deployer" }, false],
+      ["another service account", { ...content, serviceAccount: "deployer" }, false],
       [
-        "templates that come to the same values",
+        "templates that render to the same values",
         { ...content, templateValues: { replicas: "2" } },
         false,
       ],
       [
-        "another place for the same values",
+        "valuesFrom with the same values",
         { ...content, valuesFrom: [{ kind: "Secret", name: "more", key: "values.yaml" }] },
         false,
       ],
       ["the namespace's labels", { ...content, namespaceLabels: { team: "a" } }, false],
-      ["what it depends on", { ...content, dependsOn: [{ name: "db" }] }, false],
+      ["its dependencies", { ...content, dependsOn: [{ name: "db" }] }, false],
       ["the Bundle's labels", { ...content, labels: { tier: "base" } }, false],
       ["disableLookup", { ...content, helm: { ...content.helm, disableLookup: false } }, false],
       ["the namespace's annotations", { ...content, namespaceAnnotations: { team: "a" } }, false],
-      ["how certificates are checked", { ...content, access: { insecureSkipVerify: true } }, false],
-      ["what a withdrawal leaves", { ...content, keepResources: true }, false],
-      ["what becomes of its definitions", { ...content, deleteCRDResources: true }, false],
+      ["insecureSkipVerify", { ...content, access: { insecureSkipVerify: true } }, false],
+      ["keepResources", { ...content, keepResources: true }, false],
+      ["deleteCRDResources", { ...content, deleteCRDResources: true }, false],
     ];
   for (const [what, changed, runsHelm] of cases) {
     test(`${runsHelm ? "Helm runs" : "Helm does not run"} for ${what}`, async () => {
@@ -105,8 +105,8 @@ describe("a change is sent to agents, and", () => {
   }
 });
 
-describe("a content that says the same has the same digests", () => {
-  test("whatever the order of its fields", async () => {
+describe("equal contents have equal digests", () => {
+  test("in any order of their fields", async () => {
     const reordered = Object.fromEntries(Object.entries(content).reverse());
 
     const packed = await packContent(reordered as DeploymentContent);
@@ -114,17 +114,17 @@ describe("a content that says the same has the same digests", () => {
     assert.equal(packed.deploymentId, (await packContent(content)).deploymentId);
   });
 
-  test("with values that are empty as without any, as far as Helm sees", () => {
+  test("with empty values and without values, for the release digest", () => {
     const { values: _, ...none } = content;
 
     assert.equal(releaseDigest(content, { values: {} }), releaseDigest(none, {}));
   });
 
-  test("and with nothing to copy as without a word of it", () => {
+  test("with no downstream resources and without the field", () => {
     assert.equal(releaseDigest(content, { copies: [] }), releaseDigest(content, {}));
   });
 
-  test("but not when what is copied beside the release changes", () => {
+  test("but not with changed downstream resources", () => {
     const digests = [[], [{ data: "1" }], [{ data: "2" }]].map((copies) =>
       releaseDigest(content, { copies }),
     );
@@ -140,7 +140,7 @@ describe("a content that says the same has the same digests", () => {
 const packed = await packContent(content);
 
 describe("a packed content", () => {
-  test("opens as what it was, to the last digit of its numbers", async () => {
+  test("unpacks to the same content, to the last digit of its numbers", async () => {
     const values = parseExact('{"big":12345678901234567890,"exact":1.10,"list":[{"a":null}]}');
     const exact = { ...content, values } as DeploymentContent;
 
@@ -156,47 +156,42 @@ describe("a packed content", () => {
     assert.equal(deploymentId, `sha256:${digest}`);
   });
 
-  test("is refused beyond the size that is distributed", async () => {
+  test("is rejected beyond the size limit", async () => {
     const values = { text: "x".repeat(maxContentBytes) };
 
     await assert.rejects(packContent({ ...content, values }), {
       code: "CONTENT_TOO_LARGE",
-      message: /^the options for release apps\/web take \d+ bytes, more than the 8388608/,
+      message: /^the options of release apps\/web have \d+ bytes; the limit is 8388608$/,
     });
   });
 
   const foreign = Buffer.from(JSON.stringify({ format: 2 }));
   const broken = Buffer.from("{");
   const named = (bytes: Buffer) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-  const refused: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
+  const rejected: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
     [
-      "that was cut off",
+      "that was truncated",
       packed.deploymentId,
       packed.bytes.subarray(0, 40),
-      /it does not decompress/,
+      /it cannot be decompressed/,
     ],
     [
       "of another digest",
       `sha256:${"0".repeat(64)}`,
       packed.bytes,
-      new RegExp(`its bytes have the digest ${packed.deploymentId}`),
+      new RegExp(`digest mismatch: the bytes have ${packed.deploymentId}`),
     ],
+    ["of an unknown format", named(foreign), gzipSync(foreign), /expected 1\s+→ at format/],
+    ["that is not JSON", named(broken), gzipSync(broken), /it is not JSON/],
     [
-      "of a format that is not known",
-      named(foreign),
-      gzipSync(foreign),
-      /expected 1\s+→ at format/,
-    ],
-    ["that is no JSON", named(broken), gzipSync(broken), /it is no JSON/],
-    [
-      "that decompresses to more than is distributed",
+      "that decompresses beyond the size limit",
       packed.deploymentId,
       gzipSync(Buffer.alloc(maxContentBytes + 1)),
-      /it does not decompress/,
+      /it cannot be decompressed/,
     ],
   ];
-  for (const [what, deploymentId, bytes, message] of refused) {
-    test(`${what} is refused`, async () => {
+  for (const [what, deploymentId, bytes, message] of rejected) {
+    test(`${what} is rejected`, async () => {
       await assert.rejects(unpackContent({ deploymentId, bytes }), {
         code: "CONTENT_INVALID",
         retryable: false,

@@ -1,33 +1,33 @@
 /**
- * What one deployment is to be, in full: the piece that hub and agent agree on by its digest.
+ * The content of a deployment: its immutable options in full, identified by their digest.
  *
- * A content is common to all clusters that get the same, so nothing in it may name a cluster. Two digests are taken
- * of it. The *deployment id* covers everything and decides what is sent to an agent. The *release digest* covers what
- * reaches Helm's templates and decides whether Helm runs; see `releaseDigest` for which field belongs to which.
+ * A content is common to all clusters with the same options, so nothing in it may name a cluster. It has two digests. The
+ * *deployment id* covers everything and decides what is sent to an agent. The *release digest* covers what reaches Helm's
+ * templates and decides whether Helm runs; `releaseDigest` says which field belongs to which.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { objectRefSchema } from "../api/bundle-deployment.ts";
 import type { Typed } from "../api/field.ts";
 import { labelSelectorSchema } from "../api/label-selector.ts";
-import { archiveDigest, type Pin, pinSchema } from "../charts/pin.ts";
 import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
 import { canonicalJson } from "../json/exact.ts";
-import { supplyRefSchema } from "../supply/supply.ts";
+import { archiveDigest, type Pin, pinSchema } from "../source/pin.ts";
 import type { Values } from "../values/merge-values.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 
 export const contentErrors = defineErrors({
   CONTENT_INVALID: {
     retryable: false,
-    help: "What the hub stored or sent for a deployment does not have the digest or the shape that it should have. It is not used; the hub makes it again when the Bundle is reconciled.",
+    help: "A content that the hub stored or sent for a deployment has another digest or shape than expected, so it is not used. The hub creates it again when the Bundle is reconciled.",
   },
   CONTENT_TOO_LARGE: {
     retryable: false,
-    help: "The options of a HelmOp are larger than the hub distributes. Move large values into the chart, or into a ConfigMap that the chart reads.",
+    help: "The options of a HelmOp exceed the size limit. Move large values into the chart, or into a ConfigMap that the chart reads.",
   },
 });
 
-/** The largest content, before compression, in bytes. */
+/** The limit of a content before compression. */
 export const maxContentBytes = 8 * 1024 * 1024;
 
 const helmRunSchema = z.object({
@@ -37,39 +37,39 @@ const helmRunSchema = z.object({
   force: z.boolean(),
   takeOwnership: z.boolean(),
   waitForJobs: z.boolean(),
-  /** Whether templates find no addresses of names; absent: nobody has said so, and one that asks for them is refused. */
+  /** Whether DNS is disabled in templates; absent: a chart that uses it is rejected. */
   disableDNS: z.boolean().optional(),
-  /** Whether templates that read the cluster are refused; absent: where the agent itself would read it. */
+  /** Whether templates that read the cluster are rejected; absent: only when the agent itself would read. */
   disableLookup: z.boolean().optional(),
   skipSchemaValidation: z.boolean(),
   maxHistory: z.number().int().min(0),
 });
 
 const accessSchema = z.object({
-  /** Overrides what the Secret says of it; absent: the Secret's own. */
+  /** Overrides that of the Secret; absent: that of the Secret. */
   insecureSkipVerify: z.boolean().optional(),
-  /** The workspace's Secret with the credentials for the chart's source, which the hub supplies. */
+  /** The Secret of the workspace with the credentials for the chart's source; a referenced object. */
   secret: z.string().optional(),
-  /** The repository, or the archive's address, that its credentials are for; absent without one. A pin may be elsewhere. */
+  /** The repository or address of an archive that the credentials are for; absent without a Secret. A pin may be at another host. */
   repository: z.string().optional(),
-  /** Authorities that are trusted where the Secret names none, as PEM. */
+  /** Certificate authorities in PEM, used when the Secret has none. */
   caBundle: z.string().optional(),
 });
 
-/** A key of a ConfigMap or Secret of the cluster whose text is more values. */
+/** A key of a ConfigMap or Secret of the cluster with more values. */
 const valuesSourceSchema = z.object({
   kind: z.enum(["ConfigMap", "Secret"]),
   name: z.string(),
-  /** Absent: the release's own, also for what is copied there. */
+  /** Absent: the namespace of the release. */
   namespace: z.string().optional(),
   key: z.string(),
 });
 
-/** A Bundle, or all those with some labels, that must be deployed in the cluster before. */
+/** A Bundle, or all Bundles that a selector matches, that must be deployed in the cluster first. */
 const dependencySchema = z.object({
   name: z.string().optional(),
   selector: labelSelectorSchema.optional(),
-  /** States that are good enough; absent: Ready. */
+  /** Absent: Ready. */
   acceptedStates: z.array(z.string()).optional(),
 });
 
@@ -78,46 +78,46 @@ export type Dependency = Typed<typeof dependencySchema>;
 export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
 export const deploymentContentSchema = z.object({
-  /** Of this schema. An agent refuses one that it does not know. */
+  /** The version of this schema. An agent rejects an unknown one. */
   format: z.literal(1),
   pin: pinSchema,
   releaseName: z.string(),
   namespace: z.string(),
   createNamespace: z.boolean(),
-  /** The values as they were written; absent: none. */
+  /** The values as written; absent: none. */
   values: z.record(z.string(), z.unknown()).optional(),
-  /** Templates by the name of the value that each of them gives; they win over `values`. None where those are none. */
+  /** Templates by the name of the value that they render; they take precedence over `values`. */
   templateValues: z.record(z.string(), z.string()).optional(),
-  /** Whether texts in `values` that hold `${ }` are templates. */
+  /** Whether texts in `values` with `${ }` are templates. */
   valuesAreTemplates: z.boolean(),
-  /** Later ones win over earlier ones and over what comes of `values` and `templateValues`. */
+  /** Later ones take precedence over earlier ones and over `values` and `templateValues`. */
   valuesFrom: z.array(valuesSourceSchema).optional(),
-  /** What the hub supplies to be copied into the release's namespace. */
-  copies: z.array(supplyRefSchema).optional(),
-  /** As whom everything is done; absent: `fleet-default` where it exists, else the agent itself. */
+  /** The referenced objects that are copied into the namespace of the release. */
+  copies: z.array(objectRefSchema).optional(),
+  /** The ServiceAccount to impersonate; absent: `fleet-default` where it exists, else the agent itself. */
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
-  /** Of the Bundle, for those that depend on it. */
+  /** Of the Bundle, for selectors of `dependsOn`. */
   labels: z.record(z.string(), z.string()).optional(),
   dependsOn: z.array(dependencySchema).optional(),
   helm: helmRunSchema,
   access: accessSchema,
-  /** When withdrawn, only Helm's records go and what was installed stays. */
+  /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),
-  /** Whether CustomResourceDefinitions go with their release; absent: they stay. */
+  /** Whether CustomResourceDefinitions are deleted with their release; absent: they are kept. */
   deleteCRDResources: z.boolean().optional(),
-  /** A number that people change to have Helm run once more; absent: nobody has. */
+  /** A number that users change to run Helm again. */
   forceSyncGeneration: z.number().int().optional(),
 });
 
-type OpenedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
+type ParsedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
 
-export interface DeploymentContent extends Omit<OpenedContent, "dependsOn"> {
+export interface DeploymentContent extends Omit<ParsedContent, "dependsOn"> {
   readonly dependsOn?: readonly Dependency[] | undefined;
 }
 
-/** A content ready to be stored and sent. */
+/** A content as it is stored and sent. */
 export interface PackedContent {
   /** `sha256:` and the hex digest of the canonical JSON. */
   readonly deploymentId: string;
@@ -131,13 +131,13 @@ export async function packContent(content: DeploymentContent): Promise<PackedCon
     if (size <= maxContentBytes) return;
     throw new AppError(
       contentErrors.CONTENT_TOO_LARGE,
-      `the options for release ${content.namespace}/${content.releaseName} take ${size} bytes, more than the ${maxContentBytes} that are distributed`,
+      `the options of release ${content.namespace}/${content.releaseName} have ${size} bytes; the limit is ${maxContentBytes}`,
     );
   });
   return { deploymentId: digest, bytes };
 }
 
-/** Opens a packed content, checking its digest and its shape. Throws CONTENT_INVALID. */
+/** Unpacks a content and checks its digest and shape. Throws CONTENT_INVALID. */
 export async function unpackContent(packed: PackedContent): Promise<DeploymentContent> {
   try {
     return await unpack(
@@ -149,23 +149,23 @@ export async function unpackContent(packed: PackedContent): Promise<DeploymentCo
     if (!(thrown instanceof PackedProblem)) throw thrown;
     throw new AppError(
       contentErrors.CONTENT_INVALID,
-      `content ${packed.deploymentId} cannot be used: ${messageOf(thrown)}`,
+      `invalid content ${packed.deploymentId}: ${messageOf(thrown)}`,
       { cause: thrown },
     );
   }
 }
 
-/** What a content came to in one cluster. */
+/** The parts of a release that differ between clusters with the same content. */
 export interface ReleaseInputs {
-  /** Rendered, and with those of other objects over them. */
+  /** The final values: rendered, and merged with `valuesFrom`. */
   readonly values?: Values | undefined;
-  /** What is copied beside the release, which is to notice when that changes. */
+  /** The downstream resources, so that a change of them upgrades the release. */
   readonly copies?: readonly unknown[] | undefined;
 }
 
 /**
- * Names what Helm would install, in 56 hex digits (a label value holds 63 characters). Equal digests mean that running
- * Helm again would change nothing; how long Helm waits, what it keeps and how charts are fetched is not part of it.
+ * Identifies what Helm would install, in 56 hex digits (a label value has at most 63 characters). With an equal digest, running
+ * Helm again would change nothing. It does not cover how long Helm waits, what it keeps and how charts are fetched.
  */
 export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs): string {
   const { pin, releaseName, namespace, forceSyncGeneration } = content;
@@ -178,7 +178,7 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
         namespace,
         values,
         ...(copies.length > 0 && { copies }),
-        // Only where it is set, so that releases from before it was known stay as they are.
+        // Only when it is set, so that an absent one does not change the digest.
         ...(forceSyncGeneration !== undefined && { forceSyncGeneration }),
       }),
     )
@@ -186,7 +186,7 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
     .slice(0, 56);
 }
 
-/** The same for the same archive, wherever it comes from; one without a digest is known by where it comes from alone. */
+/** Equal for the same archive at any address; an archive without a digest is identified by its address. */
 function chartIdentity(pin: Pin): unknown {
   const digest = archiveDigest(pin);
   return digest === undefined || pin.kind === "tarball" ? pin : [pin.version, digest];

@@ -30,7 +30,7 @@ describe("values over others", () => {
     assert.deepEqual(merged, { id: { a: 1 } });
   });
 
-  test("merging is that of JSON objects, whatever their names", () => {
+  test("merging supports any names of JSON objects", () => {
     const values = fc.dictionary(
       fc.oneof(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.string()),
       fc.jsonValue({ depthSize: "small" }),

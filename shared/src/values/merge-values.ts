@@ -1,14 +1,15 @@
-/** Values for a chart, one set over another. */
+/** Merges values of charts, as Helm merges several values files. Pure. */
 import { isRawNumber } from "../json/exact.ts";
 
+/** Values of a chart: the content of a values file. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Maps are merged, everything else of `over` replaces; a null in `over` stays, Helm reads it as "remove". As Helm merges
- * several values files.
+ * Values with `over` merged over `base`: maps are merged deeply, any other value of `over` replaces that of `base`. A null in
+ * `over` is kept, because Helm removes the chart's default for it.
  */
 export function mergeValues(base: Values, over: Values): Values {
-  // A map of its own, because a name may be `__proto__`.
+  // A Map, because a name may be `__proto__`.
   const merged = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
@@ -17,7 +18,7 @@ export function mergeValues(base: Values, over: Values): Values {
   return Object.fromEntries(merged);
 }
 
-/** Whether it is a map, and no number that is kept as its digits. */
+/** Whether a value is a map; a number that is kept as its digits (json/) is not one. */
 export function isMap(value: unknown): value is Values {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Ajv } from "ajv";
 import { test } from "vitest";
-import { allCrds, type CustomResourceDefinition } from "./crds.ts";
-import { renderCrd } from "./render-crd.ts";
+import { allCrds, type CustomResourceDefinition, renderCrd } from "./crds.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 const crds = allCrds();
@@ -52,7 +51,7 @@ for (const crd of crds) {
     assert.deepEqual(silent, []);
   });
 
-  test(`rules of ${kind} see only texts of limited length, so that the API server runs them`, () => {
+  test(`the rules of ${kind} are for texts of limited length only, within the cost budget of the API server`, () => {
     const unlimited = nodes
       .filter(
         ({ schema }) =>
@@ -64,12 +63,12 @@ for (const crd of crds) {
     assert.deepEqual(unlimited, []);
   });
 
-  test(`Helm reads the CRD of ${kind} in a chart as it is`, () => {
+  test(`the CRD of ${kind} has no template syntax, so Helm renders it unchanged`, () => {
     assert.doesNotMatch(renderCrd(crd), /\{\{|\}\}/);
   });
 }
 
-test("uninstalling the chart leaves the CRDs, and with them all objects", () => {
+test("uninstalling the chart keeps the CRDs, and so all objects", () => {
   for (const { metadata } of crds)
     assert.equal(metadata.annotations["helm.sh/resource-policy"], "keep");
 });
@@ -145,7 +144,7 @@ const validations: readonly (readonly [
 ];
 
 for (const [what, kind, object, valid] of validations) {
-  test(`${what} is ${valid ? "valid" : "refused"}`, () => {
+  test(`${what} is ${valid ? "valid" : "invalid"}`, () => {
     const crd = crds.find(({ spec }) => spec.names.kind === kind);
     assert.ok(crd !== undefined);
     const ajv = new Ajv({ strict: false, formats: { int64: true, "date-time": true } });
@@ -160,7 +159,7 @@ function rootOf(crd: CustomResourceDefinition): StructuralSchema {
   return version.schema.openAPIV3Schema;
 }
 
-/** A key of Kubernetes means nothing to a validator of JSON Schema, which has a type for it. */
+/** Adds the type that a JSON Schema validator needs for an extension of Kubernetes. */
 function asJsonSchema(schema: StructuralSchema): object {
   const text = JSON.stringify(schema);
   return JSON.parse(

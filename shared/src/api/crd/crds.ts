@@ -1,4 +1,5 @@
 /** The CustomResourceDefinitions of the product's kinds. */
+import { stringify } from "yaml";
 import { type KindDefinition, kinds, type PrinterColumn } from "./kinds.ts";
 import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
 
@@ -30,7 +31,7 @@ export interface CustomResourceDefinition {
   };
 }
 
-/** All of them, in a fixed order. */
+/** All CRDs, in a fixed order. */
 export function allCrds(): readonly CustomResourceDefinition[] {
   return kinds.map(crdOf);
 }
@@ -42,7 +43,7 @@ function crdOf(kind: KindDefinition): CustomResourceDefinition {
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${resource.plural}.${resource.group}`,
-      // Without its CRD every object of a kind is gone: a chart that is uninstalled must not take the fleet with it.
+      // Deleting a CRD deletes all its objects: uninstalling the chart must not delete the fleet.
       annotations: { "helm.sh/resource-policy": "keep" },
     },
     spec: {
@@ -89,11 +90,20 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
       ...rootFields,
       spec: {
         ...structuralSchema(spec),
-        description: "What is wanted.",
+        description: "The desired state.",
         ...(specMayBeAbsent && { default: {} }),
       },
-      status: { ...structuralSchema(status), description: "What is known. Written by the hub." },
+      status: {
+        ...structuralSchema(status),
+        description: "The observed state. Written by the hub.",
+      },
     },
     ...(!specMayBeAbsent && { required: ["spec"] }),
   };
+}
+
+/** A CRD as YAML. */
+export function renderCrd(crd: CustomResourceDefinition): string {
+  // Anchors are valid YAML, but unusual in a manifest.
+  return stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 });
 }

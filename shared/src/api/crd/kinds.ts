@@ -1,4 +1,4 @@
-/** What the CRD of each kind says beside the schema: what it is, what `kubectl get` shows, where it is found. */
+/** The kinds with the parts of their CRDs that are not in the schemas: descriptions and columns of `kubectl get`. */
 import type { z } from "zod";
 import type { KubeObject, Resource } from "../../kube/objects/object.ts";
 import { bundleSchemas } from "../bundle.ts";
@@ -28,14 +28,14 @@ export interface PrinterColumn {
 interface AnyKind {
   readonly resource: Resource<KubeObject>;
   readonly description: string;
-  /** None: the API server shows the age alone. */
+  /** Empty: the API server shows the age only. */
   readonly columns: readonly PrinterColumn[];
 }
 
 interface SpecKind extends AnyKind {
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
-  /** A kind that means something without a spec gets an empty one. */
+  /** A kind that is valid without a spec gets an empty one. */
   readonly specMayBeAbsent: boolean;
 }
 
@@ -52,7 +52,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: helmOps,
     description:
-      "A HelmOp says which chart, in which version or by which constraint, goes to which clusters. The hub decides which version that is and keeps it installed everywhere.",
+      "A HelmOp deploys a chart, by version or constraint, to clusters. The hub resolves the version and keeps it installed in all of them.",
     ...helmOpSchemas,
     specMayBeAbsent: true,
     columns: [
@@ -66,7 +66,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: bundles,
     description:
-      "A Bundle is what a HelmOp came to: every version resolved, every target named. The hub makes one for each HelmOp, with the same name; do not change that by hand. A Bundle that somebody applies without a HelmOp is deployed like one: its chart is resolved once, and kept until the chart that it asks for changes.",
+      "A Bundle is a HelmOp with every version resolved. The hub creates one for each HelmOp, with the same name; do not edit it. A Bundle without a HelmOp is deployed in the same way: its chart is resolved once, and again when its source or version changes.",
     ...bundleSchemas,
     specMayBeAbsent: true,
     columns: [
@@ -78,7 +78,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: bundleDeployments,
     description:
-      "A BundleDeployment is one Bundle in one cluster: what the cluster's agent is to run, by digest, and what the agent reported. The hub makes it; do not change it by hand.",
+      "A BundleDeployment is one Bundle in one cluster: the desired content by digest, and the state that the agent reported. The hub creates it; do not edit it.",
     ...bundleDeploymentSchemas,
     specMayBeAbsent: false,
     columns: [
@@ -91,7 +91,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: clusters,
     description:
-      "A Cluster is a member of the fleet. Its agent makes it when it enrols, unless it is there already; its labels decide which targets match it.",
+      "A Cluster is a member of the fleet. It is created when its agent enrols, unless it exists; its labels decide which targets match it.",
     ...clusterSchemas,
     specMayBeAbsent: true,
     columns: [
@@ -103,7 +103,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: clusterGroups,
     description:
-      "A ClusterGroup gives the clusters of its namespace that a selector matches one name, which targets can use.",
+      "A ClusterGroup is a name for the clusters of its namespace that a selector matches, for use in targets.",
     ...clusterGroupSchemas,
     specMayBeAbsent: true,
     columns: [
@@ -115,7 +115,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: clusterRegistrationTokens,
     description:
-      "A ClusterRegistrationToken lets agents enrol clusters in its namespace. The hub answers with a Secret of the same name, which an agent is given to start with.",
+      "A ClusterRegistrationToken lets agents enrol clusters in its namespace. The hub creates a Secret of the same name, which is installed with an agent.",
     ...clusterRegistrationTokenSchemas,
     specMayBeAbsent: true,
     columns: [
@@ -127,7 +127,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: policies,
     description:
-      "A Policy says what the HelmOps and Bundles of its namespace may do: as which ServiceAccounts, from which repositories, with which Secrets. Several Policies of a namespace add up: a switch that one of them sets is set, and what one of them allows is allowed. What is deployed already stays when a Policy comes to forbid it, and does not change any more.",
+      "A Policy restricts the HelmOps and Bundles of its namespace: the ServiceAccounts, repositories and Secrets that they may use. Several Policies of a namespace are combined: a flag that one of them sets is set, and what one of them allows is allowed. A deployment that a new Policy forbids stays, but is not changed any more.",
     fields: policySchema,
     columns: [],
   },

@@ -100,7 +100,7 @@ for (const [what, schema, structural] of cases) {
   });
 }
 
-test("what only the reference page needs is not in a CRD's schema", () => {
+test("metadata of the reference page is not in a CRD's schema", () => {
   const schema = fields({ a: text("A name.", { absent: "none" }) }, "Named");
 
   assert.doesNotMatch(JSON.stringify(structuralSchema(schema)), /Named|none/);

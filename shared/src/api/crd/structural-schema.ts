@@ -1,10 +1,9 @@
 /**
- * From a zod schema to the structural schema that a CRD holds.
- *
- * JSON Schema as zod writes it says more than a CRD may (unions) and less (unknown fields are dropped unless every level
- * says otherwise), so it is rewritten here. What is kept of a field beside that is the meta that its schema carries.
+ * Converts a zod schema to the structural schema of a CRD. zod's JSON Schema has parts that a CRD may not have (unions), and
+ * lacks `x-kubernetes-preserve-unknown-fields`, without which unknown fields are dropped. Pure.
  */
 import { z } from "zod";
+import type { ValidationRule } from "../validation-rules.ts";
 
 /** A node of a CRD's schema. */
 export interface StructuralSchema {
@@ -33,13 +32,7 @@ export interface StructuralSchema {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
-/** A rule in CEL, and what a person reads who breaks it. */
-export interface ValidationRule {
-  readonly rule: string;
-  readonly message: string;
-}
-
-/** What zod makes of a schema: the subset of JSON Schema that our schemas lead to. */
+/** The subset of JSON Schema that zod writes for our schemas. */
 interface JsonSchema
   extends Omit<StructuralSchema, "properties" | "items" | "additionalProperties" | "type"> {
   readonly type?: string;
@@ -50,7 +43,7 @@ interface JsonSchema
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Keys that are taken over as they are. */
+/** Keys that are copied. */
 const plainKeys = [
   "description",
   "format",
@@ -69,7 +62,7 @@ const plainKeys = [
 ] as const satisfies readonly (keyof StructuralSchema)[];
 
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
-  // zod types its result as JSON Schema at large; which of it our schemas lead to is what `JsonSchema` says.
+  // zod's type is all of JSON Schema; `JsonSchema` is the subset that our schemas use.
   return rewrite(z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" }) as JsonSchema);
 }
 
@@ -114,7 +107,7 @@ function objectParts(json: JsonSchema): StructuralSchema {
   };
 }
 
-/** zod bounds every integer by what a double holds, which says nothing about the field. */
+/** Drops zod's bounds of every integer, which are those of a double. */
 function limits({ minimum, maximum }: JsonSchema): StructuralSchema {
   return {
     ...(minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER && { minimum }),
@@ -123,8 +116,8 @@ function limits({ minimum, maximum }: JsonSchema): StructuralSchema {
 }
 
 /**
- * A union of objects as one object: a CRD's schema says the type of a field once. What tells the variants apart becomes
- * an enum; required is what all of them require.
+ * A union of objects as one object, because a CRD's schema has one type for a field. The discriminator becomes an enum; required
+ * are the fields that all variants require.
  */
 function variantsAsOne(variants: readonly StructuralSchema[]): StructuralSchema {
   const properties: Record<string, StructuralSchema> = {};

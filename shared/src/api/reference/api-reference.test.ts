@@ -8,7 +8,7 @@ import { fieldTable } from "./field-table.ts";
 
 const named = fields({ a: text("An a.") }, "Named");
 
-test("a field is listed with its type, what it stands for when absent, and its description", () => {
+test("a field is listed with its type, its default and its description", () => {
   const schema = fields({
     flag: flag("A switch."),
     id: described(z.int(), "An id."),
@@ -26,7 +26,7 @@ test("a field is listed with its type, what it stands for when absent, and its d
   ]);
 });
 
-test("an object without a name is listed where it is, one with a name is linked", () => {
+test("an unnamed object is listed in place, a named one is linked", () => {
   const schema = fields({
     inner: described(z.array(fields({ b: text("A b.") })).nullish(), "Inner."),
     other: described(z.record(z.string(), named).optional(), "Other."),
@@ -45,7 +45,7 @@ test("an object without a name is listed where it is, one with a name is linked"
   assert.deepEqual(types, [{ title: "Named", schema: named }]);
 });
 
-test("the options that many kinds have are listed once, and what a kind has of its own with the kind", () => {
+test("options that several kinds share are listed once, and own fields with their kind", () => {
   const own = described(z.string().optional(), "A namespace of its own kind.");
   const schema = fields({ ...bundleDeploymentOptionsFields, namespace: own, extra: text("More.") });
 

@@ -5,13 +5,13 @@ import { type FieldTable, fieldTable, type NamedType } from "./field-table.ts";
 
 const preface = `# API reference
 
-Made from the schemas in \`shared/src/api\`; change those and run \`npm run generate\`.
+Generated from the schemas in \`shared/src/api\`; change those and run \`npm run generate\`.
 
-All kinds are in \`${apiVersion}\` and namespaced. Most fields are Fleet's and mean what they mean there. An absent field,
-\`null\` and an empty text are the same. A field that is not listed here is kept as it is.
+All kinds are in \`${apiVersion}\` and namespaced. Most fields are those of Fleet, with the same meaning. An absent field,
+\`null\` and an empty text are the same. A field that is not listed here is kept unchanged.
 
 A path such as \`diff.comparePatches[].kind\` is the field \`kind\` of each entry of the list \`comparePatches\` in \`diff\`. Times
-are RFC 3339. "When absent" says what an absent field stands for; it is not written into the object.
+are RFC 3339. "When absent" is the meaning of an absent field; it is not written into the object.
 `;
 
 export function apiReference(): string {
@@ -21,7 +21,7 @@ export function apiReference(): string {
     preface,
     `Kinds: ${kinds.map(({ resource }) => `[${resource.kind}](#${resource.kind.toLowerCase()})`).join(", ")}.\n`,
     ...described.map((section) => section.text),
-    "## Types\n\nWhat several kinds have in common.\n",
+    "## Types\n\nTypes that several kinds share.\n",
     ...types.map(({ title, schema }) => `### ${title}\n\n${tableText(fieldTable(schema))}`),
   ].join("\n");
 }
@@ -49,7 +49,7 @@ function kindSection(kind: KindDefinition): Section {
   return { text, types: parts.flatMap(({ table }) => table.types) };
 }
 
-/** These types and those that they mention, each once, by name. */
+/** These types and those that they refer to, each once, by name. */
 function allTypes(mentioned: readonly NamedType[]): readonly NamedType[] {
   const known = new Map<string, NamedType>();
   const waiting = [...mentioned];

@@ -1,10 +1,10 @@
-/** The fields of a schema as rows: what each is called, what goes in, what it stands for when absent. */
+/** The fields of a schema as table rows: path, type, default and description. Pure. */
 import { z } from "zod";
 import { AppError, commonErrors } from "../../errors/app-error.ts";
 import { bundleDeploymentOptionsFields } from "../bundle-deployment-options.ts";
 
 export interface FieldRow {
-  /** With the names of the objects around it: `diff.comparePatches[].kind`. */
+  /** From the root of the schema: `diff.comparePatches[].kind`. */
   readonly path: string;
   /** Markdown. */
   readonly type: string;
@@ -14,17 +14,17 @@ export interface FieldRow {
 
 export interface FieldTable {
   readonly rows: readonly FieldRow[];
-  /** Types with a table of their own that are mentioned, in the order of their mention. */
+  /** Referenced types that have their own table, in order. */
   readonly types: readonly NamedType[];
 }
 
-/** A schema that has a title, or a set of fields that several schemas share. */
+/** A schema with a title, or a set of fields that several schemas share. */
 export interface NamedType {
   readonly title: string;
   readonly schema: z.ZodObject;
 }
 
-/** Listed once instead of in every kind that has them all. */
+/** Listed once instead of in every kind that has all of them. */
 const deploymentOptions: NamedType = {
   title: "DeploymentOptions",
   schema: z.looseObject(bundleDeploymentOptionsFields),
@@ -50,7 +50,7 @@ function collect(schema: z.ZodObject, prefix: string, rows: FieldRow[], types: N
       path: `${prefix}…`,
       type: typeLink(deploymentOptions.title),
       absent: "",
-      description: "All the fields of these, and:",
+      description: "All of these fields, and:",
     });
   }
   for (const [name, field] of Object.entries<unknown>(schema.shape)) {
@@ -79,10 +79,10 @@ function absentText(field: z.ZodType, text: unknown): string {
 
 interface Shape {
   readonly text: string;
-  /** What stands between this field's name and those of its fields. */
+  /** Between the name of this field and those of its fields. */
   readonly suffix: string;
   readonly named?: NamedType;
-  /** An object without a table of its own. */
+  /** An object without its own table. */
   readonly inline?: z.ZodObject;
 }
 
@@ -124,13 +124,13 @@ function hasAll(schema: z.ZodObject, shared: z.ZodObject): boolean {
   return Object.keys(shared.shape).every((name) => name in schema.shape);
 }
 
-/** A field that a schema has replaced with its own is listed with the schema. */
+/** Whether the field is the shared one, not one that the schema replaced. */
 function isSameField(name: string, schema: z.ZodObject, shared: z.ZodObject): boolean {
   return name in shared.shape && shared.shape[name] === schema.shape[name];
 }
 
-/** zod types what is inside its schemas as their common core; every schema of ours is a full one. */
+/** zod types nested schemas as their common core; all our schemas are full ones. */
 function asZod(schema: unknown): z.ZodType {
   if (schema instanceof z.ZodType) return schema;
-  throw new AppError(commonErrors.INTERNAL, "a field of the API is no zod schema");
+  throw new AppError(commonErrors.INTERNAL, "a field of the API is not a zod schema");
 }

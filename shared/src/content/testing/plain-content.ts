@@ -1,7 +1,7 @@
-/** A deployment's content for tests that are about something else. */
+/** A default content for tests. */
 import type { DeploymentContent } from "../content.ts";
 
-/** What the hub makes of a HelmOp that names a chart, a release and a namespace, and leaves the rest at its defaults. */
+/** The content of a HelmOp with a chart, a release name and a namespace, and defaults otherwise. */
 export const plainContent: DeploymentContent = {
   format: 1,
   pin: { kind: "tarball", url: "https://charts.example.com/app.tgz" },

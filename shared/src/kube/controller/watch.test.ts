@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import type { ChangeListener } from "../cache/informer.ts";
 import { type Change, createStore } from "../cache/store.ts";
 import type { KubeObject } from "../objects/object.ts";

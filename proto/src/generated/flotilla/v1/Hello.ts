@@ -1,28 +1,28 @@
 // Original file: proto/fleet.proto
 
-import type { Holding as _flotilla_v1_Holding, Holding__Output as _flotilla_v1_Holding__Output } from '../../flotilla/v1/Holding.ts';
-import type { HeldSupply as _flotilla_v1_HeldSupply, HeldSupply__Output as _flotilla_v1_HeldSupply__Output } from '../../flotilla/v1/HeldSupply.ts';
+import type { ObservedDeployment as _flotilla_v1_ObservedDeployment, ObservedDeployment__Output as _flotilla_v1_ObservedDeployment__Output } from '../../flotilla/v1/ObservedDeployment.ts';
+import type { ObservedObject as _flotilla_v1_ObservedObject, ObservedObject__Output as _flotilla_v1_ObservedObject__Output } from '../../flotilla/v1/ObservedObject.ts';
 
 export interface Hello {
-  'protocolVersion'?: (number);
+  'oldestProtocolVersion'?: (number);
+  'newestProtocolVersion'?: (number);
   'hubId'?: (string);
   'agentVersion'?: (string);
   'agentNamespace'?: (string);
-  'holdings'?: (_flotilla_v1_Holding)[];
-  'factsDigest'?: (string);
-  'supplies'?: (_flotilla_v1_HeldSupply)[];
-  'newestProtocolVersion'?: (number);
+  'inventory'?: (_flotilla_v1_ObservedDeployment)[];
+  'referencedObjects'?: (_flotilla_v1_ObservedObject)[];
+  'clusterInfoDigest'?: (string);
   'authoritiesDigest'?: (string);
 }
 
 export interface Hello__Output {
-  'protocolVersion': (number);
+  'oldestProtocolVersion': (number);
+  'newestProtocolVersion': (number);
   'hubId': (string);
   'agentVersion': (string);
   'agentNamespace': (string);
-  'holdings': (_flotilla_v1_Holding__Output)[];
-  'factsDigest': (string);
-  'supplies': (_flotilla_v1_HeldSupply__Output)[];
-  'newestProtocolVersion': (number);
+  'inventory': (_flotilla_v1_ObservedDeployment__Output)[];
+  'referencedObjects': (_flotilla_v1_ObservedObject__Output)[];
+  'clusterInfoDigest': (string);
   'authoritiesDigest': (string);
 }

@@ -4,10 +4,10 @@ import type { Welcome as _flotilla_v1_Welcome, Welcome__Output as _flotilla_v1_W
 import type { Deployment as _flotilla_v1_Deployment, Deployment__Output as _flotilla_v1_Deployment__Output } from '../../flotilla/v1/Deployment.ts';
 import type { Withdrawal as _flotilla_v1_Withdrawal, Withdrawal__Output as _flotilla_v1_Withdrawal__Output } from '../../flotilla/v1/Withdrawal.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from '../../flotilla/v1/Synced.ts';
-import type { StateReceived as _flotilla_v1_StateReceived, StateReceived__Output as _flotilla_v1_StateReceived__Output } from '../../flotilla/v1/StateReceived.ts';
-import type { Facts as _flotilla_v1_Facts, Facts__Output as _flotilla_v1_Facts__Output } from '../../flotilla/v1/Facts.ts';
-import type { Supply as _flotilla_v1_Supply, Supply__Output as _flotilla_v1_Supply__Output } from '../../flotilla/v1/Supply.ts';
-import type { SupplyWithdrawal as _flotilla_v1_SupplyWithdrawal, SupplyWithdrawal__Output as _flotilla_v1_SupplyWithdrawal__Output } from '../../flotilla/v1/SupplyWithdrawal.ts';
+import type { StateAck as _flotilla_v1_StateAck, StateAck__Output as _flotilla_v1_StateAck__Output } from '../../flotilla/v1/StateAck.ts';
+import type { ClusterInfo as _flotilla_v1_ClusterInfo, ClusterInfo__Output as _flotilla_v1_ClusterInfo__Output } from '../../flotilla/v1/ClusterInfo.ts';
+import type { ReferencedObject as _flotilla_v1_ReferencedObject, ReferencedObject__Output as _flotilla_v1_ReferencedObject__Output } from '../../flotilla/v1/ReferencedObject.ts';
+import type { ReferencedObjectWithdrawal as _flotilla_v1_ReferencedObjectWithdrawal, ReferencedObjectWithdrawal__Output as _flotilla_v1_ReferencedObjectWithdrawal__Output } from '../../flotilla/v1/ReferencedObjectWithdrawal.ts';
 import type { Authorities as _flotilla_v1_Authorities, Authorities__Output as _flotilla_v1_Authorities__Output } from '../../flotilla/v1/Authorities.ts';
 
 export interface HubMessage {
@@ -15,12 +15,12 @@ export interface HubMessage {
   'deployment'?: (_flotilla_v1_Deployment | null);
   'withdrawal'?: (_flotilla_v1_Withdrawal | null);
   'synced'?: (_flotilla_v1_Synced | null);
-  'stateReceived'?: (_flotilla_v1_StateReceived | null);
-  'facts'?: (_flotilla_v1_Facts | null);
-  'supply'?: (_flotilla_v1_Supply | null);
-  'supplyWithdrawal'?: (_flotilla_v1_SupplyWithdrawal | null);
+  'stateAck'?: (_flotilla_v1_StateAck | null);
+  'clusterInfo'?: (_flotilla_v1_ClusterInfo | null);
+  'referencedObject'?: (_flotilla_v1_ReferencedObject | null);
+  'referencedObjectWithdrawal'?: (_flotilla_v1_ReferencedObjectWithdrawal | null);
   'authorities'?: (_flotilla_v1_Authorities | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal"|"authorities";
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities";
 }
 
 export interface HubMessage__Output {
@@ -28,10 +28,10 @@ export interface HubMessage__Output {
   'deployment'?: (_flotilla_v1_Deployment__Output | null);
   'withdrawal'?: (_flotilla_v1_Withdrawal__Output | null);
   'synced'?: (_flotilla_v1_Synced__Output | null);
-  'stateReceived'?: (_flotilla_v1_StateReceived__Output | null);
-  'facts'?: (_flotilla_v1_Facts__Output | null);
-  'supply'?: (_flotilla_v1_Supply__Output | null);
-  'supplyWithdrawal'?: (_flotilla_v1_SupplyWithdrawal__Output | null);
+  'stateAck'?: (_flotilla_v1_StateAck__Output | null);
+  'clusterInfo'?: (_flotilla_v1_ClusterInfo__Output | null);
+  'referencedObject'?: (_flotilla_v1_ReferencedObject__Output | null);
+  'referencedObjectWithdrawal'?: (_flotilla_v1_ReferencedObjectWithdrawal__Output | null);
   'authorities'?: (_flotilla_v1_Authorities__Output | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateReceived"|"facts"|"supply"|"supplyWithdrawal"|"authorities";
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities";
 }

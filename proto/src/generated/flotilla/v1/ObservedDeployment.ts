@@ -1,0 +1,18 @@
+// Original file: proto/fleet.proto
+
+
+export interface ObservedDeployment {
+  'name'?: (string);
+  'uid'?: (string);
+  'deploymentId'?: (string);
+  'paused'?: (boolean);
+  'withdrawing'?: (boolean);
+}
+
+export interface ObservedDeployment__Output {
+  'name': (string);
+  'uid': (string);
+  'deploymentId': (string);
+  'paused': (boolean);
+  'withdrawing': (boolean);
+}

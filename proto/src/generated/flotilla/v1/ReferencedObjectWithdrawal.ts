@@ -1,0 +1,12 @@
+// Original file: proto/fleet.proto
+
+
+export interface ReferencedObjectWithdrawal {
+  'kind'?: (string);
+  'name'?: (string);
+}
+
+export interface ReferencedObjectWithdrawal__Output {
+  'kind': (string);
+  'name': (string);
+}

@@ -1,8 +1,0 @@
-/** A duration as Go writes them, without a sign: `5m`, `1h30m`, `0`. */
-import { z } from "zod";
-import { durationRule } from "./crd/rules.ts";
-
-export const duration = z
-  .string()
-  .max(32)
-  .meta({ "x-kubernetes-validations": [durationRule] });

@@ -1,0 +1,80 @@
+/**
+ * The validation rules of the CRDs, in CEL. Only on `spec.helm` and single fields: rules inside unbounded lists exceed the cost
+ * budget of the API server. The hub validates the rest (targets, Secrets, constraints).
+ */
+export interface ValidationRule {
+  /** CEL. */
+  readonly rule: string;
+  /** For the user whose object breaks the rule. */
+  readonly message: string;
+}
+
+/** A Go duration without a sign. */
+export const durationRule: ValidationRule = {
+  rule: "self == '0' || (self.matches('^([0-9]+([.][0-9]+)?(ns|us|µs|ms|s|m|h))+$') && duration(self) <= duration('2562047h'))",
+  message:
+    "must be a duration with the units h, m, s, ms, us or ns, such as 5m or 1h30m; days and weeks have no unit: write 24h or 168h",
+};
+
+export const releaseNameRule: ValidationRule = {
+  rule: "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",
+  message:
+    "must be lower-case letters, digits, '-' and '.', and begin and end with a letter or a digit",
+};
+
+/** For a map of labels for a Cluster. */
+export const clusterLabelsRules: readonly ValidationRule[] = [
+  {
+    rule: "self.all(name, name.size() <= 317 && name.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))",
+    message: "every name must be one that Kubernetes allows for a label",
+  },
+  {
+    rule: "self.all(name, self[name].matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'))",
+    message:
+      "every value must be one that Kubernetes allows for a label: letters, digits, '-', '_' and '.', and a letter or a digit at either end",
+  },
+  {
+    rule: "self.all(name, !name.startsWith('flotilla.dev/'))",
+    message: "labels of flotilla.dev are the hub's own",
+  },
+];
+
+const chart = "(has(self.chart) ? self.chart : '')";
+const repo = "(has(self.repo) ? self.repo : '')";
+const version = "(has(self.version) ? self.version : '')";
+const isTarball = `${chart}.lowerAscii().endsWith('.tgz')`;
+const isOci = `${repo}.lowerAscii().startsWith('oci://')`;
+
+/** A HelmOp names its chart in one of three ways. Each wrong combination breaks exactly one of these rules. */
+export const chartSourceRules: readonly ValidationRule[] = [
+  {
+    rule: `!(${isTarball}) || ${repo} == ''`,
+    message:
+      "tarball chart with a non-empty repo field: chart is the address of an archive (.tgz), so leave repo empty",
+  },
+  {
+    rule: `!(${isTarball}) || ${version} == ''`,
+    message:
+      "tarball chart with a non-empty version field: chart is the address of an archive (.tgz), so leave version empty",
+  },
+  {
+    rule: `${isTarball} || !(${isOci}) || ${chart} == ''`,
+    message:
+      "OCI repository with a non-empty chart field: leave chart empty and put the chart's name at the end of repo",
+  },
+  {
+    rule: `${repo} == '' || ${isOci} || ${chart} != ''`,
+    message:
+      "non-OCI repository with an empty chart field: name a chart of the repository in chart",
+  },
+  {
+    rule: `${isTarball} || ${chart} == '' || ${repo} != ''`,
+    message:
+      "non-tarball chart with an empty repo field: name the repository in repo, or give chart the address of an archive that ends in .tgz",
+  },
+  {
+    rule: `${chart} != '' || ${repo} != ''`,
+    message:
+      "neither repo nor chart is set: name a repository in repo and its chart in chart, an oci:// repository in repo, or an archive that ends in .tgz in chart",
+  },
+];

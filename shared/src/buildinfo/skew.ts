@@ -1,0 +1,66 @@
+/**
+ * Version skew between the hub and the other parts of the project (agents, the command line). Pure. The policy, which
+ * docs/operations.md documents: the hub is upgraded first, and supports parts that are up to three minor versions older.
+ *
+ * For the project's own versions only. Versions and constraints of charts follow Helm's rules (version/), not npm's.
+ */
+import parse from "semver/functions/parse.js";
+
+/** The policy, in minor versions relative to the hub. */
+export const skewPolicy = {
+  /** Older parts that are supported. */
+  maxOlder: 2,
+  /** Older parts that still work, but not with the next minor version of the hub. */
+  maxOlderWithWarning: 3,
+  /** Newer parts that work, except for what the hub does not have yet. */
+  maxNewerWithWarning: 1,
+} as const;
+
+export type Skew =
+  | { readonly kind: "supported" }
+  /** It works now. `message` says what to upgrade. */
+  | { readonly kind: "warning"; readonly message: string }
+  | { readonly kind: "unsupported"; readonly message: string }
+  /** One of the two is not a semantic version, such as that of a development build. */
+  | { readonly kind: "unknown" };
+
+/** The part that is compared with the hub, for messages. */
+export type SkewPart = "agent" | "command line";
+
+/** Compares the version of a part with that of the hub. Patch versions and prereleases do not matter. */
+export function versionSkew(part: SkewPart, version: string, hubVersion: string): Skew {
+  const own = parse(version, { loose: true });
+  const hub = parse(hubVersion, { loose: true });
+  if (own === null || hub === null) return { kind: "unknown" };
+  const versions = `the ${part} has version ${own.version}, the hub ${hub.version}`;
+  if (own.major !== hub.major) {
+    return {
+      kind: "unsupported",
+      message: `${versions}: another major version is not supported; upgrade the ${own.major < hub.major ? part : "hub"}`,
+    };
+  }
+  const older = hub.minor - own.minor;
+  const { maxOlder, maxOlderWithWarning, maxNewerWithWarning } = skewPolicy;
+  if (older < -maxNewerWithWarning) {
+    return {
+      kind: "unsupported",
+      message: `${versions}: a part that is more than ${maxNewerWithWarning} minor version newer is not supported; upgrade the hub`,
+    };
+  }
+  if (older < 0) {
+    return { kind: "warning", message: `${versions}: the ${part} is newer; upgrade the hub first` };
+  }
+  if (older > maxOlderWithWarning) {
+    return {
+      kind: "unsupported",
+      message: `${versions}: a part that is more than ${maxOlderWithWarning} minor versions older is not supported; upgrade the ${part}`,
+    };
+  }
+  if (older > maxOlder) {
+    return {
+      kind: "warning",
+      message: `${versions}: the next minor version of the hub does not support this ${part}; upgrade the ${part}`,
+    };
+  }
+  return { kind: "supported" };
+}

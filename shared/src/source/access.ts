@@ -1,0 +1,86 @@
+/**
+ * Access to a repository: credentials, TLS settings, plain HTTP. The credentials are for the host of one repository (and the
+ * token service that it names) only, wherever an index or a redirect points to.
+ */
+import { createHash } from "node:crypto";
+import { isSameParty } from "./address.ts";
+import { parseOciName, type SourceLocation } from "./location.ts";
+
+/** Never log it, and never put it into an error. */
+export interface RepositoryAccess {
+  /** The host that the credentials are for: `https://host:port` or `oci://host:port`. */
+  readonly origin: string;
+  readonly username?: string;
+  readonly password?: string;
+  /** Sent instead of user name and password. */
+  readonly bearerToken?: string;
+  /** Exchanged for short-lived tokens at the registry's token service (`identitytoken` of Docker's configuration). */
+  readonly identityToken?: string;
+  /** Certificate authorities that are trusted in addition to the system's. */
+  readonly caPem?: string;
+  /** Sent to the host of the repository only. */
+  readonly clientCertificate?: { readonly certPem: string; readonly keyPem: string };
+  /** Verify no certificate on the way to the charts of this repository, as with Helm's flag. */
+  readonly insecureSkipVerify?: boolean;
+  /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
+  readonly plainHttp?: boolean;
+}
+
+/** An access without its host. */
+export type AccessSettings = Omit<RepositoryAccess, "origin">;
+
+/** The access to a source; anonymous without settings. */
+export function accessTo(source: SourceLocation, settings: AccessSettings = {}): RepositoryAccess {
+  return { ...settings, origin: originOf(source) };
+}
+
+/** The host of a registry's API; Docker Hub's differs from the host in its names. */
+export function registryHost(host: string): string {
+  return host === "docker.io" || host === "index.docker.io" ? "registry-1.docker.io" : host;
+}
+
+/** Whether an address is at the repository's own host, so that credentials may be sent to it. */
+export function isHome(access: RepositoryAccess, url: URL): boolean {
+  if (access.origin.startsWith("oci://")) {
+    const host = registryHost(access.origin.slice("oci://".length));
+    return URL.parse(`${url.protocol}//${host}`)?.host === url.host;
+  }
+  const home = URL.parse(access.origin);
+  return home !== null && isSameParty(home, url);
+}
+
+/** The Authorization header for user name and password; undefined without them. */
+export function basicAuthorization(access: RepositoryAccess): string | undefined {
+  if (access.username === undefined || access.password === undefined) return undefined;
+  return `Basic ${Buffer.from(`${access.username}:${access.password}`).toString("base64")}`;
+}
+
+/** The Authorization header for an address of an HTTP repository; undefined for another host. */
+export function homeAuthorization(access: RepositoryAccess, url: URL): string | undefined {
+  if (!isHome(access, url)) return undefined;
+  return access.bearerToken === undefined
+    ? basicAuthorization(access)
+    : `Bearer ${access.bearerToken}`;
+}
+
+/** The same for equal accesses. For keys in memory only: it is derived from secrets. */
+export function accessKey(access: RepositoryAccess): string {
+  const fields = Object.entries(access).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(fields)).digest("base64");
+}
+
+/** Masks the secrets of an access in a text that a server sent. */
+export function withoutSecrets(text: string, access: RepositoryAccess): string {
+  const basic = basicAuthorization(access)?.slice("Basic ".length);
+  const secrets = [basic, access.password, access.bearerToken, access.identityToken];
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret !== undefined && secret !== "") clean = clean.replaceAll(secret, "***");
+  }
+  return clean;
+}
+
+function originOf(source: SourceLocation): string {
+  if (source.kind === "oci") return `oci://${parseOciName(source.repository)?.host ?? ""}`;
+  return URL.parse(source.kind === "tarball" ? source.url : source.repository)?.origin ?? "";
+}

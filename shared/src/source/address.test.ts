@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { describeUrl, isLoopback, isSameParty, joinAddress } from "./address.ts";
+
+describe("an address in a message", () => {
+  it("has no user, password or query", () => {
+    const shown = describeUrl("https://me:pw@host:8443/a/index.yaml?token=abc");
+
+    assert.equal(shown, "https://host:8443/a/index.yaml?…");
+  });
+
+  it("is replaced when it is invalid", () => {
+    assert.equal(describeUrl("https://me:pw@"), "an invalid address");
+  });
+});
+
+describe("a chart's address in an index", () => {
+  const cases: readonly (readonly [
+    name: string,
+    base: string,
+    reference: string,
+    joined: string | undefined,
+  ])[] = [
+    [
+      "absolute stays as it is",
+      "https://r/a",
+      "https://other/x.tgz?y=1",
+      "https://other/x.tgz?y=1",
+    ],
+    ["relative is below the repository", "https://r/a", "x-1.0.0.tgz", "https://r/a/x-1.0.0.tgz"],
+    ["a final slash changes nothing", "https://r/a/", "charts/x.tgz", "https://r/a/charts/x.tgz"],
+    ["rooted is below the host", "https://r/a/", "/b/x.tgz", "https://r/b/x.tgz"],
+    ["up is up", "https://r/a/b", "../x.tgz", "https://r/a/x.tgz"],
+    ["a registry stays a registry", "https://r/a", "oci://reg/p/x:1.0.0", "oci://reg/p/x:1.0.0"],
+    ["the repository's query is kept", "https://r/a?token=t", "x.tgz", "https://r/a/x.tgz?token=t"],
+    ["a plus stays a plus", "https://r/a", "x-1.0.0+b.tgz", "https://r/a/x-1.0.0+b.tgz"],
+    ["nonsense is nothing", "https://r/a", "https://", undefined],
+  ];
+  for (const [name, base, reference, joined] of cases) {
+    it(name, () => assert.equal(joinAddress(base, reference), joined));
+  }
+});
+
+describe("credentials", () => {
+  const cases: readonly (readonly [from: string, to: string, may: boolean])[] = [
+    ["https://r/a", "https://r/b", true],
+    ["https://r/a", "https://r:8443/a", false],
+    ["https://r/a", "https://s/a", false],
+    ["https://r/a", "http://r/a", false],
+    ["http://r/a", "https://r/a", true],
+    ["http://r:8080/a", "https://r/a", false],
+    ["https://r/a", "https://sub.r/a", false],
+  ];
+  for (const [from, to, may] of cases) {
+    it(`for ${from} ${may ? "may" : "may not"} be sent to ${to}`, () => {
+      assert.equal(isSameParty(new URL(from), new URL(to)), may);
+    });
+  }
+});
+
+describe("a loopback address", () => {
+  for (const host of ["localhost", "localhost:5000", "127.0.0.1:5000", "127.9.9.9", "[::1]:5000"]) {
+    it(`is ${host}`, () => assert.equal(isLoopback(host), true));
+  }
+  for (const host of [
+    "localhost.example.org",
+    "127.0.0.1.example.org",
+    "10.0.0.1",
+    "example.org:5000",
+  ]) {
+    it(`is not ${host}`, () => assert.equal(isLoopback(host), false));
+  }
+});

@@ -1,0 +1,24 @@
+/**
+ * Archives at a fixed HTTP address (`.tgz`): a source without versions. Its pin is the address; the digest is known only after
+ * the download.
+ */
+import type { ArchiveLocation } from "../location.ts";
+import type { ArchivePin } from "../pin.ts";
+import type { Source } from "../source.ts";
+import { fetchByUrl } from "../transport/download.ts";
+import type { Exchanger } from "../transport/exchange.ts";
+
+export interface ArchiveSourceDeps {
+  readonly exchange: Exchanger;
+}
+
+export function createArchiveSource({
+  exchange,
+}: ArchiveSourceDeps): Source<ArchiveLocation, ArchivePin> {
+  return {
+    pinsUnlisted: true,
+    list: () => Promise.resolve(undefined),
+    pin: ({ url }) => Promise.resolve({ pin: { kind: "tarball", url }, problems: [] }),
+    fetch: (pin, write, request) => fetchByUrl(exchange, pin, write, request),
+  };
+}

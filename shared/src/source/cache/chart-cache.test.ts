@@ -1,0 +1,323 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, it } from "vitest";
+import { createFakeClock } from "../../time/testing/fake-clock.ts";
+import { accessTo } from "../access.ts";
+import type { Pin } from "../pin.ts";
+import { createTestClient } from "../testing/test-client.ts";
+import { digestOf, registryOf, testChart } from "../testing/test-registry.ts";
+import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { type ChartCacheOptions, createChartCache } from "./chart-cache.ts";
+
+const archive = gzipSync("a chart");
+const digest = digestOf(archive);
+const serve: Respond = (_, response) => send(response, 200, archive);
+
+async function setUp(respond: Respond, options: Partial<ChartCacheOptions> = {}) {
+  const dir = await mkdtemp(join(tmpdir(), "chart-cache-"));
+  const server = await startTestServer(respond);
+  const client = createTestClient();
+  const clock = createFakeClock(Date.now());
+  const newCache = () => createChartCache({ fetch: client.fetch, clock }, { dir, ...options });
+  return {
+    dir,
+    server,
+    clock,
+    /** The cache of another process. */
+    newCache,
+    cache: newCache(),
+    files: () => readdir(dir),
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server[Symbol.asyncDispose]();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function pinAt(server: TestServer, wanted = digest, name = "x"): Pin {
+  return { kind: "http", version: "1.0.0", url: `${server.origin}/${name}.tgz`, digest: wanted };
+}
+
+function accessAt(server: TestServer) {
+  return accessTo(
+    { kind: "http", repository: server.origin, chart: "x" },
+    { username: "me", password: "pw" },
+  );
+}
+
+describe("a pinned chart", () => {
+  it("is fetched with one request, and afterwards with none", async () => {
+    await using at = await setUp(serve);
+
+    const first = await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+    const second = await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+    const third = await at.newCache().fetch(pinAt(at.server), accessAt(at.server));
+
+    assert.deepEqual(first, {
+      path: join(at.dir, `${digest.replace(":", "-")}.tgz`),
+      digest,
+      sizeBytes: archive.length,
+    });
+    assert.deepEqual([second, third], [first, first]);
+    assert.deepEqual(await readFile(first.path), archive);
+    assert.equal(at.server.seen.length, 1);
+    assert.equal(at.server.seen[0]?.headers.authorization, `Basic ${btoa("me:pw")}`);
+  });
+
+  it("is fetched once for all callers at the same time", async () => {
+    await using at = await setUp(serve);
+
+    const files = await Promise.all(
+      Array.from({ length: 50 }, () => at.cache.fetch(pinAt(at.server), accessAt(at.server))),
+    );
+
+    assert.equal(new Set(files.map(({ path }) => path)).size, 1);
+    assert.equal(at.server.seen.length, 1);
+  });
+
+  it("is fetched from a registry as the blob that the pin names", async () => {
+    const chart = testChart("x");
+    await using at = await setUp(registryOf({ "1.0.0": chart }));
+    const repository = `oci://${at.server.host}/charts/x`;
+    const { layerDigest, manifestDigest } = chart;
+    const pin: Pin = {
+      kind: "oci",
+      version: "1.0.0",
+      repository,
+      tag: "1.0.0",
+      manifestDigest,
+      layerDigest,
+      layerSizeBytes: chart.archive.length,
+    };
+
+    const file = await at.cache.fetch(pin, accessTo({ kind: "oci", repository }));
+
+    assert.equal(file.digest, layerDigest);
+    assert.deepEqual(at.server.paths(), [`/v2/charts/x/blobs/${layerDigest}`]);
+  });
+
+  it("is fetched from the blob storage of a registry without credentials for that host", async () => {
+    const chart = testChart("x");
+    await using store = await startTestServer((_, response) => send(response, 200, chart.archive));
+    await using at = await setUp(({ headers }, response) => {
+      if (headers.authorization === undefined)
+        return send(response, 401, "", { "www-authenticate": 'Basic realm="r"' });
+      send(response, 307, "", { location: `${store.origin}/blob?signature=s` });
+    });
+    const repository = `oci://${at.server.host}/charts/x`;
+    const { layerDigest, manifestDigest } = chart;
+    const pin: Pin = {
+      kind: "oci",
+      version: "1.0.0",
+      repository,
+      tag: "1.0.0",
+      manifestDigest,
+      layerDigest,
+      layerSizeBytes: chart.archive.length,
+    };
+
+    await at.cache.fetch(
+      pin,
+      accessTo({ kind: "oci", repository }, { username: "me", password: "pw", plainHttp: true }),
+    );
+
+    assert.equal(at.server.seen[1]?.headers.authorization, `Basic ${btoa("me:pw")}`);
+    assert.equal(store.seen[0]?.headers.authorization, undefined);
+  });
+
+  it("at another host than the repository's is fetched without credentials", async () => {
+    await using other = await startTestServer(serve);
+    await using at = await setUp(serve);
+
+    await at.cache.fetch(pinAt(other), accessAt(at.server));
+
+    assert.equal(other.seen[0]?.headers.authorization, undefined);
+  });
+
+  it("without a digest is cached by its address, in this process only", async () => {
+    const contents = [archive, gzipSync("another chart")];
+    await using at = await setUp((_, response) => send(response, 200, contents.shift() ?? ""));
+    const pin: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
+
+    const first = await at.cache.fetch(pin, accessAt(at.server));
+    const second = await at.cache.fetch(pin, accessAt(at.server));
+    const restarted = await at.newCache().fetch(pin, accessAt(at.server));
+
+    assert.equal(first.digest, digest);
+    assert.deepEqual(second, first);
+    assert.notEqual(restarted.digest, digest);
+    assert.equal(at.server.seen.length, 2);
+  });
+
+  it("that was damaged on disk is fetched again", async () => {
+    await using at = await setUp(serve);
+    const { path } = await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+
+    await writeFile(path, "x".repeat(archive.length));
+    await at.newCache().fetch(pinAt(at.server), accessAt(at.server));
+    assert.deepEqual(await readFile(path), archive);
+
+    await writeFile(path, "shorter");
+    await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+    assert.deepEqual(await readFile(path), archive);
+  });
+});
+
+describe("a chart that does not match its pin", () => {
+  const big = gzipSync(
+    Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at * 7919) % 251)),
+  );
+  const cases: readonly (readonly [
+    name: string,
+    respond: Respond,
+    code: string,
+    message: RegExp,
+  ])[] = [
+    [
+      "has another digest",
+      (_, r) => send(r, 200, gzipSync("other")),
+      "CHART_DIGEST_MISMATCH",
+      new RegExp(
+        `x.tgz: chart digest mismatch: downloaded sha256:[0-9a-f]{64}, index.yaml says ${digest}; fix the index or publish the chart again$`,
+      ),
+    ],
+    [
+      "is too large",
+      (_, r) => send(r, 200, big),
+      "CHART_DOWNLOAD",
+      /the chart is larger than 200 bytes/,
+    ],
+    [
+      "ends too early",
+      (_, r) => void r.writeHead(200, { "content-length": "100" }).write("x", () => r.destroy()),
+      "CHART_DOWNLOAD",
+      /the connection was closed before the response was complete/,
+    ],
+    ["is gone", (_, r) => send(r, 404), "CHART_DOWNLOAD", /GET http:.*x.tgz: 404 Not Found/],
+    [
+      "may not be read",
+      (_, r) => send(r, 403, "pw is no good"),
+      "REGISTRY_UNAUTHORIZED",
+      /403 Forbidden \(\*\*\* is no good\); the credentials of the Secret do not permit this/,
+    ],
+  ];
+  for (const [name, respond, code, message] of cases) {
+    it(`because it ${name} leaves nothing behind`, async () => {
+      await using at = await setUp(respond, { maxChartBytes: 200 });
+
+      await assert.rejects(at.cache.fetch(pinAt(at.server), accessAt(at.server)), (thrown) => {
+        assert.ok(thrown instanceof Error && "code" in thrown);
+        assert.match(thrown.message, message);
+        assert.equal(thrown.code, code);
+        return true;
+      });
+      assert.deepEqual(await at.files(), []);
+    });
+  }
+
+  it("because it is a web page is rejected, with or without a digest", async () => {
+    await using at = await setUp((_, response) => send(response, 200, "<html>log in</html>"));
+    const bare: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
+
+    for (const pin of [pinAt(at.server), bare]) {
+      await assert.rejects(at.cache.fetch(pin, accessAt(at.server)), {
+        code: "CHART_DOWNLOAD",
+        message: /the response is not a packaged chart \(\.tgz\), 19 bytes$/,
+      });
+    }
+
+    assert.deepEqual(await at.files(), []);
+  });
+
+  it("because a registry sends more bytes than the pin says is not read to its end", async () => {
+    const chart = testChart("x");
+    await using at = await setUp((_, response) =>
+      send(response, 200, Buffer.concat([chart.archive, Buffer.alloc(1000)])),
+    );
+    const repository = `oci://${at.server.host}/charts/x`;
+    const { layerDigest, manifestDigest } = chart;
+    const pin: Pin = {
+      kind: "oci",
+      version: "1.0.0",
+      repository,
+      tag: "1.0.0",
+      manifestDigest,
+      layerDigest,
+      layerSizeBytes: chart.archive.length,
+    };
+
+    await assert.rejects(at.cache.fetch(pin, accessTo({ kind: "oci", repository })), {
+      code: "CHART_DIGEST_MISMATCH",
+      message: /chart size mismatch: downloaded more than the \d+ bytes that the manifest says$/,
+    });
+    assert.deepEqual(await at.files(), []);
+  });
+});
+
+describe("the cache of charts", () => {
+  it("reports that it cannot be written", async () => {
+    await using at = await setUp(serve);
+    await writeFile(join(at.dir, "file"), "");
+    const blocked = createChartCache(
+      { fetch: () => assert.fail("a request was sent") },
+      { dir: join(at.dir, "file", "cache") },
+    );
+
+    await assert.rejects(blocked.fetch(pinAt(at.server), accessAt(at.server)), {
+      code: "CHART_CACHE",
+      message: `cache chart 1.0.0 at ${at.server.origin}/x.tgz: cannot write to the cache (ENOTDIR)`,
+    });
+  });
+
+  it("evicts the least recently used chart, but none that was used a moment ago", async () => {
+    const contents = new Map(["a", "b", "c"].map((name) => [name, gzipSync(name.repeat(10))]));
+    const size = contents.get("a")?.length ?? 0;
+    await using at = await setUp(
+      ({ path }, response) => send(response, 200, contents.get(path.charAt(1)) ?? ""),
+      { maxBytes: 2 * size, keepUsedMs: 1000 },
+    );
+    const fetch = (name: string) =>
+      at.cache.fetch(
+        pinAt(at.server, digestOf(contents.get(name) ?? ""), name),
+        accessAt(at.server),
+      );
+
+    await fetch("a");
+    await at.clock.advance(500);
+    await fetch("b");
+    await fetch("c");
+    assert.equal((await at.files()).length, 3);
+
+    await at.clock.advance(2000);
+    await fetch("a");
+    await rm((await fetch("c")).path);
+    await at.clock.advance(2000);
+    await fetch("a");
+    await fetch("c");
+
+    const left = await at.files();
+    assert.equal(
+      left.some((name) => name.includes(digestOf(contents.get("b") ?? "").slice(7))),
+      false,
+    );
+    assert.equal(left.length, 2);
+  });
+
+  it("removes the partial files of a killed process", async () => {
+    await using at = await setUp(serve);
+    await writeFile(join(at.dir, "part-old"), "x");
+    await writeFile(join(at.dir, "part-new"), "x");
+    await utimes(join(at.dir, "part-old"), 0, 0);
+
+    await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+
+    assert.deepEqual(
+      (await at.files()).filter((name) => name.startsWith("part")),
+      ["part-new"],
+    );
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * A cache of charts on disk, by the digest of their archive. Callers of one chart share a download, and an archive that does
+ * not match its pin is never stored. When the cache is full the least recently used charts are evicted, but none that was
+ * used within the last minutes.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { createLruCache } from "../../cache/lru-cache.ts";
+import { createSingleFlight } from "../../concurrency/single-flight.ts";
+import { messageOf } from "../../errors/app-error.ts";
+import { type Log, silentLog } from "../../log/log.ts";
+import { type Clock, systemClock } from "../../time/clock.ts";
+import { accessKey, type RepositoryAccess } from "../access.ts";
+import { archiveDigest, type Pin } from "../pin.ts";
+import type { FetchArchive } from "../source.ts";
+import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
+
+export interface ChartCache {
+  /** The archive of a pin. The file is kept for at least some minutes. */
+  fetch(
+    pin: Pin,
+    access: RepositoryAccess,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<ChartFile>;
+}
+
+export interface ChartCacheDeps {
+  readonly fetch: FetchArchive;
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+export interface ChartCacheOptions {
+  readonly dir: string;
+  readonly maxBytes?: number;
+  readonly maxChartBytes?: number;
+  readonly downloadTimeoutMs?: number;
+  /** A chart that was used within this time is not evicted: a caller may be about to open it. */
+  readonly keepUsedMs?: number;
+}
+
+const archiveName = /^sha256-[0-9a-f]{64}\.tgz$/;
+const partName = /^part-/;
+const stalePartMs = 3_600_000;
+
+export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOptions): ChartCache {
+  const {
+    dir,
+    maxBytes = 1024 ** 3,
+    maxChartBytes = 256 * 1024 ** 2,
+    downloadTimeoutMs = 300_000,
+    keepUsedMs = 600_000,
+  } = options;
+  const { now } = deps.clock ?? systemClock;
+  const log = deps.log ?? silentLog();
+  const fetches = createSingleFlight<ChartFile>();
+  /** The size of files whose digest this process has verified, by digest. */
+  const verified = new Map<string, number>();
+  /** The digests that were downloaded from addresses without a digest. */
+  const digests = createLruCache<string>(1000);
+
+  const pathOf = (digest: string): string => join(dir, `${digest.replace(":", "-")}.tgz`);
+
+  /** The file of a digest, unless it is missing or damaged. */
+  async function find(digest: string): Promise<ChartFile | undefined> {
+    const path = pathOf(digest);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) return undefined;
+    if (verified.get(digest) !== found.size) {
+      if ((await digestOfFile(path)) !== digest) {
+        verified.delete(digest);
+        log.warn({ digest }, "cached chart is damaged; downloading it again");
+        await rm(path, { force: true });
+        return undefined;
+      }
+      verified.set(digest, found.size);
+    }
+    await touch(path);
+    return { path, digest, sizeBytes: found.size };
+  }
+
+  async function touch(path: string): Promise<void> {
+    const used = new Date(now());
+    // Only the order of eviction depends on this time.
+    await utimes(path, used, used).catch((thrown: unknown) =>
+      log.debug({ err: messageOf(thrown) }, "access time of the cached chart not updated"),
+    );
+  }
+
+  async function download(
+    pin: Pin,
+    access: RepositoryAccess,
+    signal: AbortSignal,
+  ): Promise<ChartFile> {
+    await mkdir(dir, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
+      throw diskError(thrown, pin);
+    });
+    const partPath = join(dir, `part-${randomUUID()}`);
+    const file = await writeChartFile(pin, { partPath, pathOf }, (write) =>
+      deps.fetch(pin, write, {
+        access,
+        signal,
+        timeoutMs: downloadTimeoutMs,
+        maxBytes: maxChartBytes,
+      }),
+    );
+    verified.set(file.digest, file.sizeBytes);
+    await touch(file.path);
+    await evict().catch((thrown: unknown) =>
+      log.warn({ err: messageOf(thrown) }, "chart cache could not evict"),
+    );
+    return file;
+  }
+
+  async function evict(): Promise<void> {
+    const files: { readonly name: string; readonly size: number; readonly usedMs: number }[] = [];
+    for (const name of await readdir(dir)) {
+      const found = await stat(join(dir, name)).catch(() => undefined);
+      if (found === undefined) continue;
+      const idleMs = now() - found.mtimeMs;
+      if (partName.test(name) && idleMs > stalePartMs) await rm(join(dir, name), { force: true });
+      if (archiveName.test(name)) files.push({ name, size: found.size, usedMs: found.mtimeMs });
+    }
+    let total = files.reduce((sum, file) => sum + file.size, 0);
+    for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (total <= maxBytes || now() - file.usedMs < keepUsedMs) return;
+      await rm(join(dir, file.name), { force: true });
+      verified.delete(file.name.slice(0, -".tgz".length).replace("-", ":"));
+      total -= file.size;
+    }
+  }
+
+  return {
+    async fetch(pin, access, { signal } = {}) {
+      const address = pin.kind === "oci" ? pin.layerDigest : `${accessKey(access)} ${pin.url}`;
+      const pinned = archiveDigest(pin);
+      const digest = pinned ?? digests.get(address);
+      // With the access, so that a download never fails because of the credentials of another caller.
+      const key = `${digest ?? ""} ${accessKey(access)} ${address}`;
+      const file = await fetches.run(
+        key,
+        async (shared) =>
+          (digest === undefined ? undefined : await find(digest)) ??
+          (await download(pin, access, shared)),
+        signal,
+      );
+      if (pinned === undefined) digests.set(address, file.digest);
+      return file;
+    },
+  };
+}

@@ -1,0 +1,254 @@
+/** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { accessTo } from "../access.ts";
+import { RepositoryError } from "../errors.ts";
+import type { SourceLocation } from "../location.ts";
+import { indexText } from "../testing/index-text.ts";
+import { createTestClient } from "../testing/test-client.ts";
+import { registryOf, testChart } from "../testing/test-registry.ts";
+import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+
+/** Timeouts longer than any good response takes, and short enough for a test. */
+const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
+
+interface Asked {
+  readonly what: string;
+  readonly source: (server: TestServer) => SourceLocation;
+  readonly wanted: string;
+  /** The request that gets the bad response. */
+  readonly path: RegExp;
+  /** The code of a failure that has none of its own. */
+  readonly code: string;
+  /** That of a failure below the answers: no connection, no end. */
+  readonly unreachable: string;
+}
+
+const repositories: readonly Asked[] = [
+  {
+    what: "the index of a repository",
+    source: ({ origin }) => ({ kind: "http", repository: origin, chart: "web" }),
+    wanted: "1.x",
+    path: /\/index\.yaml$/,
+    code: "INDEX_FETCH",
+    unreachable: "INDEX_FETCH",
+  },
+  {
+    what: "the tags of a registry",
+    source: ({ host }) => ({ kind: "oci", repository: `oci://${host}/charts/web` }),
+    wanted: "1.x",
+    path: /\/v2\/charts\/web\/tags\/list\?…$/,
+    code: "REGISTRY_ANSWER",
+    unreachable: "REGISTRY_UNREACHABLE",
+  },
+  {
+    what: "a manifest of a registry",
+    source: ({ host }) => ({ kind: "oci", repository: `oci://${host}/charts/web` }),
+    wanted: "1.0.0",
+    path: /\/v2\/charts\/web\/manifests\/1\.0\.0$/,
+    code: "REGISTRY_ANSWER",
+    unreachable: "REGISTRY_UNREACHABLE",
+  },
+];
+
+interface BadAnswer {
+  readonly name: string;
+  readonly respond: Respond;
+  /** Instead of the failure's usual code. */
+  readonly code?: string;
+  readonly isBelow?: true;
+  /** What stands after the address. */
+  readonly says: RegExp;
+  readonly retryAfterMs?: number;
+}
+
+const badAnswers: readonly BadAnswer[] = [
+  {
+    name: "401",
+    respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
+    code: "REGISTRY_UNAUTHORIZED",
+    says: /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
+  },
+  {
+    name: "403",
+    respond: (_, response) => send(response, 403, "not for you\nsecond line"),
+    code: "REGISTRY_UNAUTHORIZED",
+    says: /^403 Forbidden \(not for you\); no credentials are set/,
+  },
+  {
+    name: "429 with Retry-After in seconds",
+    respond: (_, response) => send(response, 429, "", { "retry-after": "90" }),
+    code: "REGISTRY_RATE_LIMITED",
+    says: /^429 Too Many Requests; the server asks to retry in 90 s$/,
+    retryAfterMs: 90_000,
+  },
+  {
+    name: "429 with a Retry-After that is none",
+    respond: (_, response) => send(response, 429, "", { "retry-after": "soon" }),
+    code: "REGISTRY_RATE_LIMITED",
+    says: /^429 Too Many Requests$/,
+  },
+  {
+    name: "500 with a page",
+    respond: (_, response) => send(response, 500, "<html><body>oops</body></html>"),
+    says: /^500 Internal Server Error$/,
+  },
+  {
+    name: "503 with Retry-After",
+    respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
+    says: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
+    retryAfterMs: 7_000,
+  },
+  {
+    name: "a status that nobody knows",
+    respond: (_, response) => send(response, 299),
+    says: /^299$/,
+  },
+  {
+    name: "nothing: it hangs up",
+    respond: (_, response) => void response.destroy(),
+    isBelow: true,
+    says: /^the connection was closed before the response was complete$/,
+  },
+  {
+    name: "nothing: it stays silent",
+    respond: () => undefined,
+    isBelow: true,
+    says: /^the server accepted the connection, but did not respond$/,
+  },
+  {
+    name: "half an response, and hangs up",
+    respond: (_, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write('{"tags": [', () => response.destroy());
+    },
+    isBelow: true,
+    says: /^the connection was closed before the response was complete$/,
+  },
+  {
+    name: "half an response, and stays silent",
+    respond: (_, response) =>
+      void response.writeHead(200, { "content-length": "1000" }).write('{"tags": ['),
+    isBelow: true,
+    says: /^the response stopped before its end$/,
+  },
+  {
+    name: "a redirect in a circle",
+    respond: ({ path }, response) => send(response, 302, "", { location: path }),
+    isBelow: true,
+    says: /^redirected more than 5 times$/,
+  },
+];
+
+describe("a good repository beside a bad one", { concurrent: true }, () => {
+  for (const { what, source, wanted, path, ...codes } of repositories) {
+    for (const bad of badAnswers) {
+      it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {
+        await using broken = await startTestServer(bad.respond);
+        await using good = await startTestServer((request, response) =>
+          request.path === "/index.yaml"
+            ? send(response, 200, indexText({ web: ["1.0.0"] }))
+            : registryOf({ "1.0.0": testChart("good") })(request, response),
+        );
+        await using client = createTestClient(patience);
+        const resolve = (server: TestServer) => {
+          const from = source(server);
+          return client.resolve(from, wanted, accessTo(from, { plainHttp: true }));
+        };
+
+        const [failed, resolved] = await Promise.allSettled([resolve(broken), resolve(good)]);
+
+        assert.equal(resolved.status, "fulfilled");
+        assert.equal(failed.status, "rejected");
+        const error: unknown = failed.reason;
+        assert.ok(error instanceof RepositoryError);
+        const [, address = "", reason = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
+        assert.ok(address.startsWith(broken.origin), error.message);
+        assert.match(address, path);
+        assert.match(reason, bad.says);
+        assert.equal(
+          error.code,
+          bad.code ?? (bad.isBelow === true ? codes.unreachable : codes.code),
+        );
+        assert.equal(error.retryAfterMs, bad.retryAfterMs);
+        assert.equal(error.retryable, true);
+      });
+    }
+  }
+});
+
+describe("a list of 10,000 tags in pages", () => {
+  const tags = Array.from({ length: 10_000 }, (_, at) => `1.0.${at}`);
+  const pageSize = 100;
+  const page: Respond = ({ path }, response) => {
+    const from = Number(new URL(path, "http://x").searchParams.get("last") ?? 0);
+    const next = from + pageSize;
+    const link = `</v2/charts/web/tags/list?last=${next}>; rel="next"`;
+    send(
+      response,
+      200,
+      JSON.stringify({ tags: tags.slice(from, next) }),
+      next < tags.length ? { link } : {},
+    );
+  };
+  const manifests = registryOf({ "1.0.9999": testChart("last") });
+
+  it("is read to its end, where the newest tag is", async () => {
+    await using server = await startTestServer((request, response) =>
+      request.path.includes("/tags/") ? page(request, response) : manifests(request, response),
+    );
+    await using client = createTestClient();
+    const source = { kind: "oci", repository: `oci://${server.host}/charts/web` } as const;
+
+    const { pin } = await client.resolve(source, "", accessTo(source, { plainHttp: true }));
+
+    assert.equal(pin.kind === "oci" && pin.version, "1.0.9999");
+    assert.equal(server.seen.length, tags.length / pageSize + 1);
+  });
+
+  it("is not complete when one page is missing, because an older version would be selected", async () => {
+    await using server = await startTestServer((request, response) =>
+      request.path.endsWith("last=5000") ? send(response, 500) : page(request, response),
+    );
+    await using client = createTestClient();
+    const source = { kind: "oci", repository: `oci://${server.host}/charts/web` } as const;
+
+    await assert.rejects(client.resolve(source, "", accessTo(source, { plainHttp: true })), {
+      code: "REGISTRY_ANSWER",
+      message: /tags\/list\?…: 500 Internal Server Error$/,
+    });
+  });
+});
+
+describe("an index with broken entries", () => {
+  const entries = [
+    "- {name: web, version: 1.2.3, urls: [good.tgz]}",
+    "- {name: web, version: one.two, urls: [x.tgz]}",
+    "- {name: web, version: [2, 0, 0], urls: [x.tgz]}",
+    "- {name: web, urls: [x.tgz]}",
+    "- {version: 3.0.0, urls: [x.tgz]}",
+    "- web",
+    "-",
+  ];
+
+  it("resolves the valid one, and reports the others", async () => {
+    const text = `apiVersion: v1\nentries:\n  broken: 17\n  web:\n  ${entries.join("\n  ")}\n  nothing:\n`;
+    await using server = await startTestServer((_, response) => send(response, 200, text));
+    await using client = createTestClient();
+    const source = { kind: "http", repository: server.origin, chart: "web" } as const;
+
+    const { pin } = await client.resolve(source, "", accessTo(source));
+    const listing = await client.list(source, accessTo(source));
+
+    assert.equal(pin.kind === "http" && pin.version, "1.2.3");
+    assert.deepEqual(
+      listing?.problems.map((problem) => problem.replace(/ of web.*/, "")),
+      ["entry 2", "entry 3", "entry 4", "entry 5", "entry 6", "entry 7"],
+    );
+    await assert.rejects(client.resolve({ ...source, chart: "broken" }, "", accessTo(source)), {
+      code: "CHART_VERSION_NOT_FOUND",
+      message:
+        /no chart version found for broken: .* lists no versions; skipped: broken: not a list/,
+    });
+  });
+});

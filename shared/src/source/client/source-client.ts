@@ -1,0 +1,135 @@
+/** The client of all chart sources. It owns its connections, its caches and the thread that parses indexes. */
+
+import { unreachable } from "../../errors/app-error.ts";
+import { type Log, silentLog } from "../../log/log.ts";
+import { type Clock, systemClock } from "../../time/clock.ts";
+import type { RepositoryAccess } from "../access.ts";
+import { createArchiveSource } from "../archive/archive-source.ts";
+import { createHttpSource } from "../http/http-source.ts";
+import { createIndexReader, type IndexReaderOptions } from "../http/index-reader.ts";
+import { createIndexRepository } from "../http/index-repository.ts";
+import type { SourceLocation } from "../location.ts";
+import { createOciSource } from "../oci/oci-source.ts";
+import { createOciRegistry } from "../oci/registry.ts";
+import { createRegistryAuth } from "../oci/registry-auth.ts";
+import type { FetchArchive, Freshness, Listing, Resolution, SourceRequest } from "../source.ts";
+import { createConnectionPools, type ProxySettings } from "../transport/connection-pools.ts";
+import { createExchanger } from "../transport/exchange.ts";
+import { resolveVersion } from "./resolve.ts";
+
+export interface SourceClientOptions {
+  readonly userAgent: string;
+  readonly log?: Log;
+  /** None by default: only the program's configuration reads the environment. */
+  readonly proxy?: ProxySettings;
+  /** The limit of an index, uncompressed. */
+  readonly maxIndexBytes?: number;
+  /** For the whole request of an index. */
+  readonly indexTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** The longest time without any byte from a server. */
+  readonly idleTimeoutMs?: number;
+  readonly connectionsPerHost?: number;
+  readonly index?: IndexReaderOptions;
+  readonly clock?: Clock;
+}
+
+export interface ResolveOptions extends Freshness {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves a version or constraint to a pin; empty means the newest release. Throws an AppError that says why it has none. */
+export interface Resolver {
+  resolve(
+    location: SourceLocation,
+    constraint: string,
+    access: RepositoryAccess,
+    options?: ResolveOptions,
+  ): Promise<Resolution>;
+}
+
+export interface SourceClient extends Resolver {
+  /** The versions that a source has; undefined for a source without versions. Throws when it does not have the chart. */
+  list(
+    location: SourceLocation,
+    access: RepositoryAccess,
+    options?: ResolveOptions,
+  ): Promise<Listing | undefined>;
+  readonly fetch: FetchArchive;
+  close(): Promise<void>;
+}
+
+export function createSourceClient(options: SourceClientOptions): SourceClient {
+  const log = options.log ?? silentLog();
+  const clock = options.clock ?? systemClock;
+  const pools = createConnectionPools({
+    ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+    connectionsPerHost: options.connectionsPerHost ?? 8,
+    maxPools: 32,
+  });
+  const reader = createIndexReader(options.index);
+  const exchange = createExchanger({ pools, userAgent: options.userAgent });
+  const auth = createRegistryAuth({ exchange, clock });
+  const oci = createOciSource({ registry: createOciRegistry({ exchange, auth, log }), clock });
+  const indexes = createIndexRepository(
+    { exchange, reader, clock, log },
+    {
+      maxIndexBytes: options.maxIndexBytes ?? 128 * 1024 * 1024,
+      maxRepositories: 64,
+      timeoutMs: options.indexTimeoutMs ?? 300_000,
+    },
+  );
+  const http = createHttpSource({ indexes, exchange, pinTag: oci.pinTag });
+  const archive = createArchiveSource({ exchange });
+
+  function listAt(location: SourceLocation, request: SourceRequest): Promise<Listing | undefined> {
+    switch (location.kind) {
+      case "tarball":
+        return archive.list(location, request);
+      case "oci":
+        return oci.list(location, request);
+      case "http":
+        return http.list(location, request);
+      default:
+        return unreachable(location);
+    }
+  }
+
+  return {
+    async list(location, access, options = {}) {
+      const listing = await listAt(location, { access, ...options });
+      if (listing?.notFound !== undefined) throw listing.notFound;
+      return listing;
+    },
+    async resolve(location, constraint, access, options = {}) {
+      const request = { access, ...options };
+      switch (location.kind) {
+        case "tarball":
+          return resolveVersion(archive, location, constraint, request);
+        case "oci":
+          return resolveVersion(oci, location, constraint, request);
+        case "http":
+          return resolveVersion(http, location, constraint, request);
+        default:
+          return unreachable(location);
+      }
+    },
+    async fetch(pin, write, request) {
+      switch (pin.kind) {
+        case "tarball":
+          return archive.fetch(pin, write, request);
+        case "oci":
+          return oci.fetch(pin, write, request);
+        case "http":
+          return http.fetch(pin, write, request);
+        default:
+          return unreachable(pin);
+      }
+    },
+    async close() {
+      await Promise.all([reader.close(), pools.close()]);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** Errors of chart sources. "Registry" in a code includes HTTP repositories. */
+import { AppError, defineErrors, type ErrorKind } from "../errors/app-error.ts";
+
+export const chartErrors = defineErrors({
+  CHART_SOURCE_INVALID: {
+    retryable: false,
+    help: "helm.chart, helm.repo and helm.version do not name a chart together. The message says which field to change.",
+  },
+  REPOSITORY_SECRET_INVALID: {
+    retryable: false,
+    help: "The Secret that helmSecretName names has invalid data. The message names the key.",
+  },
+  INDEX_FETCH: {
+    retryable: true,
+    help: "Fetching index.yaml of the chart repository failed. Check the address in the message. It is retried automatically.",
+  },
+  INDEX_TOO_LARGE: {
+    retryable: true,
+    help: "index.yaml exceeds the size limit. Remove old versions from the repository, split it, or raise the limit.",
+  },
+  INDEX_INVALID: {
+    retryable: true,
+    help: "The response for index.yaml is not the index of a Helm repository. Often it is the page of a login or a proxy.",
+  },
+  CHART_NOT_FOUND: {
+    retryable: true,
+    help: "The repository does not have a chart of this name. Check helm.chart, or helm.repo for an OCI registry.",
+  },
+  CHART_VERSION_NOT_FOUND: {
+    retryable: true,
+    help: "The chart exists, but no version satisfies helm.version. The message names the highest versions.",
+  },
+  REGISTRY_UNAUTHORIZED: {
+    retryable: true,
+    help: "The repository denies access. Check the Secret that helmSecretName names, and the permissions of its account.",
+  },
+  REGISTRY_UNREACHABLE: {
+    retryable: true,
+    help: "The registry cannot be reached, or its certificate is not trusted. The message says which. It is retried automatically.",
+  },
+  REGISTRY_RATE_LIMITED: {
+    retryable: true,
+    help: "The repository limits the rate of requests. Credentials or a mirror raise the limit. It is retried automatically.",
+  },
+  REGISTRY_ANSWER: {
+    retryable: true,
+    help: "The response of the registry is invalid. The message has the request and the reason.",
+  },
+  CHART_DOWNLOAD: {
+    retryable: true,
+    help: "Downloading the archive of the chart from its pinned address failed. It is retried automatically.",
+  },
+  CHART_DIGEST_MISMATCH: {
+    retryable: true,
+    help: "The downloaded archive is not the one that the version was resolved to. The chart was published again under the same version, or a proxy changes it. Fix the index, or publish the chart again.",
+  },
+  CHART_CACHE: {
+    retryable: true,
+    help: "Writing the chart to the cache on disk failed. Usually the disk is full. No partial file is left.",
+  },
+});
+
+/** An error response of a repository: its status, and when to retry. */
+export class RepositoryError extends AppError {
+  override readonly name: string = "RepositoryError";
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options: {
+      readonly cause?: unknown;
+      readonly status?: number;
+      readonly retryAfterMs?: number | undefined;
+    } = {},
+  ) {
+    super(kind, message, options);
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

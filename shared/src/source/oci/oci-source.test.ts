@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { createFakeClock } from "../../time/testing/fake-clock.ts";
+import { accessTo } from "../access.ts";
+import { createTestClient } from "../testing/test-client.ts";
+import { describeRequest, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
+import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+
+const charts = {
+  "1.0.0": testChart("one"),
+  "1.1.0_b.1": testChart("two"),
+  "v2.0.0": testChart("three"),
+  latest: testChart("four"),
+};
+
+function at(host: string) {
+  const source = { kind: "oci", repository: `oci://${host}/charts/x` } as const;
+  return [source, accessTo(source)] as const;
+}
+
+describe("an OCI repository", () => {
+  it("resolves a constraint with the tags and one manifest", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    const { pin } = await client.resolve(source, "1.x", access);
+
+    const { manifestDigest, layerDigest, archive } = charts["1.1.0_b.1"];
+    assert.deepEqual(pin, {
+      kind: "oci",
+      version: "1.1.0+b.1",
+      repository: source.repository,
+      tag: "1.1.0_b.1",
+      manifestDigest,
+      layerDigest,
+      layerSizeBytes: archive.length,
+    });
+    assert.deepEqual(server.seen.map(describeRequest), [
+      "GET tags/list?n=10000",
+      "GET manifests/1.1.0_b.1",
+    ]);
+    assert.match(
+      server.seen[1]?.headers.accept ?? "",
+      /application\/vnd\.oci\.image\.manifest\.v1\+json, .*docker/,
+    );
+  });
+
+  it("resolves an exact version without listing the tags", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    const { pin } = await client.resolve(source, "1.1.0+b.1", access);
+
+    assert.equal(pin.kind === "oci" && pin.tag, "1.1.0_b.1");
+    assert.deepEqual(server.seen.map(describeRequest), ["GET manifests/1.1.0_b.1"]);
+  });
+
+  it("lists the tags when an exact version has another spelling", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    const { pin } = await client.resolve(source, "2.0.0", access);
+
+    assert.deepEqual(
+      [pin.kind === "oci" && pin.tag, pin.kind === "oci" && pin.version],
+      ["v2.0.0", "v2.0.0"],
+    );
+  });
+
+  it("serves tags and manifests from the cache when they are fresh enough", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    const clock = createFakeClock();
+    await using client = createTestClient({ clock });
+    const [source, access] = at(server.host);
+    const resolve = () =>
+      client.resolve(source, "1.x", access, { since: clock.monotonic() - 1000 });
+
+    await resolve();
+    await clock.advance(1000);
+    await resolve();
+    assert.equal(server.seen.length, 2);
+
+    await clock.advance(1);
+    await resolve();
+    assert.deepEqual(server.seen.slice(2).map(describeRequest), [
+      "GET tags/list?n=10000",
+      "HEAD manifests/1.1.0_b.1",
+    ]);
+  });
+
+  it("costs one HEAD request when the tag still points to the same manifest", async () => {
+    const served = { ...charts };
+    await using server = await startTestServer((request, response) =>
+      registryOf(served)(request, response),
+    );
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    await client.resolve(source, "1.0.0", access);
+    await client.resolve(source, "1.0.0", access);
+    served["1.0.0"] = testChart("one, again");
+    const { pin } = await client.resolve(source, "1.0.0", access);
+
+    assert.deepEqual(
+      server.seen.map(({ method }) => method),
+      ["GET", "HEAD", "HEAD", "GET"],
+    );
+    assert.equal(pin.kind === "oci" && pin.manifestDigest, served["1.0.0"].manifestDigest);
+  });
+
+  it("is asked once for all callers at the same time", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+    await client.list(source, access);
+
+    await Promise.all(Array.from({ length: 50 }, () => client.resolve(source, "*", access)));
+
+    assert.equal(server.seen.length, 3);
+  });
+
+  it("supports the layer type of old versions of Helm", async () => {
+    const chart = testChart("old", "application/tar+gzip");
+    await using server = await startTestServer(registryOf({ "1.0.0": chart }));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    const { pin } = await client.resolve(source, "", access);
+
+    assert.equal(pin.kind === "oci" && pin.layerDigest, chart.layerDigest);
+  });
+});
+
+describe("a registry on this machine", () => {
+  it("is used without TLS when it does not support it, and from then on at once", async () => {
+    await using server = await startTestServer(registryOf(charts));
+    await using client = createTestClient();
+    const [source, access] = at(server.host.replace("127.0.0.1", "localhost"));
+
+    await client.list(source, access);
+    await client.list(source, access);
+
+    assert.equal(server.seen.length, 2);
+  });
+});
+
+describe("the response of a registry", () => {
+  const index = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    manifests: [],
+  });
+  const image = testChart("x", "application/vnd.oci.image.layer.v1.tar+gzip");
+  const answers: readonly (readonly [
+    name: string,
+    respond: Respond,
+    code: string,
+    message: RegExp,
+  ])[] = [
+    [
+      "no such repository",
+      (_, r) =>
+        send(
+          r,
+          404,
+          '{"errors":[{"code":"NAME_UNKNOWN","message":"repository name not known to registry"}]}',
+        ),
+      "CHART_NOT_FOUND",
+      /repository oci:\/\/.*\/charts\/x not found in the registry: GET http.*tags\/list\?…: 404 Not Found \(NAME_UNKNOWN: repository name not known to registry\)/,
+    ],
+    [
+      "no such version",
+      registryOf(charts),
+      "CHART_VERSION_NOT_FOUND",
+      /no chart version found for oci:\/\/.*\/charts\/x:9\.9\.9: the registry lists 4 tags, the highest are v2.0.0, 1.1.0_b.1, 1.0.0/,
+    ],
+    ["nothing", registryOf({}), "CHART_VERSION_NOT_FOUND", /lists no tags/],
+    [
+      "only tags that are no versions",
+      registryOf({ latest: testChart("x") }),
+      "CHART_VERSION_NOT_FOUND",
+      /lists one tag, which is not a version/,
+    ],
+    [
+      "an image",
+      registryOf({ "9.9.9": image }),
+      "CHART_NOT_FOUND",
+      /:9\.9\.9 is an artifact without a chart, not a Helm chart/,
+    ],
+    [
+      "a list of images",
+      registryOf({ "9.9.9": { ...image, manifest: index, manifestDigest: digestOf(index) } }),
+      "CHART_NOT_FOUND",
+      /is a list of images, not a Helm chart/,
+    ],
+    [
+      "another manifest than the header says",
+      registryOf({ "9.9.9": { ...image, manifestDigest: digestOf("other") } }),
+      "CHART_DIGEST_MISMATCH",
+      /manifest digest mismatch: downloaded sha256:[0-9a-f]{64}, the header says sha256:/,
+    ],
+    [
+      "not a manifest",
+      (_, r) => send(r, 200, "<html>"),
+      "REGISTRY_ANSWER",
+      /manifests\/9\.9\.9: the response is not a manifest/,
+    ],
+    [
+      "a rate limit",
+      (_, r) =>
+        send(r, 429, '{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}', {
+          "retry-after": "7",
+        }),
+      "REGISTRY_RATE_LIMITED",
+      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); the server asks to retry in 7 s/,
+    ],
+  ];
+  for (const [name, respond, code, message] of answers) {
+    it(`may be ${name}`, async () => {
+      await using server = await startTestServer(respond);
+      await using client = createTestClient();
+      const [source, access] = at(server.host);
+
+      await assert.rejects(
+        client.resolve(source, "9.9.9", { ...access, plainHttp: true }),
+        (thrown) => {
+          assert.ok(thrown instanceof Error && "code" in thrown);
+          assert.match(thrown.message, message);
+          assert.equal(thrown.code, code);
+          return true;
+        },
+      );
+    });
+  }
+});

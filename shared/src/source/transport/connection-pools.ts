@@ -1,0 +1,121 @@
+/**
+ * Connections to repositories: one pool for each TLS identity (authorities and client certificate). The number of pools is
+ * bounded; the least recently used one is closed first.
+ */
+import { createHash } from "node:crypto";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { AppError } from "../../errors/app-error.ts";
+import { isHome, type RepositoryAccess } from "../access.ts";
+import { chartErrors } from "../errors.ts";
+
+/** Proxies, in the format of the usual environment variables. */
+export interface ProxySettings {
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+  readonly noProxy?: string;
+}
+
+export interface ConnectionPoolOptions {
+  readonly proxy?: ProxySettings;
+  readonly connectTimeoutMs: number;
+  /** The longest time without any byte from a server that accepted the connection. */
+  readonly idleTimeoutMs: number;
+  readonly connectionsPerHost: number;
+  readonly maxPools: number;
+}
+
+export interface ConnectionPools {
+  /** The pool for a request to `url` on behalf of `access`. */
+  for(access: RepositoryAccess, url: URL): Dispatcher;
+  close(): Promise<void>;
+}
+
+interface TlsIdentity {
+  readonly caPem: string | undefined;
+  readonly insecure: boolean;
+  readonly certPem: string | undefined;
+  readonly keyPem: string | undefined;
+}
+
+export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
+  const pools = new Map<string, Dispatcher>();
+  const closing = new Set<Promise<void>>();
+
+  function retire(pool: Dispatcher): void {
+    const closed: Promise<void> = pool.close().finally(() => closing.delete(closed));
+    closing.add(closed);
+  }
+
+  return {
+    for(access, url) {
+      const identity = tlsIdentity(access, url);
+      const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
+      const pool = pools.get(key) ?? openPool(identity, options);
+      // A Map keeps the order of insertion; inserting it again makes it the newest.
+      pools.delete(key);
+      pools.set(key, pool);
+      if (pools.size > options.maxPools) {
+        const [oldestKey, oldest] = pools.entries().next().value ?? [];
+        if (oldestKey !== undefined && oldest !== undefined) {
+          pools.delete(oldestKey);
+          retire(oldest);
+        }
+      }
+      return pool;
+    },
+    async close() {
+      const open = [...pools.values()];
+      pools.clear();
+      await Promise.all([...open.map((pool) => pool.destroy()), ...closing]);
+    },
+  };
+}
+
+function tlsIdentity(access: RepositoryAccess, url: URL): TlsIdentity {
+  const certificate = isHome(access, url) ? access.clientCertificate : undefined;
+  return {
+    caPem: access.caPem,
+    insecure: access.insecureSkipVerify === true,
+    certPem: certificate?.certPem,
+    keyPem: certificate?.keyPem,
+  };
+}
+
+function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispatcher {
+  const secureContext = secureContextOf(identity);
+  const tls = {
+    rejectUnauthorized: !identity.insecure,
+    timeout: options.connectTimeoutMs,
+    ...(secureContext === undefined ? {} : { secureContext }),
+  };
+  const common = {
+    connect: tls,
+    connections: options.connectionsPerHost,
+    headersTimeout: options.idleTimeoutMs,
+    bodyTimeout: options.idleTimeoutMs,
+    allowH2: false,
+  };
+  if (options.proxy === undefined) return new Agent(common);
+  const { httpProxy = "", httpsProxy = "", noProxy = "" } = options.proxy;
+  return new EnvHttpProxyAgent({ ...common, requestTls: tls, httpProxy, httpsProxy, noProxy });
+}
+
+/** One context for all connections of a pool: parsing the system's authorities takes milliseconds. */
+function secureContextOf(identity: TlsIdentity): SecureContext | undefined {
+  if (identity.caPem === undefined && identity.certPem === undefined) return undefined;
+  try {
+    return createSecureContext({
+      ...(identity.caPem === undefined
+        ? {}
+        : { ca: [...getCACertificates("default"), identity.caPem] }),
+      ...(identity.certPem === undefined ? {} : { cert: identity.certPem, key: identity.keyPem }),
+    });
+  } catch {
+    // Without the cause: it may quote the key.
+    throw new AppError(
+      chartErrors.REPOSITORY_SECRET_INVALID,
+      "the certificate authorities or the client certificate in the Secret of the repository are not valid PEM",
+    );
+  }
+}

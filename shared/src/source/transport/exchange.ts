@@ -1,0 +1,177 @@
+/**
+ * One HTTP exchange with a repository: follows redirects without sending credentials to another host, has one timeout for
+ * the whole, and reports every failure with the request and the reason.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Dispatcher } from "undici";
+import { AppError, type ErrorKind, messageOf } from "../../errors/app-error.ts";
+import type { RepositoryAccess } from "../access.ts";
+import { describeUrl, isSameParty } from "../address.ts";
+import { RepositoryError } from "../errors.ts";
+import type { ConnectionPools } from "./connection-pools.ts";
+import { describeNetworkFailure, isClosedConnection } from "./network-error.ts";
+
+export interface ExchangeRequest {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly url: URL;
+  readonly access: RepositoryAccess;
+  /** Sent to `url` only, not to the host of a redirect. */
+  readonly authorization?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** For the whole exchange, the body included. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The kind of the error of a failure. */
+  readonly errorKind: ErrorKind;
+}
+
+export interface Exchange {
+  readonly status: number;
+  readonly body: Dispatcher.ResponseData["body"];
+  /** Of the last request, after redirects. */
+  readonly url: URL;
+  /** The request, for messages: `GET https://host/path`. */
+  readonly request: string;
+  /** Whether the server that responded was sent the credentials of the request. */
+  readonly isAuthorized: boolean;
+  /** The first value of a header. */
+  header(name: string): string | undefined;
+  /** All values of a header. */
+  headerValues(name: string): readonly string[];
+  /** The error for a failure while the body is read. */
+  failure(thrown: unknown): AppError;
+}
+
+export type Exchanger = (request: ExchangeRequest) => Promise<Exchange>;
+
+const maxRedirects = 5;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+export function createExchanger(deps: {
+  readonly pools: ConnectionPools;
+  readonly userAgent: string;
+}): Exchanger {
+  return async function exchange(request) {
+    const limit = AbortSignal.timeout(request.timeoutMs);
+    const signal = request.signal === undefined ? limit : AbortSignal.any([request.signal, limit]);
+    let url = request.url;
+
+    for (let hop = 0; ; hop++) {
+      const description = `${request.method} ${describeUrl(url)}`;
+      const response = await send(request, url, signal).catch((thrown: unknown) => {
+        throw failed(request, description, thrown);
+      });
+      const location = redirectStatuses.has(response.statusCode)
+        ? first(response.headers["location"])
+        : undefined;
+      if (location === undefined || request.method === "POST")
+        return toExchange(request, response, url, description);
+
+      await discard(response.body);
+      if (hop === maxRedirects)
+        throw new RepositoryError(
+          request.errorKind,
+          `${description}: redirected more than ${maxRedirects} times`,
+        );
+      url = redirected(request, url, location, description);
+    }
+  };
+
+  async function send(
+    request: ExchangeRequest,
+    url: URL,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    signal.throwIfAborted();
+    const pool = deps.pools.for(request.access, url);
+    const options = {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: request.method,
+      headers: {
+        "user-agent": deps.userAgent,
+        ...request.headers,
+        ...(isAuthorizedFor(request, url) ? { authorization: request.authorization } : {}),
+      },
+      signal,
+      ...(request.body === undefined ? {} : { body: request.body }),
+    } satisfies Dispatcher.RequestOptions;
+    try {
+      return await pool.request(options);
+    } catch (thrown) {
+      // A server may close an idle connection while a request is being sent on it: send it once more.
+      if (request.method === "POST" || !isClosedConnection(thrown) || signal.aborted) throw thrown;
+      await delay(0);
+      return pool.request(options);
+    }
+  }
+}
+
+function isAuthorizedFor(request: ExchangeRequest, url: URL): boolean {
+  return request.authorization !== undefined && isSameParty(request.url, url);
+}
+
+function redirected(
+  request: ExchangeRequest,
+  from: URL,
+  location: string,
+  description: string,
+): URL {
+  const to = URL.parse(location, from.href);
+  if (to === null || (to.protocol !== "https:" && to.protocol !== "http:")) {
+    throw new RepositoryError(
+      request.errorKind,
+      `${description}: redirected to an address that is not https:// or http://`,
+    );
+  }
+  if (from.protocol === "https:" && to.protocol === "http:") {
+    throw new RepositoryError(
+      request.errorKind,
+      `${description}: redirected from HTTPS to HTTP at ${describeUrl(to)}, which is not followed`,
+    );
+  }
+  return to;
+}
+
+function toExchange(
+  request: ExchangeRequest,
+  response: Dispatcher.ResponseData,
+  url: URL,
+  description: string,
+): Exchange {
+  return {
+    status: response.statusCode,
+    body: response.body,
+    url,
+    request: description,
+    // The body of a POST has the credentials.
+    isAuthorized: isAuthorizedFor(request, url) || request.method === "POST",
+    header: (name) => first(response.headers[name]),
+    headerValues: (name) => [response.headers[name] ?? []].flat(),
+    failure: (thrown) => failed(request, description, thrown),
+  };
+}
+
+function failed(request: ExchangeRequest, description: string, thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (request.signal?.aborted === true)
+    return new RepositoryError(
+      request.errorKind,
+      `${description}: cancelled: ${messageOf(request.signal.reason)}`,
+    );
+  const why =
+    thrown instanceof Error && thrown.name === "TimeoutError"
+      ? `no complete response within ${Math.round(request.timeoutMs / 100) / 10} s`
+      : describeNetworkFailure(thrown);
+  return new RepositoryError(request.errorKind, `${description}: ${why}`, { cause: thrown });
+}
+
+/** Discards a body. A short one is read to its end, so that the connection can be reused. */
+export async function discard(body: Dispatcher.ResponseData["body"]): Promise<void> {
+  await body.dump({ limit: 16 * 1024 }).catch(() => undefined);
+}
+
+function first(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : value?.[0];
+}
