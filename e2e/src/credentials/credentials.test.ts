@@ -9,7 +9,11 @@ import { runHelm } from "@flotilla/local/registries/run-helm.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { agentNamespace, clusterNamespaceName, workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
+import {
+  agentNamespace,
+  clusterNamespaceName,
+  workspaceNamespace as namespace,
+} from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
