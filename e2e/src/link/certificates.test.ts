@@ -223,8 +223,8 @@ describe("the hub's authority is rotated", () => {
   });
 });
 
-describe("a certificate that was not renewed", () => {
-  test("is asked for again, over the connection that stands and after one that was lost", async () => {
+describe("a certificate whose renewal failed", () => {
+  test("is requested again, over the open connection and after one that was lost", async () => {
     let isCut = false;
     const cut: KubeRest = {
       ...rest,
@@ -252,15 +252,15 @@ describe("a certificate that was not renewed", () => {
         `${many} renewals`,
       );
 
-    // A hub that cannot make sure which authority signs gives nobody a certificate.
+    // A hub that cannot confirm its authority issues no certificate.
     isCut = true;
     hubClock.advanceNow(1_000);
     clock.advanceNow(40_000);
-    const isRefused = (line: string) => line.includes("certificate renewal failed");
-    await agent.log.until(() => agent.log.lines.some(isRefused), "the refusal");
+    const isFailure = (line: string) => line.includes("certificate renewal failed");
+    await agent.log.until(() => agent.log.lines.some(isFailure), "the failed renewal");
     assert.ok(agent.link.isConnected);
     isCut = false;
-    clock.advanceNow(await clock.timer((delayMs) => delayMs === 3_750));
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 2_500));
     await renewals(1);
     await hub.until(() => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2, "it is back");
 
