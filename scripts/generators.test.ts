@@ -21,7 +21,7 @@ test("the error reference has catalogues from files with any name", async () => 
   const text = await errorReference(root);
 
   // In supply.ts, content.ts and errors.ts.
-  for (const code of ["SUPPLY_INVALID", "CONTENT_INVALID", "INDEX_INVALID"])
+  for (const code of ["REFERENCED_OBJECT_INVALID", "CONTENT_INVALID", "INDEX_INVALID"])
     assert.match(text, new RegExp(`^\\| \`${code}\` `, "m"));
 });
 
