@@ -1,6 +1,7 @@
 /**
- * `npm test` runs all tests: those beside the code, then those in e2e, on real clusters. Property tests have the same seed
- * in every run; `FLOTILLA_SEED=7` sets another one, `FLOTILLA_SEED=random` a new one for each run.
+ * `npm test` runs the tests beside the code, then those in e2e, on real clusters; `npm run soak` runs the project `soak`:
+ * minutes of random faults and of frozen replicas. Property tests have the same seed in every run; `FLOTILLA_SEED=7` sets
+ * another one, `FLOTILLA_SEED=random` a new one for each run.
  */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -17,6 +18,17 @@ const isolated = [
   "hub/src/webhook/named-helm-ops.test.ts",
   "shared/src/source/http/index-size.test.ts",
 ];
+
+/** Start etcd, kube-apiserver, a registry or Helm: found or built once, before the first of them. */
+const onBinaries = [
+  "local/src/control-plane/control-plane.test.ts",
+  "local/src/provider/cluster-provider.test.ts",
+  "local/src/registries/publish-chart.test.ts",
+];
+const binaries = { globalSetup: ["scripts/test-binaries.ts"] };
+const realClusters = {
+  globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
+};
 
 export default defineConfig({
   test: {
@@ -47,7 +59,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", ...isolated],
+          exclude: ["**/node_modules/**", ...isolated, ...onBinaries],
           // Files share a process, which loads each module once. A file that changes or measures it belongs in the list above.
           isolate: false,
           maxWorkers: Math.min(4, availableParallelism()),
@@ -66,9 +78,19 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "unit-binaries",
+          include: onBinaries,
+          ...binaries,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
-          globalSetup: ["scripts/test-binaries.ts"],
+          ...realClusters,
           // Each file has a process of its own, and starts a dozen more: two files keep two cores busy.
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
@@ -77,11 +99,11 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Chaos, random kills, frozen replicas: `npm run soak`, not part of `npm test`.
           name: "soak",
-          include: ["e2e/soak/**/*.test.ts"],
-          globalSetup: ["scripts/test-binaries.ts"],
-          maxWorkers: 1,
+          include: ["e2e/soak/**/*.test.ts", "e2e/src/charts/helm-agreement.test.ts"],
+          env: { FLOTILLA_PAIRS: "2100" },
+          ...realClusters,
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },
       },

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { parseAgentConfig } from "./config.ts";
 
 describe("the agent's flags", () => {
-  test("may all be left out", () => {
+  test("are all optional", () => {
     const config = parseAgentConfig([], {});
 
     assert.equal(config.helm, "helm");
@@ -12,7 +12,7 @@ describe("the agent's flags", () => {
     assert.ok(!("kubeconfig" in config), "then it is the pod's own");
   });
 
-  test("win over the environment", () => {
+  test("override the environment", () => {
     const environment = { KUBECONFIG: "/from/environment" };
 
     assert.equal(parseAgentConfig([], environment).kubeconfig, "/from/environment");
@@ -20,7 +20,7 @@ describe("the agent's flags", () => {
     assert.ok(!("kubeconfig" in parseAgentConfig([], { KUBECONFIG: "" })));
   });
 
-  test("pass on to Helm the ways out and nothing else", () => {
+  test("pass proxies and certificates on to Helm, and nothing else", () => {
     const config = parseAgentConfig([], {
       PATH: "/bin",
       HTTPS_PROXY: "http://proxy",
@@ -32,7 +32,7 @@ describe("the agent's flags", () => {
     assert.deepEqual(config.helmEnvironment, { PATH: "/bin", HTTPS_PROXY: "http://proxy" });
   });
 
-  test("name the proxies on the way to repositories", () => {
+  test("include the proxies for repositories", () => {
     assert.equal(parseAgentConfig([], {}).proxy, undefined);
     assert.equal(
       parseAgentConfig([], { HTTP_PROXY: "http://proxy" }).proxy?.httpProxy,
@@ -40,15 +40,15 @@ describe("the agent's flags", () => {
     );
   });
 
-  const refused: readonly (readonly [string, RegExp])[] = [
+  const invalid: readonly (readonly [string, RegExp])[] = [
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],
-    ["--log-level=loud", /--log-level is "loud", which is none of /],
+    ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--http-listen=nowhere", /--http-listen/],
     ["--unknown", /--unknown/],
   ];
-  for (const [flag, expected] of refused) {
-    test(`are refused by name: ${flag}`, () =>
+  for (const [flag, expected] of invalid) {
+    test(`are rejected by name: ${flag}`, () =>
       assert.throws(() => parseAgentConfig([flag], {}), expected));
   }
 });

@@ -12,7 +12,7 @@ export interface AgentConfig {
   /** Absent: in-cluster. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Where charts, Helm's caches and notes of its runs are kept. */
+  /** For charts, Helm's caches and the journal of Helm runs. */
   readonly dataDir: string;
   /** The Helm program. */
   readonly helm: string;
@@ -20,9 +20,9 @@ export interface AgentConfig {
   readonly concurrency: number;
   readonly httpListen: ListenAddress;
   readonly logLevel: LogLevel;
-  /** On the way to chart repositories; absent: none. */
+  /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
-  /** What Helm gets besides what it needs: how to find programs and the way out. */
+  /** The part of the agent's environment that Helm gets: search paths, proxies, certificates. */
   readonly helmEnvironment: Readonly<Record<string, string>>;
 }
 
@@ -36,11 +36,11 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --http-listen HOST:PORT  /healthz, /readyz and /metrics; default :8080
   --log-level LEVEL        ${logLevels.join(", ")}; default info
 
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY are heeded on the way to chart repositories.
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;
 
-/** What of the agent's environment Helm may see. */
-const passedOn = [
+/** Variables that are passed on to Helm. */
+const helmVariables = [
   "PATH",
   "HTTP_PROXY",
   "HTTPS_PROXY",
@@ -51,7 +51,7 @@ const passedOn = [
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "TZ",
-  // In a pod Helm finds the API server by these.
+  // The address of the API server in a pod.
   "KUBERNETES_SERVICE_HOST",
   "KUBERNETES_SERVICE_PORT",
 ];
@@ -66,11 +66,11 @@ export function parseAgentConfig(
   const concurrency =
     flags.concurrency === undefined ? 2 * availableParallelism() : Number(flags.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw invalid(`--concurrency is "${flags.concurrency}", which is not a whole number above 0`);
+    throw invalid(`--concurrency is "${flags.concurrency}", expected a positive integer`);
   const logLevel = logLevels.find((level) => level === flags["log-level"]);
   if (logLevel === undefined)
     throw invalid(
-      `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
+      `--log-level is "${flags["log-level"]}", expected one of ${logLevels.join(", ")}`,
     );
   const proxy = proxySettings(environment);
   return {
@@ -83,7 +83,7 @@ export function parseAgentConfig(
     logLevel,
     ...(proxy !== undefined && { proxy }),
     helmEnvironment: Object.fromEntries(
-      passedOn.flatMap((name) => {
+      helmVariables.flatMap((name) => {
         const value = environment[name];
         return value === undefined ? [] : [[name, value] as const];
       }),

@@ -1,4 +1,4 @@
-/** The agent but for its link: keeps installed what it is assigned, and reports it to whoever listens. */
+/** The agent without its connection: keeps installed what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
 import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
@@ -6,33 +6,36 @@ import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
-import { createActors } from "./acting/actors.ts";
 import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
 import { createAssignments } from "./assignment/assignments.ts";
-import { createCopies } from "./copies/copies.ts";
-import { createCopyWanters } from "./copies/copy-wanters.ts";
+import type { Intake } from "./assignment/intake.ts";
+import {
+  createDownstreamReferrers,
+  createDownstreamResources,
+} from "./downstream/downstream-resources.ts";
 import { createDeployer } from "./engine/deployer.ts";
 import { createEngine } from "./engine/engine.ts";
-import { createRunNotes } from "./engine/run-notes.ts";
 import { createReleases } from "./helm/releases.ts";
 import type { RunHelm } from "./helm/run-helm.ts";
-import { createInputs } from "./inputs/inputs.ts";
-import type { Intake, Outbox } from "./link/ports.ts";
+import { createRunJournal } from "./helm/run-journal.ts";
+import { createImpersonatedClients } from "./impersonation/impersonated-clients.ts";
 import { createReadinessTracker } from "./readiness/tracker.ts";
-import { createOwnSecrets } from "./storage/own-secrets.ts";
-import { createFacts } from "./supply/facts.ts";
-import { createSupplies } from "./supply/supplies.ts";
+import { createClusterInfoStore } from "./referenced/cluster-info.ts";
+import { createReferencedObjects } from "./referenced/referenced-objects.ts";
+import type { Outbox } from "./report/outbox.ts";
+import { createSecretStorage } from "./storage/secret-storage.ts";
 import { createTemplateGuard } from "./templates/template-guard.ts";
+import { createInputCollector } from "./values/release-inputs.ts";
 import { createRenderValues } from "./values/render-values.ts";
 
 export interface InstallerDeps {
   readonly rest: KubeConnection;
-  /** Where the agent keeps its own Secrets. */
+  /** Of the agent's own Secrets and of the service accounts that it impersonates. */
   readonly namespace: string;
   readonly charts: SourceClient;
   readonly runHelm: RunHelm;
   readonly outbox: Outbox;
-  /** For charts, values on their way to Helm, and notes of Helm's runs. */
+  /** For charts, files for Helm, and the journal of Helm runs. */
   readonly dataDir: string;
   /** Helm processes at a time. */
   readonly concurrency: number;
@@ -40,71 +43,48 @@ export interface InstallerDeps {
   readonly log: Log;
   readonly metrics: Registry;
   /** See UpgradeDeps. */
-  readonly patienceMs?: number;
+  readonly supersededGraceMs?: number;
 }
 
 export interface Installer {
-  /** What a hub says goes in here. */
+  /** Receives what the hub sends. */
   readonly intake: Intake;
-  /** Resolves when everything is known that was held before, with the number of assignments. */
+  /** Resolves when everything that was stored is loaded, with the number of assignments. */
   load(): Promise<number>;
-  /** Works until `signal` aborts and what was under way has ended. To be called after `load`. */
+  /** Until `signal` aborts and the reconciles in progress have ended. Must be called after `load`. */
   run(signal: AbortSignal): Promise<void>;
-  /** Ends what it watches. */
+  /** Ends all watches. */
   close(): Promise<void>;
 }
 
 export function createInstaller(deps: InstallerDeps): Installer {
   const { rest, namespace, runHelm, dataDir, clock, log } = deps;
-  const assignments = createAssignments({
-    storage: createAssignmentStorage({ rest, log }),
-    log,
-  });
-  const own = createOwnSecrets(rest);
-  const supplies = createSupplies({ own, log });
-  const facts = createFacts({ own, log });
+  const storage = createAssignmentStorage({ rest, log });
+  const assignments = createAssignments({ storage, log });
+  const secrets = createSecretStorage(rest);
+  const referenced = createReferencedObjects({ secrets, log });
+  const clusterInfo = createClusterInfoStore({ secrets, log });
   const releases = createReleases({ rest, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
-  const notes = createRunNotes(join(dataDir, "runs"), log);
-  const actors = createActors({ connection: rest, namespace, log });
-  const copies = createCopies({ rest, wanters: createCopyWanters(assignments), clock, log });
-  const inputs = createInputs({
-    rest,
-    supplies,
-    facts,
-    renderValues: createRenderValues({ runHelm, dir: join(dataDir, "values") }),
-    clock,
-    log,
-  });
+  const journal = createRunJournal(join(dataDir, "runs"), log);
+  const clients = createImpersonatedClients({ connection: rest, namespace, log });
+  const referrers = createDownstreamReferrers(assignments);
+  const downstream = createDownstreamResources({ rest, referrers, clock, log });
+  const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values") });
+  const inputs = createInputCollector({ rest, referenced, clusterInfo, renderValues, clock, log });
   const charts = createChartCache(
     { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },
   );
+  const shared = { ...deps, clients, assignments, downstream, inputs, referenced, clusterInfo };
   const deployer = createDeployer({
-    ...deps,
-    actors,
-    assignments,
-    copies,
-    inputs,
+    ...shared,
     releases,
     charts,
     checkTemplates: createTemplateGuard(),
-    supplies,
-    facts,
-    notes,
+    journal,
   });
-  const engine = createEngine({
-    ...deps,
-    inputs,
-    copies,
-    actors,
-    assignments,
-    releases,
-    deployer,
-    readiness,
-    supplies,
-    facts,
-  });
+  const engine = createEngine({ ...shared, releases, deployer, readiness });
   const closing = new AbortController();
   let watches: Promise<unknown> = Promise.resolve();
 
@@ -112,11 +92,11 @@ export function createInstaller(deps: InstallerDeps): Installer {
     intake: engine.intake,
     async load() {
       watches = Promise.all(
-        [releases, readiness, actors, copies].map((watched) => watched.run(closing.signal)),
+        [releases, readiness, clients, downstream].map((cache) => cache.run(closing.signal)),
       );
-      await notes.recover();
-      await Promise.all([assignments.load(), supplies.load(), facts.load()]);
-      await Promise.all([releases.synced, actors.synced, copies.synced]);
+      await journal.recover();
+      await Promise.all([assignments.load(), referenced.load(), clusterInfo.load()]);
+      await Promise.all([releases.synced, clients.synced, downstream.synced]);
       return assignments.list().length;
     },
     run: engine.run,

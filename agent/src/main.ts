@@ -1,4 +1,4 @@
-/** The agent: keeps in its cluster what the hub assigned, and tells the hub how it is. */
+/** The agent: installs in its cluster what the hub assigns, and reports its state to the hub. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
@@ -12,13 +12,12 @@ import { createSourceClient } from "@flotilla/shared/source/client/source-client
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
-import { helmEnvironment } from "./helm/helm-environment.ts";
-import { createRunHelm } from "./helm/run-helm.ts";
-import { createIdentityKeeper } from "./identity/identity-keeper.ts";
+import { createHubConnection } from "./connection/hub-connection.ts";
+import { createRunHelm, helmEnvironment } from "./helm/run-helm.ts";
+import { createHubConnector } from "./hubclient/hub-client.ts";
+import { createIdentityController } from "./identity/identity-controller.ts";
 import { createIdentityStore } from "./identity/identity-store.ts";
 import { createInstaller } from "./installer.ts";
-import { createHubConnector } from "./link/hub-client.ts";
-import { createLink } from "./link/link.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -41,17 +40,17 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
 
   const runHelm = createRunHelm({
     path: config.helm,
-    environment: helmEnvironment(config, helmHome),
+    environment: helmEnvironment({ ...config, environment: config.helmEnvironment }, helmHome),
   });
   const connectHub = createHubConnector();
-  const keeper = createIdentityKeeper({
+  const identity = createIdentityController({
     store: createIdentityStore(rest, agentNamespace, log),
     connectHub,
     clock,
     log,
   });
-  const link = createLink({
-    keeper,
+  const connection = createHubConnection({
+    identity,
     connectHub,
     agentVersion: buildVersion,
     agentNamespace,
@@ -63,7 +62,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     namespace: agentNamespace,
     charts,
     runHelm,
-    outbox: link.outbox,
+    outbox: connection.outbox,
     dataDir: config.dataDir,
     concurrency: config.concurrency,
     clock,
@@ -74,13 +73,14 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
-    notReady: () => (link.isConnected ? undefined : `not connected to the hub: ${link.trouble}`),
+    notReady: () =>
+      connection.isConnected ? undefined : `not connected to the hub: ${connection.lastError}`,
   });
   try {
-    const held = await installer.load();
-    log.info({ health: health.address, held }, "agent is ready");
-    // What was assigned before is carried on whether or not the hub can be reached.
-    await Promise.all([installer.run(signal), link.run(installer.intake, signal)]);
+    const assignments = await installer.load();
+    log.info({ health: health.address, assignments }, "agent is ready");
+    // Stored assignments are reconciled whether or not the hub can be reached.
+    await Promise.all([installer.run(signal), connection.run(installer.intake, signal)]);
   } finally {
     await installer.close();
     await Promise.all([charts.close(), health.close(), rest.close()]);

@@ -41,7 +41,7 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
 
 export async function startBenchFleet(): Promise<BenchFleet> {
-  const fleet = await startTestFleet({ clusters: [{}] });
+  const fleet = await startTestFleet({ clusters: [{}], ownPlanes: true });
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("a fleet with one cluster has one");
   const server = await startChartServer();

@@ -1,7 +1,7 @@
 /** What a thousand clusters cost the hub, beside the API server's raw speed. */
 
 import { clusterStatus } from "@flotilla/hub/cluster/status.ts";
-import { createTallies } from "@flotilla/hub/summary/aggregate.ts";
+import { createDeploymentAggregates } from "@flotilla/hub/summary/bundle-aggregate.ts";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
@@ -120,7 +120,7 @@ function writeStatuses(
       cluster,
       namespace: clusterNamespaceName(namespace, name),
       summary: { ready: 0, desiredReady: 0 },
-      tally: createTallies().ofCluster(""),
+      tally: createDeploymentAggregates().ofCluster(""),
       now: at,
     });
     await fleet.hub.replace(clusters, { ...cluster, status }, { subresource: "status" });

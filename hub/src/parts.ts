@@ -12,11 +12,9 @@ import { createCaches, runCaches } from "./cache/caches.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/content-store.ts";
 import { createReportWriter } from "./dispatch/report-writer.ts";
-import { createSeriesBook } from "./metrics/series.ts";
+import { createSeriesRegistry } from "./metrics/series.ts";
 import { watchReferences } from "./referenced/references.ts";
 import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
-
-export type HubParts = Awaited<ReturnType<typeof createParts>>;
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
@@ -55,7 +53,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     objects,
     metrics,
     /** For metrics with a series for each object. */
-    series: createSeriesBook(),
+    series: createSeriesRegistry(),
     clock,
     log,
     /** Runs caches and watches until `signal` aborts. */

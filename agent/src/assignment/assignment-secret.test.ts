@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { assignmentSecret, type HeldAssignment, heldAssignment } from "./assignment-secret.ts";
+import { type Assignment, assignmentSecret, parseAssignment } from "./assignment-secret.ts";
 
-const held: HeldAssignment = {
+const plain: Assignment = {
   owner: { name: "web", uid: "u" },
   deploymentId: "sha256:1",
   content: Buffer.from([0, 255, 31, 139]),
@@ -16,17 +16,17 @@ describe("an assignment in its Secret", () => {
     [true, false],
     [false, true],
   ] as const) {
-    test(`comes back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
-      const assignment = { ...held, paused, withdrawing };
+    test(`is read back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
+      const assignment = { ...plain, paused, withdrawing };
 
-      assert.deepEqual(heldAssignment(assignmentSecret(assignment)), assignment);
+      assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
     });
   }
 
-  test("has a name that Kubernetes takes, its own for every deployment however long", () => {
+  test("has a valid and unique name for every deployment, however long", () => {
     const names = ["a", "b"].map(
       (end) =>
-        assignmentSecret({ ...held, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
+        assignmentSecret({ ...plain, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
           .metadata.name,
     );
 
@@ -34,10 +34,10 @@ describe("an assignment in its Secret", () => {
     for (const name of names) assert.match(name, /^assignment-[-a-z0-9]{1,242}$/);
   });
 
-  test("is none when a part of it is missing", () => {
-    const secret = assignmentSecret(held);
+  test("is undefined if a part is missing", () => {
+    const secret = assignmentSecret(plain);
 
-    assert.equal(heldAssignment({ ...secret, data: {} }), undefined);
-    assert.equal(heldAssignment({ ...secret, metadata: { name: "s" } }), undefined);
+    assert.equal(parseAssignment({ ...secret, data: {} }), undefined);
+    assert.equal(parseAssignment({ ...secret, metadata: { name: "s" } }), undefined);
   });
 });

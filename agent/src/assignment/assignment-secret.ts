@@ -1,6 +1,6 @@
 /**
- * How an assignment lies in the agent's cluster: one Secret for each deployment, with the content in it. What does not
- * fit lies beside it, in parts that never change and are named by what is in them. Pure.
+ * The form of an assignment in the agent's cluster: one Secret for each deployment, with the content in it. A content that
+ * does not fit is continued in further Secrets, which are immutable and named by their content. Pure.
  */
 import { createHash } from "node:crypto";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
@@ -24,8 +24,8 @@ const annotations = {
 } as const;
 const dataKey = "content";
 
-/** A deployment as this cluster is to have it: what was told last, whatever has become of it. */
-export interface HeldAssignment {
+/** A deployment as the hub last assigned it, whether it is installed or not. */
+export interface Assignment {
   readonly owner: DeploymentKey;
   readonly deploymentId: string;
   /** Packed. */
@@ -35,28 +35,28 @@ export interface HeldAssignment {
   readonly withdrawing: boolean;
 }
 
-/** Names of Secrets end at 253 characters; a longer one ends in a digest. */
+/** Names have at most 253 characters; a longer one ends in a digest instead. */
 export function assignmentName(deployment: string): string {
   const name = `assignment-${deployment}`;
   if (name.length <= 253) return name;
   return `${name.slice(0, 236)}-${hex(deployment).slice(0, 16)}`;
 }
 
-export function assignmentSecret(held: HeldAssignment): Secret {
-  const [first = new Uint8Array(), ...others] = contentParts(held.content);
+export function assignmentSecret(assignment: Assignment): Secret {
+  const [first = new Uint8Array(), ...others] = contentParts(assignment.content);
   return {
     apiVersion: "v1",
     kind: "Secret",
     metadata: {
       namespace: agentNamespace,
-      name: assignmentName(held.owner.name),
+      name: assignmentName(assignment.owner.name),
       labels: { [assignmentLabel]: "true" },
       annotations: {
-        [annotations.name]: held.owner.name,
-        [annotations.uid]: held.owner.uid,
-        [annotations.deploymentId]: held.deploymentId,
-        [annotations.paused]: String(held.paused),
-        [annotations.withdrawing]: String(held.withdrawing),
+        [annotations.name]: assignment.owner.name,
+        [annotations.uid]: assignment.owner.uid,
+        [annotations.deploymentId]: assignment.deploymentId,
+        [annotations.paused]: String(assignment.paused),
+        [annotations.withdrawing]: String(assignment.withdrawing),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
@@ -65,17 +65,17 @@ export function assignmentSecret(held: HeldAssignment): Secret {
   };
 }
 
-/** The Secrets beside the first. To be there before it, so that the first means all. */
-export function partSecrets(held: HeldAssignment): readonly Secret[] {
-  const [, ...others] = contentParts(held.content);
+/** The Secrets that continue the first one. They are written before it, so that the first one implies the others. */
+export function partSecrets(assignment: Assignment): readonly Secret[] {
+  const [, ...others] = contentParts(assignment.content);
   return others.map((bytes, index) => ({
     apiVersion: "v1",
     kind: "Secret",
     metadata: {
       namespace: agentNamespace,
-      name: partName(held.owner.name, held.deploymentId, index + 1),
+      name: partName(assignment.owner.name, assignment.deploymentId, index + 1),
       labels: { [partLabel]: "true" },
-      annotations: { [annotations.name]: held.owner.name },
+      annotations: { [annotations.name]: assignment.owner.name },
     },
     type: "flotilla.dev/assignment-part",
     immutable: true,
@@ -83,7 +83,7 @@ export function partSecrets(held: HeldAssignment): readonly Secret[] {
   }));
 }
 
-/** The names of the Secrets that belong to an assignment's own, in order. */
+/** The names of the Secrets that continue the first one, in order. */
 export function partNamesOf(first: Secret): readonly string[] {
   const { [annotations.name]: name = "", [annotations.deploymentId]: deploymentId = "" } =
     first.metadata.annotations ?? {};
@@ -92,11 +92,11 @@ export function partNamesOf(first: Secret): readonly string[] {
   return Array.from({ length: others }, (_, index) => partName(name, deploymentId, index + 1));
 }
 
-/** Undefined for a Secret that is no assignment, or of which a part is missing. */
-export function heldAssignment(
+/** Undefined for any other Secret, and if a part is missing. */
+export function parseAssignment(
   first: Secret,
   partOf: (name: string) => Secret | undefined = () => undefined,
-): HeldAssignment | undefined {
+): Assignment | undefined {
   const found = first.metadata.annotations ?? {};
   const {
     [annotations.name]: name,

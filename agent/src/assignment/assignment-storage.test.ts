@@ -5,7 +5,7 @@ import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { describe, test } from "vitest";
-import type { HeldAssignment } from "./assignment-secret.ts";
+import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 
 function setUp(rest = createMemoryApiServer()) {
@@ -15,7 +15,7 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, storage, names };
 }
 
-function heldOf(sizeBytes: number, fields: Partial<HeldAssignment> = {}): HeldAssignment {
+function assignmentOf(sizeBytes: number, fields: Partial<Assignment> = {}): Assignment {
   return {
     owner: { name: "web", uid: "u" },
     deploymentId: `sha256:${sizeBytes}`,
@@ -33,14 +33,14 @@ describe("a stored assignment", () => {
     [partBytes + 1, 2],
     [2 * partBytes + 7, 3],
   ] as const) {
-    test(`with a content of ${sizeBytes} bytes lies in ${count} Secrets and is there again`, async () => {
+    test(`with a content of ${sizeBytes} bytes is stored in ${count} Secrets and read back`, async () => {
       const { rest, storage, names } = setUp();
-      const held = heldOf(sizeBytes);
+      const assignment = assignmentOf(sizeBytes);
 
-      await storage.store(held);
+      await storage.store(assignment);
 
       assert.equal((await names()).length, count);
-      assert.deepEqual(await setUp(rest).storage.load(), [held]);
+      assert.deepEqual(await setUp(rest).storage.load(), [assignment]);
       assert.equal(
         rest.writes.at(-1),
         "create secrets flotilla-agent/assignment-web",
@@ -49,35 +49,35 @@ describe("a stored assignment", () => {
     });
   }
 
-  test("writes its parts once, however often the rest of it changes", async () => {
+  test("writes its parts once, even if other fields change", async () => {
     const { rest, storage } = setUp();
-    const held = heldOf(partBytes + 1);
-    await storage.store(held);
+    const assignment = assignmentOf(partBytes + 1);
+    await storage.store(assignment);
     const before = rest.writes.length;
 
-    await storage.store({ ...held, paused: true });
+    await storage.store({ ...assignment, paused: true });
 
     assert.deepEqual(rest.writes.slice(before), ["replace secrets flotilla-agent/assignment-web"]);
-    assert.deepEqual(await setUp(rest).storage.load(), [{ ...held, paused: true }]);
+    assert.deepEqual(await setUp(rest).storage.load(), [{ ...assignment, paused: true }]);
   });
 
-  test("leaves no part of an earlier content", async () => {
+  test("has no part of an earlier content", async () => {
     const { rest, storage, names } = setUp();
-    await storage.store(heldOf(3 * partBytes));
+    await storage.store(assignmentOf(3 * partBytes));
 
-    await storage.store(heldOf(2 * partBytes));
+    await storage.store(assignmentOf(2 * partBytes));
     assert.equal((await names()).length, 2);
-    await storage.store(heldOf(10));
+    await storage.store(assignmentOf(10));
 
     assert.deepEqual(await names(), ["assignment-web"]);
-    assert.deepEqual(await setUp(rest).storage.load(), [heldOf(10)]);
+    assert.deepEqual(await setUp(rest).storage.load(), [assignmentOf(10)]);
   });
 
-  test("keeps apart what two deployments have in common", async () => {
+  test("does not share parts between deployments", async () => {
     const { rest, storage, names } = setUp();
     const [web, shop] = [
-      heldOf(partBytes + 1),
-      heldOf(partBytes + 1, { owner: { name: "shop", uid: "v" } }),
+      assignmentOf(partBytes + 1),
+      assignmentOf(partBytes + 1, { owner: { name: "shop", uid: "v" } }),
     ];
     await storage.store(web);
     await storage.store(shop);
@@ -88,25 +88,25 @@ describe("a stored assignment", () => {
     assert.deepEqual(await setUp(rest).storage.load(), [shop]);
   });
 
-  test("is the earlier one as long as the new one is not complete", async () => {
+  test("is the earlier one until the new one is complete", async () => {
     const { rest, storage } = setUp();
-    await storage.store(heldOf(partBytes + 1));
+    await storage.store(assignmentOf(partBytes + 1));
     rest.beforeWrite = (write) => {
       if (write.startsWith("replace ")) throw new Error("killed");
     };
 
-    await assert.rejects(storage.store(heldOf(partBytes + 2)), /killed/);
+    await assert.rejects(storage.store(assignmentOf(partBytes + 2)), /killed/);
 
     rest.beforeWrite = () => undefined;
     const { storage: next, names } = setUp(rest);
-    assert.deepEqual(await next.load(), [heldOf(partBytes + 1)]);
+    assert.deepEqual(await next.load(), [assignmentOf(partBytes + 1)]);
     assert.equal((await names()).length, 2, "what the killed one left is swept");
   });
 
-  test("of which a part is missing is left alone, and stored anew", async () => {
+  test("with a missing part is ignored, and stored again", async () => {
     const { rest, storage, names } = setUp();
-    const held = heldOf(2 * partBytes + 1);
-    await storage.store(held);
+    const assignment = assignmentOf(2 * partBytes + 1);
+    await storage.store(assignment);
     const [lost = ""] = (await names()).filter((name) => name.startsWith("content-"));
     await rest.delete(secrets, { namespace: agentNamespace, name: lost });
 
@@ -114,23 +114,23 @@ describe("a stored assignment", () => {
     assert.deepEqual(await next.load(), []);
     assert.equal((await names()).length, 2);
 
-    await next.store(held);
-    assert.deepEqual(await setUp(rest).storage.load(), [held]);
+    await next.store(assignment);
+    assert.deepEqual(await setUp(rest).storage.load(), [assignment]);
   });
 
-  test("is stored though an old part of it cannot be swept", async () => {
+  test("is stored even if an old part cannot be deleted", async () => {
     const { rest, storage, names } = setUp();
-    await storage.store(heldOf(partBytes + 1));
+    await storage.store(assignmentOf(partBytes + 1));
     rest.beforeWrite = (write) => {
-      if (write.startsWith("delete ")) throw new Error("told to fail");
+      if (write.startsWith("delete ")) throw new Error("failure");
     };
 
-    await storage.store(heldOf(10));
+    await storage.store(assignmentOf(10));
 
     assert.equal((await names()).length, 2);
     rest.beforeWrite = () => undefined;
     const { storage: next } = setUp(rest);
-    assert.deepEqual(await next.load(), [heldOf(10)]);
+    assert.deepEqual(await next.load(), [assignmentOf(10)]);
     assert.deepEqual(await names(), ["assignment-web"]);
   });
 });

@@ -1,28 +1,28 @@
-/** Assignments in the Secrets of the agent's cluster: read at the start, written as they come. */
+/** Reads and writes assignments in Secrets of the agent's cluster. */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
-import { createOwnSecrets } from "../storage/own-secrets.ts";
+import { createSecretStorage } from "../storage/secret-storage.ts";
 import {
+  type Assignment,
   assignmentName,
   assignmentSecret,
   assignmentSelector,
-  type HeldAssignment,
-  heldAssignment,
+  parseAssignment,
   partNamesOf,
   partSecrets,
   partSelector,
 } from "./assignment-secret.ts";
 
-/** Calls about one name are made one after the other. */
+/** Calls for one name must not overlap. */
 export interface AssignmentStorage {
-  /** Everything that is stored and can be read. Sweeps what an earlier agent left half done. */
-  load(): Promise<readonly HeldAssignment[]>;
-  /** In place of what is stored under its name. */
-  store(held: HeldAssignment): Promise<void>;
+  /** Everything that is stored and readable. Deletes parts that an earlier agent left behind. */
+  load(): Promise<readonly Assignment[]>;
+  /** Replaces what is stored under its name. */
+  store(assignment: Assignment): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
@@ -32,70 +32,73 @@ export interface AssignmentStorageDeps {
 }
 
 export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): AssignmentStorage {
-  const own = createOwnSecrets(rest);
-  /** The names of the Secrets beside the first, by deployment. */
+  const storage = createSecretStorage(rest);
+  /** The names of the Secrets that continue the first one, by deployment. */
   const parts = new Map<string, readonly string[]>();
 
-  async function writeParts(wanted: readonly Secret[]): Promise<void> {
-    for (const part of wanted) {
+  async function writeParts(desired: readonly Secret[]): Promise<void> {
+    for (const part of desired) {
       try {
         await rest.create(secrets, part);
       } catch (thrown) {
-        // Named by what is in it: one that is there is this one.
+        // It is named by its content, so the existing one is the same.
         if (!isAlreadyExists(thrown)) throw thrown;
       }
     }
   }
 
-  /** Where that fails the next start of an agent does it. */
-  async function sweep(names: readonly string[]): Promise<void> {
+  /** If it fails, the next start of an agent repeats it. */
+  async function deleteParts(names: readonly string[]): Promise<void> {
     for (const name of names) {
       await rest
         .delete(secrets, { namespace: agentNamespace, name })
         .catch((thrown: unknown) =>
-          log.warn({ secret: name, err: messageOf(thrown) }, "old part of a content stays for now"),
+          log.warn(
+            { secret: name, err: messageOf(thrown) },
+            "could not delete an old part of a content, retrying on the next start",
+          ),
         );
     }
   }
 
   return {
     async load() {
-      const held: HeldAssignment[] = [];
-      const firsts = await own.list(assignmentSelector);
+      const found: Assignment[] = [];
+      const firsts = await storage.list(assignmentSelector);
       const others = new Map(
-        (await own.list(partSelector)).map((part) => [part.metadata.name, part]),
+        (await storage.list(partSelector)).map((part) => [part.metadata.name, part]),
       );
       const used = new Set<string>();
       for (const first of firsts) {
         const names = partNamesOf(first);
         for (const name of names) used.add(name);
-        const assignment = heldAssignment(first, (name) => others.get(name));
+        const assignment = parseAssignment(first, (name) => others.get(name));
         if (assignment === undefined) {
           log.warn(
             { secret: first.metadata.name },
-            "stored assignment is not readable and is left alone",
+            "stored assignment is not readable, ignoring it",
           );
           continue;
         }
-        held.push(assignment);
+        found.push(assignment);
         parts.set(assignment.owner.name, names);
       }
-      await sweep([...others.keys()].filter((name) => !used.has(name)));
-      return held;
+      await deleteParts([...others.keys()].filter((name) => !used.has(name)));
+      return found;
     },
-    async store(held) {
-      const { name } = held.owner;
-      const wanted = partSecrets(held);
-      const names = wanted.map(({ metadata }) => metadata.name);
+    async store(assignment) {
+      const { name } = assignment.owner;
+      const desired = partSecrets(assignment);
+      const names = desired.map(({ metadata }) => metadata.name);
       const old = parts.get(name) ?? [];
-      if (names.some((part) => !old.includes(part))) await writeParts(wanted);
-      await own.write(assignmentSecret(held));
+      if (names.some((part) => !old.includes(part))) await writeParts(desired);
+      await storage.write(assignmentSecret(assignment));
       parts.set(name, names);
-      await sweep(old.filter((part) => !names.includes(part)));
+      await deleteParts(old.filter((part) => !names.includes(part)));
     },
     async remove(name) {
-      await own.remove(assignmentName(name));
-      await sweep(parts.get(name) ?? []);
+      await storage.remove(assignmentName(name));
+      await deleteParts(parts.get(name) ?? []);
       parts.delete(name);
     },
   };

@@ -7,14 +7,14 @@ import {
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { describe, test } from "vitest";
-import type { Assignment } from "../link/ports.ts";
-import { heldAssignment } from "./assignment-secret.ts";
+import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";
 import { createAssignments } from "./assignments.ts";
+import type { AssignmentRequest } from "./intake.ts";
 
 const ref = { namespace: agentNamespace, name: "assignment-web" };
 const deployment = { name: "web", uid: "1" };
-const assignment: Assignment = {
+const assignment: AssignmentRequest = {
   deployment,
   deploymentId: "sha256:1",
   content: Buffer.from("content"),
@@ -23,7 +23,7 @@ const assignment: Assignment = {
 
 const missing: Secret = { metadata: { name: "" } };
 
-/** Has the next writes refused. */
+/** Makes the next writes fail. */
 function failNext(rest: MemoryApiServer, times = 1): void {
   let left = times;
   rest.beforeWrite = (write) => {
@@ -42,8 +42,8 @@ function setUp(rest = createMemoryApiServer()) {
   return { rest, assignments, changes, stored };
 }
 
-describe("what a cluster was assigned", () => {
-  test("is stored, told, and there again after a restart", async () => {
+describe("an assignment", () => {
+  test("is stored, reported, and loaded after a restart", async () => {
     const { rest, assignments, changes } = setUp();
 
     await assignments.assign(assignment);
@@ -60,12 +60,12 @@ describe("what a cluster was assigned", () => {
         withdrawing: false,
       },
     ]);
-    assert.deepEqual(later.holdings(), [
+    assert.deepEqual(later.inventory(), [
       { ...deployment, deploymentId: "sha256:1", paused: false, withdrawing: false },
     ]);
   });
 
-  test("is not written once more when it is delivered once more", async () => {
+  test("is not written again when it is delivered again", async () => {
     const { rest, assignments, changes } = setUp();
     await assignments.assign(assignment);
 
@@ -75,7 +75,7 @@ describe("what a cluster was assigned", () => {
     assert.deepEqual(changes, ["web"]);
   });
 
-  test("is known where it could not be stored, and stored when it is delivered once more", async () => {
+  test("is used even if it cannot be stored, and stored when it is delivered again", async () => {
     const { rest, assignments, stored } = setUp();
     failNext(rest);
 
@@ -87,50 +87,50 @@ describe("what a cluster was assigned", () => {
     assert.notEqual(await stored(), undefined);
   });
 
-  test("is not stored before the write of the last wish is through", async () => {
+  test("is stored when the write of the last request is done", async () => {
     const { rest, assignments, stored } = setUp();
-    const held = Promise.withResolvers<void>();
-    rest.beforeWrite = () => held.promise;
+    const gate = Promise.withResolvers<void>();
+    rest.beforeWrite = () => gate.promise;
     const first = assignments.assign(assignment);
     const second = assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    const known = assignments.stored("web");
-    held.resolve();
+    const known = assignments.ensureStored("web");
+    gate.resolve();
     await known;
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
     assert.deepEqual(await Promise.all([first, second]), [true, true]);
   });
 
-  test("is tried again by whoever needs it stored, who learns in words why it is not", async () => {
+  test("is stored again by ensureStored, which throws the error", async () => {
     const { rest, assignments, stored } = setUp();
     failNext(rest, 2);
     await assignments.assign(assignment);
 
-    await assert.rejects(assignments.stored("web"), {
-      code: "ASSIGNMENT_NOT_KEPT",
+    await assert.rejects(assignments.ensureStored("web"), {
+      code: "ASSIGNMENT_NOT_STORED",
       message:
-        "what the hub assigned could not be kept in this cluster: create secrets flotilla-agent/assignment-web: 403",
+        "store the assignment in this cluster: create secrets flotilla-agent/assignment-web: 403",
     });
-    await assignments.stored("web");
+    await assignments.ensureStored("web");
 
     assert.notEqual(await stored(), undefined);
-    await assignments.stored("unknown");
+    await assignments.ensureStored("unknown");
   });
 
-  test("keeps its content when only the pause differs", async () => {
+  test("keeps its content if only `paused` differs", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
     const { content: _, ...bare } = assignment;
 
     await assignments.assign({ ...bare, paused: true });
 
-    const held = heldAssignment((await stored()) ?? missing);
-    assert.equal(held?.paused, true);
-    assert.equal(Buffer.from(held.content).toString(), "content");
+    const found = parseAssignment((await stored()) ?? missing);
+    assert.equal(found?.paused, true);
+    assert.equal(Buffer.from(found.content).toString(), "content");
   });
 
-  test("is refused without a content that is not held", async () => {
+  test("is rejected without content if that is not stored", async () => {
     const { rest, assignments } = setUp();
     const { content: _, ...bare } = assignment;
 
@@ -138,17 +138,17 @@ describe("what a cluster was assigned", () => {
     assert.deepEqual(rest.writes, []);
   });
 
-  test("is stored over what somebody else made of the Secret", async () => {
+  test("overwrites changes of the Secret by others", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     rest.put(secrets, { metadata: { ...ref, labels: { touched: "yes" } } });
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
-  test("is stored anew when somebody deleted the Secret, or made one of that name first", async () => {
+  test("is stored if the Secret was deleted, or created by others", async () => {
     const { rest, assignments, stored } = setUp();
     rest.put(secrets, { metadata: ref });
     await assignments.assign(assignment);
@@ -156,20 +156,20 @@ describe("what a cluster was assigned", () => {
 
     await assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
-  test("is written in order when changes come fast, and the last one stays", async () => {
+  test("is written in order, and the last one stays", async () => {
     const { assignments, stored } = setUp();
 
     await Promise.all(
       [1, 2, 3].map((n) => assignments.assign({ ...assignment, deploymentId: `sha256:${n}` })),
     );
 
-    assert.equal(heldAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:3");
   });
 
-  test("is left alone where it cannot be read", async () => {
+  test("is ignored if it cannot be read", async () => {
     const { rest, assignments, stored } = setUp();
     const labels = { "flotilla.dev/assignment": "true" };
     rest.put(secrets, { metadata: { ...ref, labels }, data: {} });
@@ -182,7 +182,7 @@ describe("what a cluster was assigned", () => {
 });
 
 describe("a withdrawal", () => {
-  test("is stored, so that a restart goes on with it", async () => {
+  test("is stored, and continued after a restart", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
@@ -198,7 +198,7 @@ describe("a withdrawal", () => {
     assert.equal(later.get("web")?.withdrawing, true);
   });
 
-  test("of an earlier deployment of that name does nothing", async () => {
+  test("of an earlier deployment of the same name does nothing", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
@@ -209,7 +209,7 @@ describe("a withdrawal", () => {
     assert.equal(assignments.get("web")?.withdrawing, false);
   });
 
-  test("that could not be stored is one all the same, and can be carried out", async () => {
+  test("takes effect even if it cannot be stored", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     failNext(rest);
@@ -221,7 +221,7 @@ describe("a withdrawal", () => {
     assert.equal(await stored(), undefined);
   });
 
-  test("that was carried out leaves nothing", async () => {
+  test("leaves nothing when it is done", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);
@@ -232,7 +232,7 @@ describe("a withdrawal", () => {
     assert.equal(await stored(), undefined);
   });
 
-  test("removes nothing that was not withdrawn", async () => {
+  test("removes only a withdrawn deployment", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
 
@@ -242,7 +242,7 @@ describe("a withdrawal", () => {
     assert.notEqual(await stored(), undefined);
   });
 
-  test("does not take with it a newer deployment of that name that comes meanwhile", async () => {
+  test("does not remove a newer deployment of the same name", async () => {
     const { rest, assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);
@@ -256,6 +256,6 @@ describe("a withdrawal", () => {
     await assigned;
 
     assert.equal(assignments.get("web")?.owner.uid, "2");
-    assert.equal(heldAssignment((await stored()) ?? missing)?.owner.uid, "2");
+    assert.equal(parseAssignment((await stored()) ?? missing)?.owner.uid, "2");
   });
 });

@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { chartsOwn, crdsOf, withKeptCrds } from "./crd-documents.ts";
+import { crdsOf, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
 
 const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
   `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n${metadata}\n${spec}\n`;
 const named = "metadata:\n  name: cars.example.com";
 const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: CustomResourceDefinition\n";
 
-describe("of a manifest's CustomResourceDefinitions", () => {
+describe("the CustomResourceDefinitions of a manifest", () => {
   const cases: readonly (readonly [
     what: string,
     manifest: string,
-    crds: readonly (readonly [name: string, isSettledByChart: boolean])[],
+    crds: readonly (readonly [name: string, hasOwnPolicy: boolean])[],
   ])[] = [
-    ["none are found where there are none", config, []],
-    ["none are found in an empty one", "", []],
+    ["are none without any", config, []],
+    ["are none in an empty one", "", []],
     [
-      "each is found",
+      "are found each",
       `---\n${crd(named)}---\n${config}---\n${crd('metadata: {"name": b}')}`,
       [
         ["cars.example.com", false],
@@ -26,42 +26,38 @@ describe("of a manifest's CustomResourceDefinitions", () => {
       ],
     ],
     [
-      "one is found behind other documents that cannot be read",
+      "are found after documents that cannot be parsed",
       `---\n{{\n---\n${crd(named)}`,
       [["cars.example.com", false]],
     ],
+    ["are found in the line of the separator", `---${crd(named)}`, [["cars.example.com", false]]],
     [
-      "one is found that begins in the line of the separator",
-      `---${crd(named)}`,
-      [["cars.example.com", false]],
-    ],
-    [
-      "the chart's own policy is seen",
+      "have the chart's own policy",
       crd(`${named}\n  annotations:\n    helm.sh/resource-policy: keep`),
       [["cars.example.com", true]],
     ],
     [
-      "another policy of the chart's is seen",
+      "have another policy of the chart",
       crd(`${named}\n  annotations: {"helm.sh/resource-policy": delete}`),
       [["cars.example.com", true]],
     ],
     [
-      "what was added is none of the chart's",
+      "do not have an added policy as the chart's",
       withKeptCrds(crd(named)),
       [["cars.example.com", false]],
     ],
     [
-      "those in a list are found",
+      "are found in a list",
       `kind: List\napiVersion: v1\nitems:\n- ${crd(named).replaceAll("\n", "\n  ")}\n- {kind: Secret}\n`,
       [["cars.example.com", false]],
     ],
     [
-      "one of JSON is found",
+      "are found in JSON",
       JSON.stringify(parseHelmYaml(crd(named), { name: "it" })),
       [["cars.example.com", false]],
     ],
     [
-      "a kind of the same name of somebody else's is none",
+      "do not include a kind of the same name in another group",
       crd(named).replace("apiextensions.k8s.io", "example.com"),
       [],
     ],
@@ -69,30 +65,30 @@ describe("of a manifest's CustomResourceDefinitions", () => {
   for (const [what, manifest, crds] of cases) {
     test(what, () => {
       assert.deepEqual(
-        crdsOf(manifest).map(({ name, isSettledByChart }) => [name, isSettledByChart]),
+        crdsOf(manifest).map(({ name, hasOwnPolicy }) => [name, hasOwnPolicy]),
         crds,
       );
     });
   }
 });
 
-describe("of a manifest by which Helm leaves them", () => {
+describe("a manifest with which Helm keeps them", () => {
   const own = "# by Flotilla, unless deleteCRDResources";
   const cases: readonly (readonly [what: string, before: string, after: string])[] = [
     [
-      "the annotation is in a line of its own",
+      "has the annotation in a line of its own",
       `---\n# Source: a\n${crd(`${named}\n  labels: {a: b}`)}---\n${config}`,
       `---\n# Source: a\n${crd(`metadata:\n  annotations: ${own}\n    helm.sh/resource-policy: keep ${own}\n  name: cars.example.com\n  labels: {a: b}`)}---\n${config}`,
     ],
     [
-      "it is beside others, as deep as they are",
+      "has it beside others, with their indentation",
       crd("metadata:\n    # ours\n    annotations: # theirs\n\n        a: b\n    name: x"),
       crd(
         `metadata:\n    # ours\n    annotations: # theirs\n        helm.sh/resource-policy: keep ${own}\n\n        a: b\n    name: x`,
       ),
     ],
     [
-      "annotations of something else are none of its own",
+      "ignores annotations of other fields",
       crd(named, "spec:\n  annotations:\n    a: b"),
       crd(
         `metadata:\n  annotations: ${own}\n    helm.sh/resource-policy: keep ${own}\n  name: cars.example.com`,
@@ -100,26 +96,26 @@ describe("of a manifest by which Helm leaves them", () => {
       ),
     ],
     [
-      "annotations that say nothing become some",
+      "adds to empty annotations",
       crd("metadata:\n  annotations:\n  name: x"),
       crd(`metadata:\n  annotations:\n    helm.sh/resource-policy: keep ${own}\n  name: x`),
     ],
     [
-      "one that is in one line gets lines",
+      "rewrites flow style in block style",
       "---\n# Source: a\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x, annotations: {a: b}}\nspec: {big: 9007199254740993}\n",
       `---\n# Source: a\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep ${own}\n    "a": "b"\n  "name": "x"\n"spec": {"big":9007199254740993}\n`,
     ],
     [
-      "one in a list stands alone, the rest of the list stays",
+      "splits a list",
       '---\n# Source: a\n{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"x"}},{"kind":"Secret"}]}\n',
       `---\n# Source: a\n{"apiVersion":"v1","items":[{"kind":"Secret"}],"kind":"List"}\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations: ${own}\n    helm.sh/resource-policy: keep ${own}\n  "name": "x"\n`,
     ],
     [
-      "what the chart says stays",
+      "keeps the chart's policy",
       crd(`${named}\n  annotations:\n    "helm.sh/resource-policy": delete`),
       crd(`${named}\n  annotations:\n    "helm.sh/resource-policy": delete`),
     ],
-    ["what is none stays to the byte", `---\n${config}\n--- \n{{`, `---\n${config}\n--- \n{{`],
+    ["keeps other documents byte by byte", `---\n${config}\n--- \n{{`, `---\n${config}\n--- \n{{`],
   ];
   for (const [what, before, after] of cases) {
     test(what, () => {
@@ -128,17 +124,17 @@ describe("of a manifest by which Helm leaves them", () => {
     });
   }
 
-  test("lines that end as on Windows are left as they are", () => {
+  test("keeps line ends of Windows", () => {
     const before = crd(`${named}\n  annotations:\n    a: b`).replaceAll("\n", "\r\n");
 
     const after = withKeptCrds(before);
 
     assert.deepEqual(annotationsIn(after), { a: "b", "helm.sh/resource-policy": "keep" });
-    assert.equal(chartsOwn(after), before);
+    assert.equal(withoutAdditions(after), before);
   });
 });
 
-test("one that gets no line and cannot be read is not left without its annotation in silence", () => {
+test("throws for a definition that cannot be annotated", () => {
   const unreadable = crd("metadata: {name: x}", "spec: {\n");
 
   assert.throws(() => withKeptCrds(unreadable), { code: "CRDS_NOT_KEPT" });
@@ -189,8 +185,8 @@ const metadataLines = fc
     return [`metadata:${comment}`, ...blank, ...indented(depth, parts)].join("\n");
   });
 
-describe("however a definition is written", () => {
-  test("it gets the annotation and nothing else, once, and loses it to the byte where it had a place for it", () => {
+describe("a definition in any style", () => {
+  test("gets only the annotation, once, and loses it byte by byte if it was added as a line", () => {
     fc.assert(
       fc.property(metadataLines, fc.boolean(), (metadata, isLast) => {
         const [kind, version, ...rest] = crd(metadata).split("\n");
@@ -201,8 +197,8 @@ describe("however a definition is written", () => {
         assert.equal(withKeptCrds(after), after);
         const value = parseHelmYaml(before, { name: "before" });
         assert.deepEqual(parseHelmYaml(after, { name: "after" }), annotated(value));
-        assert.deepEqual(withKeptCrds(chartsOwn(after)), after);
-        if (!metadata.includes("{")) assert.equal(chartsOwn(after), before);
+        assert.deepEqual(withKeptCrds(withoutAdditions(after)), after);
+        if (!metadata.includes("{")) assert.equal(withoutAdditions(after), before);
       }),
     );
   });

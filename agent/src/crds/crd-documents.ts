@@ -1,16 +1,15 @@
 /**
- * Which documents of a manifest are CustomResourceDefinitions, and what Helm's record is to say of them. Pure.
+ * Finds the CustomResourceDefinitions in a manifest, and adds Helm's annotation that keeps them. Pure.
  *
- * Helm leaves an object when it uninstalls a release whose *record* has the annotation `helm.sh/resource-policy` on it.
- * What is added here are whole lines with a remark, so that it can be told from what the chart says, and taken back to
- * the byte.
+ * On uninstall Helm keeps an object if the *stored manifest* has the annotation `helm.sh/resource-policy` on it. Additions are
+ * whole lines with a marker comment, so that they can be told from the chart's own and removed byte by byte.
  */
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
 import { z } from "zod";
-import { agentErrors } from "../errors.ts";
-import { headOf } from "../readiness/manifest.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import { headOf } from "../helm/manifest.ts";
 
 export const policyAnnotation = "helm.sh/resource-policy";
 export const keepPolicy = "keep";
@@ -18,19 +17,19 @@ export const keepPolicy = "keep";
 /** A CustomResourceDefinition of a release. */
 export interface ReleasedCrd {
   readonly name: string;
-  /** Whether the chart itself says what becomes of it. */
-  readonly isSettledByChart: boolean;
+  /** The chart itself sets the policy annotation. */
+  readonly hasOwnPolicy: boolean;
 }
 
-const remark = "# by Flotilla, unless deleteCRDResources";
-const policyLine = `${policyAnnotation}: ${keepPolicy} ${remark}`;
-const annotationsLine = `annotations: ${remark}`;
+const marker = "# by Flotilla, unless deleteCRDResources";
+const policyLine = `${policyAnnotation}: ${keepPolicy} ${marker}`;
+const annotationsLine = `annotations: ${marker}`;
 const addedLines = new RegExp(
   `^ *(?:${[policyLine, annotationsLine].map((line) => line.replaceAll(".", "\\.")).join("|")})\n`,
   "gm",
 );
 
-/** Where Helm begins another document: also in the middle of a line, and at ends of lines that are Go's. */
+/** Where Helm begins another document: also in the middle of a line, and with Go's line ends. */
 const separator = /((?:^|(?<=\n))---[ \t]*)/;
 
 const kind = "CustomResourceDefinition";
@@ -49,10 +48,10 @@ const listSchema = z.looseObject({
 
 type Definition = z.infer<typeof definitionSchema>;
 
-/** What a document holds. */
+/** The content of a document. */
 type Found =
   | { readonly kind: "definition"; readonly definition: Definition }
-  /** Helm looks at the policy of a list as a whole, and not at those of what is in it. */
+  /** Helm reads the policy of the list itself, not those of its items. */
   | {
       readonly kind: "list";
       readonly list: Readonly<Record<string, unknown>>;
@@ -60,10 +59,10 @@ type Found =
       readonly others: readonly unknown[];
     };
 
-/** The CustomResourceDefinitions of a manifest. Costs next to nothing where there are none. */
+/** The CustomResourceDefinitions of a manifest. Cheap if there are none. */
 export function crdsOf(manifest: string): readonly ReleasedCrd[] {
   if (!manifest.includes(kind)) return [];
-  return chartsOwn(manifest)
+  return withoutAdditions(manifest)
     .split(separator)
     .flatMap((document) => {
       const found = contentOf(document);
@@ -72,29 +71,29 @@ export function crdsOf(manifest: string): readonly ReleasedCrd[] {
     })
     .map((definition) => ({
       name: definition.metadata.name,
-      isSettledByChart: hasPolicy(definition),
+      hasOwnPolicy: hasPolicy(definition),
     }));
 }
 
 /**
- * The manifest by which Helm leaves all CustomResourceDefinitions, but those of which the chart says something itself.
- * Throws CRDS_NOT_KEPT where one of them cannot be read.
+ * The manifest with which Helm keeps all CustomResourceDefinitions, except those for which the chart sets a policy. Throws
+ * CRDS_NOT_KEPT if one of them cannot be parsed.
  */
 export function withKeptCrds(manifest: string): string {
   if (!manifest.includes(kind)) return manifest;
-  // What was added before is added once more, with what has come since.
-  return chartsOwn(manifest).split(separator).map(kept).join("");
+  // Earlier additions are removed and added again, with new ones.
+  return withoutAdditions(manifest).split(separator).map(withPolicy).join("");
 }
 
-/** The manifest as the chart has it. */
-export function chartsOwn(manifest: string): string {
-  return manifest.includes(remark) ? manifest.replace(addedLines, "") : manifest;
+/** The manifest without what the agent has added. */
+export function withoutAdditions(manifest: string): string {
+  return manifest.includes(marker) ? manifest.replace(addedLines, "") : manifest;
 }
 
-function kept(document: string): string {
+function withPolicy(document: string): string {
   const found = contentOf(document);
   if (found === undefined) return document;
-  if (found.kind === "list") return dissolved(document, found);
+  if (found.kind === "list") return splitList(document, found);
   if (hasPolicy(found.definition)) return document;
   return (
     withLine(document) ?? rewritten(document, inBlockStyle(wholeOf(document, found.definition)))
@@ -117,13 +116,13 @@ function contentOf(document: string): Found | undefined {
   return { kind: "list", list: rest, definitions, others };
 }
 
-/** What was found may be but the head. */
+/** `definition` may have been parsed from the head only. Throws CRDS_NOT_KEPT. */
 function wholeOf(document: string, { metadata: { name } }: Definition): Definition {
   const whole = definitionSchema.safeParse(read(document));
   if (whole.success) return whole.data;
   throw new AppError(
     agentErrors.CRDS_NOT_KEPT,
-    `write into Helm's record that CustomResourceDefinition ${name} stays when its release goes: its manifest there cannot be read; give it the annotation ${policyAnnotation} in the chart, or set deleteCRDResources`,
+    `keep CustomResourceDefinition ${name} when its release is uninstalled: its manifest in Helm's storage cannot be parsed; set the annotation ${policyAnnotation} in the chart, or set deleteCRDResources`,
   );
 }
 
@@ -131,7 +130,7 @@ function hasPolicy({ metadata: { annotations } }: Definition): boolean {
   return annotations !== undefined && annotations !== null && policyAnnotation in annotations;
 }
 
-/** The document with the annotation in a line of its own; undefined where it is not written so that there is a place for one. */
+/** Adds the annotation as a line of its own; undefined if the document is not in block style. */
 function withLine(document: string): string | undefined {
   const lines = document.split("\n");
   const at = lines.findIndex((line) => /^metadata:\s*(#.*)?$/.test(line));
@@ -154,10 +153,10 @@ function withLine(document: string): string | undefined {
           `${childIndent(lines, annotationsAt, indent)}${policyLine}`,
         );
   const text = added.join("\n");
-  return isOnlyAnnotated(read(headOf(document)), read(headOf(text))) ? text : undefined;
+  return differsOnlyByAnnotation(read(headOf(document)), read(headOf(text))) ? text : undefined;
 }
 
-/** That of the next line that says something. */
+/** The indentation of the next line that is neither empty nor a comment. */
 function indentAfter(lines: readonly string[], at: number): string {
   const next = lines.find((line, index) => index > at && /^\s*[^\s#]/.test(line));
   return /^ */.exec(next ?? "")?.[0] ?? "";
@@ -168,7 +167,7 @@ function childIndent(lines: readonly string[], at: number, indent: string): stri
   return found.length > indent.length ? found : `${indent}  `;
 }
 
-function isOnlyAnnotated(before: unknown, after: unknown): boolean {
+function differsOnlyByAnnotation(before: unknown, after: unknown): boolean {
   const own = definitionSchema.safeParse(before);
   const annotated = definitionSchema.safeParse(after);
   if (!own.success || !annotated.success) return false;
@@ -177,8 +176,8 @@ function isOnlyAnnotated(before: unknown, after: unknown): boolean {
   return isDeepStrictEqual(annotated.data, { ...own.data, metadata: { ...metadata, annotations } });
 }
 
-/** The document of a list as one for each definition, beside the rest of the list. */
-function dissolved(
+/** Splits a list into a document for each definition, and one for the other items. */
+function splitList(
   document: string,
   { list, definitions, others }: Extract<Found, { readonly kind: "list" }>,
 ): string {
@@ -187,13 +186,13 @@ function dissolved(
   return rewritten(document, [...rest, ...each].join("---\n"));
 }
 
-/** With the comments that it begins with: Helm writes there which template it is from. */
+/** Keeps the leading comments, in which Helm writes the template's name. */
 function rewritten(document: string, text: string): string {
   const [header = ""] = /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(document) ?? [];
   return `${header === "" ? "\n" : header}${text}`;
 }
 
-/** Written so that there is a place for a line, and with one where nothing says what becomes of it. */
+/** In block style, with the annotation unless the definition has a policy. */
 function inBlockStyle(definition: Definition): string {
   const { apiVersion, kind, metadata, ...rest } = definition;
   const { annotations, ...names } = metadata;
@@ -216,7 +215,7 @@ function entries(map: Readonly<Record<string, unknown>>, indent: string): readon
   );
 }
 
-/** Undefined for what cannot be read: the cluster took it, so it is something else. */
+/** Undefined if it cannot be parsed: the cluster accepted it, so it is no definition that Helm cannot parse. */
 function read(text: string): unknown {
   try {
     return parseHelmYaml(text, { name: "manifest" });

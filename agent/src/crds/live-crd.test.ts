@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
-import { crdFieldManager, handOver, policyChange } from "./live-crd.ts";
+import { crdFieldManager, policyChange, transferOwnership } from "./live-crd.ts";
 
 const policy = "helm.sh/resource-policy";
 const owner = ["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"];
@@ -11,7 +11,7 @@ const other = { namespace: "market", name: "other" };
 interface Crd {
   readonly policy?: string;
   readonly of?: { readonly namespace: string; readonly name: string };
-  /** Which annotations we have applied. */
+  /** The annotations of our field manager. */
   readonly ours?: readonly string[];
   readonly helms?: readonly string[];
 }
@@ -42,40 +42,35 @@ const given = {
   "meta.helm.sh/release-namespace": "shop",
 };
 
-describe("of a definition in the cluster", () => {
+describe("the annotations of a definition in the cluster", () => {
   const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, own: unknown])[] = [
-    ["that is to stay the annotation is applied", {}, true, keep],
+    ["include the policy if it is kept", {}, true, keep],
+    ["do not change if the policy is applied", { policy: "keep", ours: [policy] }, true, undefined],
+    ["do not change if somebody else has set a policy", { policy: "delete" }, true, undefined],
+    ["include the policy for a definition of another release", { of: other }, true, keep],
+    ["lose the policy if it is not kept", { policy: "keep", ours: [policy] }, false, {}],
+    ["keep a policy of somebody else", { policy: "keep" }, false, undefined],
     [
-      "that is to stay nothing is applied twice",
-      { policy: "keep", ours: [policy] },
-      true,
-      undefined,
-    ],
-    ["of which somebody has said something that stays", { policy: "delete" }, true, undefined],
-    ["that belongs to another release by now it is applied, too", { of: other }, true, keep],
-    ["that is to go ours is taken away", { policy: "keep", ours: [policy] }, false, {}],
-    ["that is to go somebody else's stays", { policy: "keep" }, false, undefined],
-    [
-      "that is to go with another release ours stays",
+      "keep the policy if another release owns it",
       { policy: "keep", ours: [policy], of: other },
       false,
       undefined,
     ],
-    ["that is to go nothing is taken away that is not there", {}, false, undefined],
+    ["do not change without a policy", {}, false, undefined],
     [
-      "that was handed over its release is left to Helm once that has applied it",
+      "drop the transferred owner once Helm has applied it",
       { policy: "keep", ours: [policy, ...owner] },
       true,
       keep,
     ],
     [
-      "that was handed over its release stays as long as nobody else has applied it",
+      "keep the transferred owner until Helm has applied it",
       { policy: "keep", ours: [policy, ...owner], helms: [] },
       true,
       undefined,
     ],
     [
-      "that was handed over and is to go its release stays",
+      "keep the transferred owner if it is not kept",
       { policy: "keep", ours: [policy, ...owner], helms: [] },
       false,
       given,
@@ -87,19 +82,19 @@ describe("of a definition in the cluster", () => {
     });
   }
 
-  test("without a word of who manages it what is there stays", () => {
+  test("stay without managedFields", () => {
     const crd = { metadata: { ...crdOf({ policy: "keep" }).metadata, managedFields: undefined } };
 
     assert.equal(policyChange(crd, false, release), undefined);
   });
 
-  test("its release is another, where it was the one's that had it", () => {
-    assert.deepEqual(handOver(crdOf({}), other, release), undefined);
-    assert.deepEqual(handOver(crdOf({ of: other }), other, release), given);
-    assert.deepEqual(handOver(crdOf({ of: other, ours: [policy] }), other, release), {
+  test("name another release, if the present owner transfers it", () => {
+    assert.deepEqual(transferOwnership(crdOf({}), other, release), undefined);
+    assert.deepEqual(transferOwnership(crdOf({ of: other }), other, release), given);
+    assert.deepEqual(transferOwnership(crdOf({ of: other, ours: [policy] }), other, release), {
       ...keep,
       ...given,
     });
-    assert.equal(handOver({ metadata: { name: "free" } }, other, release), undefined);
+    assert.equal(transferOwnership({ metadata: { name: "free" } }, other, release), undefined);
   });
 });

@@ -1,57 +1,57 @@
 /**
- * What is to be changed of a CustomResourceDefinition in the cluster. Pure.
+ * The annotations of a CustomResourceDefinition in the cluster. Pure.
  *
- * What a newer version of a chart does not contain any more Helm deletes unless the *live* object has the annotation. It is
- * applied as a field manager of our own, so that it can be taken away again, and only where nobody else has set it.
+ * Helm deletes an object that the chart's new version does not contain, unless the *live* object has the annotation
+ * `helm.sh/resource-policy: keep`. The agent applies it with a field manager of its own, so that it can remove it again, and
+ * only if nobody else has set it.
  */
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { z } from "zod";
+import type { ReleaseKey } from "../helm/release-record.ts";
 import { keepPolicy, policyAnnotation } from "./crd-documents.ts";
 
-/** As which annotations are applied. */
+/** The field manager of the annotations. */
 export const crdFieldManager = "flotilla-crds";
 
-/** All annotations that our field manager is to have applied. */
+/** All annotations of our field manager. */
 export type OwnAnnotations = Readonly<Record<string, string>>;
-
-/** Where a release is. */
-export interface Place {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 const ownerName = "meta.helm.sh/release-name";
 const ownerNamespace = "meta.helm.sh/release-namespace";
 
 /**
- * Undefined when nothing is to be changed: it says already what becomes of it, or somebody else has said so. Whoever it
- * belongs to it may stay, since Helm does not ask for that before it deletes; it may go only with its own release.
+ * Undefined if nothing changes: the definition has the policy already, or somebody else has set it. A definition of another
+ * release may be kept as well, because Helm deletes it without checking its owner; it may be deleted only with its own release.
  */
 export function policyChange(
   crd: KubeObject,
   keep: boolean,
-  release: Place,
+  release: ReleaseKey,
 ): OwnAnnotations | undefined {
   const { annotations = {} } = crd.metadata;
   const { own, others } = managedAnnotations(crd);
-  const isOurs = own.has(policyAnnotation);
-  const isToStay = keep
-    ? isOurs || annotations[policyAnnotation] === undefined
-    : isOurs && !isOf(crd, release);
-  // Since it was handed over Helm has applied its release itself, and may do so again with another.
-  const handedOver = Object.entries(annotations).filter(
+  const isOwn = own.has(policyAnnotation);
+  const mustStay = keep
+    ? isOwn || annotations[policyAnnotation] === undefined
+    : isOwn && !isOf(crd, release);
+  // Annotations of an ownership transfer, until Helm has applied them itself.
+  const transferred = Object.entries(annotations).filter(
     ([name]) => name !== policyAnnotation && own.has(name) && !others.has(name),
   );
-  const wanted = {
-    ...Object.fromEntries(handedOver),
-    ...(isToStay && { [policyAnnotation]: keepPolicy }),
+  const desired = {
+    ...Object.fromEntries(transferred),
+    ...(mustStay && { [policyAnnotation]: keepPolicy }),
   };
-  const names = Object.keys(wanted);
-  return names.length === own.size && names.every((name) => own.has(name)) ? undefined : wanted;
+  const names = Object.keys(desired);
+  return names.length === own.size && names.every((name) => own.has(name)) ? undefined : desired;
 }
 
-/** Gives it to another release, which Helm otherwise does not let have it. Undefined when it is not the first one's. */
-export function handOver(crd: KubeObject, from: Place, to: Place): OwnAnnotations | undefined {
+/** Makes another release the owner; Helm otherwise rejects it there. Undefined if `from` is not the present owner. */
+export function transferOwnership(
+  crd: KubeObject,
+  from: ReleaseKey,
+  to: ReleaseKey,
+): OwnAnnotations | undefined {
   if (!isOf(crd, from)) return undefined;
   const isKept = managedAnnotations(crd).own.has(policyAnnotation);
   return {
@@ -61,7 +61,7 @@ export function handOver(crd: KubeObject, from: Place, to: Place): OwnAnnotation
   };
 }
 
-function isOf({ metadata: { annotations } }: KubeObject, { namespace, name }: Place): boolean {
+function isOf({ metadata: { annotations } }: KubeObject, { namespace, name }: ReleaseKey): boolean {
   return annotations?.[ownerName] === name && annotations[ownerNamespace] === namespace;
 }
 
@@ -82,7 +82,7 @@ interface ManagedAnnotations {
   readonly others: ReadonlySet<string>;
 }
 
-/** The names of those that we have applied, and of those that anybody else has set. */
+/** The names of the annotations by field manager: ours, and all others. */
 function managedAnnotations({ metadata }: KubeObject): ManagedAnnotations {
   const own = new Set<string>();
   const others = new Set<string>();

@@ -1,64 +1,42 @@
 /**
- * Makes one deployment what its assignment says: observe, decide, act, and again until nothing is left to do. All that
- * touches Helm is here; what is to be done is decided in release/next-action.ts.
+ * Brings one deployment to its desired state: observe, decide, act, and again until nothing is left to do. Everything that
+ * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import { archiveDigest } from "@flotilla/shared/source/pin.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { Actor, Actors } from "../acting/actors.ts";
-import type { HeldAssignment } from "../assignment/assignment-secret.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import type { Copies, CopyPlace } from "../copies/copies.ts";
-import { type CrdWishes, createCrdKeeper } from "../crds/crd-keeper.ts";
-import type { Hindrance } from "../dependencies/hindrance.ts";
-import { agentErrors } from "../errors.ts";
-import { isLocked, type ReleaseRecord, recordSecretName } from "../helm/release-record.ts";
-import type { Releases } from "../helm/releases.ts";
-import type { RunHelm } from "../helm/run-helm.ts";
-import type { Gathered, Inputs } from "../inputs/inputs.ts";
-import { describeNamespace } from "../namespace/describe-namespace.ts";
+import type { Assignment } from "../assignment/assignment-secret.ts";
+import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/crd-retention.ts";
+import type { UnmetDependencies } from "../dependencies/unmet-dependencies.ts";
+import type { DownstreamResources, DownstreamTarget } from "../downstream/downstream-resources.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
+import { createStoredReleases, type StoredReleases } from "../helm/stored-releases.ts";
+import type {
+  ImpersonatedClient,
+  ImpersonatedClients,
+} from "../impersonation/impersonated-clients.ts";
+import { applyNamespaceMetadata } from "../namespace/release-namespace.ts";
+import { type Action, type Desired, isInSync, nextAction } from "../release/next-action.ts";
+import type { InputCollector, ReleaseInputs } from "../values/release-inputs.ts";
+import { createUninstall, type Uninstall } from "./uninstall.ts";
 import {
-  type Action,
-  type Desired,
-  type InterruptedRun,
-  isInSync,
-  nextAction,
-} from "../release/next-action.ts";
-import type { Facts } from "../supply/facts.ts";
-import type { Supplies } from "../supply/supplies.ts";
-import type { CheckTemplates } from "../templates/template-guard.ts";
-import type { RunNotes } from "./run-notes.ts";
-import { createStoredReleases } from "./stored-releases.ts";
-import { createUninstall } from "./uninstall.ts";
-import { createUpgrade, type DeployUntil, refuseWhenOver } from "./upgrade.ts";
+  createUpgrade,
+  type DeployUntil,
+  throwIfAborted,
+  type Upgrade,
+  type UpgradeDeps,
+} from "./upgrade.ts";
 
-export interface DeployerDeps {
-  /** The agent's own. */
-  readonly rest: KubeRest;
-  readonly actors: Actors;
-  readonly assignments: Assignments;
-  readonly releases: Releases;
-  readonly charts: ChartCache;
-  readonly checkTemplates: CheckTemplates;
-  readonly inputs: Inputs;
-  readonly copies: Copies;
-  readonly supplies: Pick<Supplies, "get">;
-  readonly facts: Pick<Facts, "get">;
-  readonly runHelm: RunHelm;
-  readonly notes: RunNotes;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** See UpgradeDeps. */
-  readonly patienceMs?: number;
+export interface DeployerDeps
+  extends Omit<UpgradeDeps, "stored" | "crds" | "uninstall" | "downstream"> {
+  readonly clients: Pick<ImpersonatedClients, "clientFor">;
+  readonly inputs: InputCollector;
+  readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove">;
 }
 
-/** A release as it is wanted. */
+/** A release in its desired state. */
 export interface InSync {
   readonly kind: "in-sync";
   readonly release: ReleaseInfo;
@@ -66,246 +44,244 @@ export interface InSync {
   readonly chartDigest?: string;
 }
 
-/** What came of one pass. */
-export type Deployed =
+export type DeployResult =
   | InSync
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
-  | Hindered;
+  | Blocked;
 
-/** Nothing was done: what it depends on is not there yet. */
-interface Hindered {
-  readonly kind: "hindered";
-  readonly hindrance: Hindrance;
+/** Nothing was done, because of unmet dependencies. */
+interface Blocked {
+  readonly kind: "blocked";
+  readonly unmet: UnmetDependencies;
 }
 
-/** What one pass goes by. */
 export interface DeployPass extends DeployUntil {
-  /** When the last failure of this very content is to be tried again, ms since 1970. */
+  /** The time of the next try after the last failure of this content, ms since 1970. */
   readonly retryAtMs: number | undefined;
-  /** What the deployment has to wait for before it is installed or upgraded. */
-  readonly hindranceOf: (content: DeploymentContent) => Promise<Hindrance | undefined>;
+  readonly unmetDependencies: (
+    content: DeploymentContent,
+  ) => Promise<UnmetDependencies | undefined>;
 }
 
 export interface Deployer {
-  /** Installs or upgrades. Throws an AppError when what is wanted could not be done. */
-  deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed>;
-  /** What is installed already of what is wanted; changes nothing. */
-  installed(held: HeldAssignment, signal: AbortSignal): Promise<InSync | undefined>;
+  /** Installs or upgrades. Throws an AppError if the desired state cannot be reached. */
+  deploy(assignment: Assignment, pass: DeployPass): Promise<DeployResult>;
+  /** The release, if it is in its desired state already. Changes nothing. */
+  installed(assignment: Assignment, signal: AbortSignal): Promise<InSync | undefined>;
   /** Removes everything that was installed for a deployment. */
-  withdraw(held: HeldAssignment, signal: AbortSignal): Promise<void>;
+  withdraw(assignment: Assignment, signal: AbortSignal): Promise<void>;
 }
 
-/** More actions than any sequence of states needs; beyond it something is changing the release as fast as we do. */
+/** More than any sequence of states needs; beyond it something else changes the release as fast as the agent does. */
 const maxActions = 6;
 
-export function createDeployer(deps: DeployerDeps): Deployer {
-  const { actors, assignments, copies, inputs, releases, notes, clock } = deps;
-  const stored = createStoredReleases(deps);
-  const crds = createCrdKeeper({ ...deps, stored });
-  const uninstall = createUninstall({ ...deps, stored, crds });
-  const upgrade = createUpgrade({ ...deps, stored, crds, uninstall });
-
-  async function deploy(held: HeldAssignment, pass: DeployPass): Promise<Deployed> {
-    const { owner } = held;
-    const content = await contentOf(held);
-    const actor = await actors.of(content.serviceAccount);
-    const gathered = await gather(held, { content, actor }, pass);
-    if ("hindrance" in gathered) return gathered;
-    const { namespace, releaseName: name } = content;
-    for (let actions = 0; actions < maxActions; actions += 1) {
-      refuseWhenOver(pass.superseded);
-      const latest = releases.latest(namespace, name);
-      const desired: Desired = { owner, namespace, name, digest: await gathered.digest(latest) };
-      const action = nextAction(desired, {
-        latest,
-        owned: releases.ownedBy(owner.name),
-        interrupted: interruptedRun(owner.name, desired),
-        isHeld: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
-        retryAtMs: pass.retryAtMs,
-        nowMs: clock.now(),
-      });
-      const ended = await act(action, { content, desired, actor, inputs: gathered }, pass);
-      if (ended !== undefined) return ended;
-    }
-    throw new AppError(
-      agentErrors.HELM_FAILED,
-      `release ${namespace}/${name} is still not as it should be after ${maxActions} actions; something else changes it`,
-    );
-  }
-
-  async function gather(
-    { owner }: HeldAssignment,
-    { content, actor }: Pick<Wanted, "content" | "actor">,
-    { signal, hindranceOf }: DeployPass,
-  ): Promise<Gathered | Hindered> {
-    try {
-      return await inputs.gather(content, { deployment: owner.name, actor, signal });
-    } catch (thrown) {
-      // What it takes its values from may come with what it depends on.
-      const hindrance = await hindranceOf(content);
-      if (hindrance === undefined) throw thrown;
-      return { kind: "hindered", hindrance };
-    }
-  }
-
-  /** Undefined: look again. */
-  async function act(
-    action: Action,
-    wanted: Wanted,
-    pass: DeployPass,
-  ): Promise<Deployed | undefined> {
-    const { content, desired, actor, inputs } = wanted;
-    switch (action.kind) {
-      case "none":
-        await notes.end(desired.owner.name);
-        await copies.apply(inputs.copies, { ...placeOf(wanted), signal: pass.signal });
-        await describeNamespace(actor, content, pass.signal);
-        await crds.settle(action.record, crdWishes(content, actor, pass.signal));
-        return await inSync(content, action.record);
-      case "wait":
-        return { kind: "wait", untilMs: action.untilMs, why: action.why };
-      case "refuse":
-        throw new AppError(
-          agentErrors.RELEASE_TAKEN,
-          `release ${content.namespace}/${content.releaseName} belongs to the deployment ${action.holder.name} already; give one of the two another releaseName or namespace`,
-        );
-      case "adopt":
-        await stored.adopt(actor.rest, action.record, desired.owner);
-        return undefined;
-      case "unlock":
-        await stored.unlock(actor.rest, action.record);
-        return undefined;
-      case "uninstall":
-      case "upgrade": {
-        // What is moved stays where it was until it can come to where it is wanted.
-        const hindrance = await pass.hindranceOf(content);
-        if (hindrance !== undefined) return { kind: "hindered", hindrance };
-        if (action.kind === "upgrade")
-          await upgrade({ ...wanted, revision: action.revision }, pass);
-        else {
-          const wishes = crdWishes(content, actor, pass.signal);
-          await uninstall(action.record, { ...wishes, to: desired });
-        }
-        return undefined;
-      }
-      default:
-        return unreachable(action);
-    }
-  }
-
-  async function inSync(content: DeploymentContent, record: ReleaseRecord): Promise<InSync> {
-    const { namespace, name, revision, chartVersion, appVersion, manifest } =
-      await stored.read(record);
-    const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
-    return {
-      kind: "in-sync",
-      release: { namespace, name, revision, chartVersion, appVersion },
-      manifest,
-      ...(chartDigest !== undefined && { chartDigest }),
-    };
-  }
-
-  function interruptedRun(
-    deployment: string,
-    release: { readonly namespace: string; readonly name: string },
-  ): InterruptedRun | undefined {
-    const note = notes.of(deployment);
-    return note?.namespace === release.namespace && note.release === release.name
-      ? note
-      : undefined;
-  }
-
-  return {
-    deploy,
-    async installed(held, signal) {
-      const content = await contentOf(held);
-      const { namespace, releaseName: name } = content;
-      const latest = releases.latest(namespace, name);
-      if (latest === undefined) return undefined;
-      const digest = await digestOf(held, content, latest, signal).catch(unlessInputsAreMissing);
-      if (digest === undefined) return undefined;
-      const desired = { owner: held.owner, namespace, name, digest };
-      return isInSync(latest, desired) ? await inSync(content, latest) : undefined;
-    },
-    async withdraw(held, signal) {
-      const content = await contentOf(held);
-      const { keepResources, serviceAccount } = content;
-      const owned = releases
-        .ownedBy(held.owner.name)
-        .filter(({ owner }) => owner?.uid === held.owner.uid);
-      // What never was installed needs nobody to remove it.
-      if (owned.length > 0 || copies.has(held.owner.name)) {
-        const actor = await actors.of(serviceAccount);
-        for (const record of owned) {
-          if (isLocked(record)) await stored.unlock(actor.rest, record);
-          if (keepResources) await forgetRecords(record, actor, signal);
-          else await uninstall(record, crdWishes(content, actor, signal));
-        }
-        if (!keepResources) await copies.remove(held.owner.name, actor, signal);
-      }
-      inputs.forget(held.owner.name);
-      await notes.end(held.owner.name);
-    },
-  };
-
-  async function digestOf(
-    { owner }: HeldAssignment,
-    content: DeploymentContent,
-    installed: ReleaseRecord,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const actor = await actors.of(content.serviceAccount);
-    const gathered = await inputs.gather(content, { deployment: owner.name, actor, signal });
-    return await gathered.digest(installed);
-  }
-
-  /** What was installed stays. */
-  async function forgetRecords(
-    { namespace, name }: ReleaseRecord,
-    actor: Actor,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const { revision } of releases.history(namespace, name)) {
-      const ref = { namespace, name: recordSecretName({ name, revision }) };
-      await actor.rest.delete(secrets, ref, { signal });
-    }
-    releases.removed({ namespace, name });
-  }
+/** The dependencies of all actions. */
+interface Tools extends DeployerDeps {
+  readonly stored: StoredReleases;
+  readonly crds: CrdRetention;
+  readonly uninstallRelease: Uninstall;
+  readonly upgradeRelease: Upgrade;
 }
 
-/** A deployment as it is wanted, what it came to in this cluster, and as whom that is done. */
-interface Wanted {
+/** A deployment in its desired state in this cluster. */
+interface DesiredRelease {
   readonly content: DeploymentContent;
   readonly desired: Desired;
-  readonly actor: Actor;
-  readonly inputs: Gathered;
+  readonly client: ImpersonatedClient;
+  readonly inputs: ReleaseInputs;
 }
 
-async function contentOf({ deploymentId, content }: HeldAssignment): Promise<DeploymentContent> {
+export function createDeployer(deps: DeployerDeps): Deployer {
+  const stored = createStoredReleases(deps);
+  const crds = createCrdRetention({ ...deps, stored });
+  const uninstallRelease = createUninstall({ ...deps, stored, crds });
+  const upgradeRelease = createUpgrade({ ...deps, stored, crds, uninstall: uninstallRelease });
+  const tools: Tools = { ...deps, stored, crds, uninstallRelease, upgradeRelease };
+  return {
+    deploy: (assignment, pass) => deploy(tools, assignment, pass),
+    installed: (assignment, signal) => installed(tools, assignment, signal),
+    withdraw: (assignment, signal) => withdraw(tools, assignment, signal),
+  };
+}
+
+async function deploy(
+  tools: Tools,
+  assignment: Assignment,
+  pass: DeployPass,
+): Promise<DeployResult> {
+  const { clients, assignments, releases, clock } = tools;
+  const { owner } = assignment;
+  const content = await contentOf(assignment);
+  const client = await clients.clientFor(content.serviceAccount);
+  const inputs = await collectInputs(tools, assignment, { content, client }, pass);
+  if ("unmet" in inputs) return inputs;
+  const { namespace, releaseName: name } = content;
+  for (let actions = 0; actions < maxActions; actions += 1) {
+    throwIfAborted(pass.superseded);
+    const latest = releases.latest(namespace, name);
+    const desired: Desired = { owner, namespace, name, digest: await inputs.digest(latest) };
+    const entry = tools.journal.get(owner.name);
+    const action = nextAction(desired, {
+      latest,
+      owned: releases.ownedBy(owner.name),
+      interruptedRun: entry?.namespace === namespace && entry.release === name ? entry : undefined,
+      isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
+      retryAtMs: pass.retryAtMs,
+      nowMs: clock.now(),
+    });
+    const result = await act(tools, action, { content, desired, client, inputs }, pass);
+    if (result !== undefined) return result;
+  }
+  throw new AppError(
+    agentErrors.HELM_FAILED,
+    `release ${namespace}/${name} is not in its desired state after ${maxActions} actions; something else changes it`,
+  );
+}
+
+async function collectInputs(
+  { inputs }: Tools,
+  { owner }: Assignment,
+  { content, client }: Pick<DesiredRelease, "content" | "client">,
+  { signal, unmetDependencies }: DeployPass,
+): Promise<ReleaseInputs | Blocked> {
+  try {
+    return await inputs.collect(content, { deployment: owner.name, client, signal });
+  } catch (thrown) {
+    // A dependency may create the missing source of values.
+    const unmet = await unmetDependencies(content);
+    if (unmet === undefined) throw thrown;
+    return { kind: "blocked", unmet };
+  }
+}
+
+/** Undefined: decide again. */
+async function act(
+  tools: Tools,
+  action: Action,
+  release: DesiredRelease,
+  pass: DeployPass,
+): Promise<DeployResult | undefined> {
+  const { stored, crds, downstream, journal } = tools;
+  const { content, desired, client } = release;
+  const { signal } = pass;
+  const policy = crdPolicy(content, client, signal);
+  switch (action.kind) {
+    case "none":
+      await journal.end(desired.owner.name);
+      await downstream.apply(release.inputs.downstream, { ...targetOf(release), signal });
+      await applyNamespaceMetadata(client, content, signal);
+      await crds.reconcile(action.record, policy);
+      return await inSync(stored, content, action.record);
+    case "wait":
+      return { kind: "wait", untilMs: action.untilMs, why: action.why };
+    case "conflict":
+      throw new AppError(
+        agentErrors.RELEASE_CONFLICT,
+        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.holder.name}; give one of the two another releaseName or namespace`,
+      );
+    case "adopt":
+      await stored.adopt(client.rest, action.record, desired.owner);
+      return undefined;
+    case "unlock":
+      await stored.unlock(client.rest, action.record);
+      return undefined;
+    case "uninstall":
+    case "upgrade": {
+      // A release that moves stays in its old place until it can be installed in the new one.
+      const unmet = await pass.unmetDependencies(content);
+      if (unmet !== undefined) return { kind: "blocked", unmet };
+      if (action.kind === "upgrade")
+        await tools.upgradeRelease({ ...release, revision: action.revision }, pass);
+      else await tools.uninstallRelease(action.record, { ...policy, to: desired });
+      return undefined;
+    }
+    default:
+      return unreachable(action);
+  }
+}
+
+async function installed(
+  { clients, inputs, releases, stored }: Tools,
+  assignment: Assignment,
+  signal: AbortSignal,
+): Promise<InSync | undefined> {
+  const content = await contentOf(assignment);
+  const { owner } = assignment;
+  const { namespace, releaseName: name } = content;
+  const latest = releases.latest(namespace, name);
+  if (latest === undefined) return undefined;
+  try {
+    const client = await clients.clientFor(content.serviceAccount);
+    const collected = await inputs.collect(content, { deployment: owner.name, client, signal });
+    const desired = { owner, namespace, name, digest: await collected.digest(latest) };
+    return isInSync(latest, desired) ? await inSync(stored, content, latest) : undefined;
+  } catch (thrown) {
+    // Missing inputs are not reported for a deployment that is not reconciled.
+    if (isInputError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+async function withdraw(tools: Tools, assignment: Assignment, signal: AbortSignal): Promise<void> {
+  const { clients, releases, downstream, stored, inputs, journal } = tools;
+  const { owner } = assignment;
+  const content = await contentOf(assignment);
+  const { keepResources, serviceAccount } = content;
+  const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
+  // If nothing was installed, no account is needed.
+  if (owned.length > 0 || downstream.has(owner.name)) {
+    const client = await clients.clientFor(serviceAccount);
+    for (const record of owned) {
+      if (isLocked(record)) await stored.unlock(client.rest, record);
+      if (keepResources) await stored.deleteHistory(client.rest, record, signal);
+      else await tools.uninstallRelease(record, crdPolicy(content, client, signal));
+    }
+    if (!keepResources) await downstream.remove(owner.name, client, signal);
+  }
+  inputs.forget(owner.name);
+  await journal.end(owner.name);
+}
+
+async function inSync(
+  stored: StoredReleases,
+  content: DeploymentContent,
+  record: ReleaseRecord,
+): Promise<InSync> {
+  const { namespace, name, revision, chartVersion, appVersion, manifest } =
+    await stored.read(record);
+  const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
+  return {
+    kind: "in-sync",
+    release: { namespace, name, revision, chartVersion, appVersion },
+    manifest,
+    ...(chartDigest !== undefined && { chartDigest }),
+  };
+}
+
+async function contentOf({ deploymentId, content }: Assignment): Promise<DeploymentContent> {
   return await unpackContent({ deploymentId, bytes: content });
 }
 
-function crdWishes(
+function crdPolicy(
   { deleteCRDResources }: DeploymentContent,
-  actor: Actor,
+  client: ImpersonatedClient,
   signal: AbortSignal,
-): CrdWishes {
-  return { keep: deleteCRDResources !== true, actor, signal };
+): CrdPolicy {
+  return { keep: deleteCRDResources !== true, client, signal };
 }
 
-function placeOf({ desired, actor }: Wanted): Omit<CopyPlace, "signal"> {
-  return { owner: desired.owner.name, namespace: desired.namespace, actor };
+function targetOf({ desired, client }: DesiredRelease): Omit<DownstreamTarget, "signal"> {
+  return { owner: desired.owner.name, namespace: desired.namespace, client };
 }
 
-/** What cannot be gathered now is not told of a deployment for which nothing is done. */
-function unlessInputsAreMissing(thrown: unknown): undefined {
+function isInputError(thrown: unknown): boolean {
   const { code } = AppError.from(thrown);
-  if (!missingInputs.some((kind) => kind.code === code)) throw thrown;
+  return inputErrors.some((kind) => kind.code === code);
 }
 
-const missingInputs = [
-  agentErrors.SUPPLY_AWAITED,
-  agentErrors.SUPPLY_MISSING,
+const inputErrors = [
+  agentErrors.REFERENCED_OBJECT_PENDING,
+  agentErrors.REFERENCED_OBJECT_NOT_FOUND,
   agentErrors.VALUES_SOURCE_MISSING,
   agentErrors.VALUES_SOURCE_INVALID,
   agentErrors.VALUES_TEMPLATE_FAILED,

@@ -1,23 +1,31 @@
 import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { describe, test } from "vitest";
-import { agentErrors } from "../errors.ts";
-import { decidedByAccount, isFailedBy, outcomeUntilChanged } from "./progress.ts";
-import { retriedMessage, retryDelayMs } from "./retry.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import {
+  accountFailures,
+  hasFailedBy,
+  resultUntilChange,
+  retryDelayMs,
+  retryMessage,
+} from "./progress.ts";
 
 describe("after a failure", () => {
-  test("a deployment waits for what the hub has not sent, and is no failure yet", () => {
-    const awaited = new AppError(agentErrors.SUPPLY_AWAITED, "waiting for the Secret a");
+  test("a deployment that waits for the hub is pending, not failed", () => {
+    const awaited = new AppError(agentErrors.REFERENCED_OBJECT_PENDING, "waiting for the Secret a");
 
-    assert.deepEqual(outcomeUntilChanged(awaited, "sha256:1"), {
+    assert.deepEqual(resultUntilChange(awaited, "sha256:1"), {
       kind: "pending",
       message: "waiting for the Secret a",
     });
   });
 
-  for (const kind of [agentErrors.SUPPLY_MISSING, agentErrors.VALUES_TEMPLATE_FAILED]) {
-    test(`${kind.code} is not tried again before something changes`, () => {
-      assert.deepEqual(outcomeUntilChanged(new AppError(kind, "no"), "sha256:1"), {
+  for (const kind of [
+    agentErrors.REFERENCED_OBJECT_NOT_FOUND,
+    agentErrors.VALUES_TEMPLATE_FAILED,
+  ]) {
+    test(`${kind.code} is not retried before a change`, () => {
+      assert.deepEqual(resultUntilChange(new AppError(kind, "no"), "sha256:1"), {
         kind: "failed",
         deploymentId: "sha256:1",
         message: "no",
@@ -26,33 +34,30 @@ describe("after a failure", () => {
     });
   }
 
-  test("everything else is tried again, ever more seldom, and says when", () => {
+  test("any other failure is retried with exponential backoff, and the message has the time", () => {
     const failed = new AppError(agentErrors.HELM_FAILED, "helm upgrade: no");
 
-    assert.equal(outcomeUntilChanged(failed, "sha256:1"), undefined);
+    assert.equal(resultUntilChange(failed, "sha256:1"), undefined);
     assert.deepEqual([1, 2, 3, 50].map(retryDelayMs), [5_000, 10_000, 20_000, 300_000]);
     assert.equal(
-      retriedMessage(failed, Date.UTC(2026, 0, 1)),
-      "helm upgrade: no; it is tried again at 2026-01-01T00:00:00Z",
+      retryMessage(failed, Date.UTC(2026, 0, 1)),
+      "helm upgrade: no; retrying at 2026-01-01T00:00:00Z",
     );
   });
 
-  test("another account may put an end to what an account decides, also of a withdrawal", () => {
+  test("another account can resolve a failure that depends on the account, also of a withdrawal", () => {
     const { code } = agentErrors.SERVICE_ACCOUNT_MISSING;
     const failed = { kind: "failed", deploymentId: "sha256:1", message: "no" } as const;
 
-    assert.equal(isFailedBy({ outcome: { ...failed, code } }, decidedByAccount), true);
+    assert.equal(hasFailedBy({ result: { ...failed, code } }, accountFailures), true);
     assert.equal(
-      isFailedBy({ outcome: { kind: "withdrawing", message: "no", code } }, decidedByAccount),
+      hasFailedBy({ result: { kind: "withdrawing", message: "no", code } }, accountFailures),
       true,
     );
     assert.equal(
-      isFailedBy({ outcome: { ...failed, code: "HELM_FAILED" } }, decidedByAccount),
+      hasFailedBy({ result: { ...failed, code: "HELM_FAILED" } }, accountFailures),
       false,
     );
-    assert.equal(
-      isFailedBy({ outcome: { kind: "pending", message: "" } }, decidedByAccount),
-      false,
-    );
+    assert.equal(hasFailedBy({ result: { kind: "pending", message: "" } }, accountFailures), false);
   });
 });

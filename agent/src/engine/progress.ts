@@ -1,45 +1,59 @@
-/** How far a deployment has come, and what a failure means for what happens next. Pure. */
+/** The progress of a deployment, and what a failure means for the next reconcile. Pure. */
 import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { agentErrors } from "../errors.ts";
-import type { Outcome } from "../report/compose-state.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import type { DeploymentResult } from "../report/deployment-state.ts";
 
 export interface Progress {
-  outcome: Outcome;
+  result: DeploymentResult;
   /** Of the content that failed last. */
   failure?: { readonly deploymentId: string; readonly count: number; readonly retryAtMs: number };
-  /** What is followed, so that the same is not parsed again. */
-  followed?: string;
+  /** The manifest whose objects are tracked, so that the same manifest is not parsed again. */
+  tracked?: string;
   reported?: DeploymentState;
 }
 
-/** Failures that another service account may put an end to. */
-export const decidedByAccount = [
-  agentErrors.SERVICE_ACCOUNT_MISSING,
-  agentErrors.TEMPLATES_REFUSED,
+/** Failures that another service account can resolve. */
+export const accountFailures = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_DENIED];
+
+/** Failures that persist until something changes that the agent watches. */
+const unchangedFailures = [
+  agentErrors.REFERENCED_OBJECT_NOT_FOUND,
+  agentErrors.VALUES_TEMPLATE_FAILED,
 ];
 
-/** What fails in the same way until something changes that is followed. */
-const sameUntilChanged = [agentErrors.SUPPLY_MISSING, agentErrors.VALUES_TEMPLATE_FAILED];
-
-/**
- * What comes of a failure after which nothing is tried again by itself, since what is lacking has the deployment looked at
- * anew; undefined for all others.
- */
-export function outcomeUntilChanged(thrown: unknown, deploymentId: string): Outcome | undefined {
+/** The result of a failure that is not retried before a change; undefined for all others. */
+export function resultUntilChange(
+  thrown: unknown,
+  deploymentId: string,
+): DeploymentResult | undefined {
   const { code, message } = AppError.from(thrown);
-  if (code === agentErrors.SUPPLY_AWAITED.code) return { kind: "pending", message };
-  return sameUntilChanged.some((kind) => kind.code === code)
+  if (code === agentErrors.REFERENCED_OBJECT_PENDING.code) return { kind: "pending", message };
+  return unchangedFailures.some((kind) => kind.code === code)
     ? { kind: "failed", deploymentId, message, code }
     : undefined;
 }
 
-export function isFailedBy(
-  { outcome }: Progress,
+export function hasFailedBy(
+  { result }: Progress,
   errors: readonly { readonly code: string }[],
 ): boolean {
   return (
-    (outcome.kind === "failed" || outcome.kind === "withdrawing") &&
-    errors.some(({ code }) => code === outcome.code)
+    (result.kind === "failed" || result.kind === "withdrawing") &&
+    errors.some(({ code }) => code === result.code)
   );
+}
+
+const retryBackoff = { firstMs: 5_000, longestMs: 5 * 60_000 };
+
+/** `failures`: in a row. */
+export function retryDelayMs(failures: number): number {
+  return backoffDelayMs(retryBackoff, failures);
+}
+
+/** The error and the time of the next try. */
+export function retryMessage(thrown: unknown, retryAtMs: number): string {
+  return `${AppError.from(thrown).message}; retrying at ${formatTime(retryAtMs)}`;
 }

@@ -1,42 +1,41 @@
-/** One run of `helm uninstall`, with what became of it known at once. */
+/** Runs `helm uninstall`, and records its result at once. */
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { CrdKeeper, CrdWishes } from "../crds/crd-keeper.ts";
-import type { Place } from "../crds/live-crd.ts";
-import { agentErrors } from "../errors.ts";
-import { isNotThere, uninstallArgs } from "../helm/commands.ts";
-import type { ReleaseRecord } from "../helm/release-record.ts";
+import type { CrdPolicy, CrdRetention } from "../crds/crd-retention.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import { isReleaseNotFound, uninstallArgs } from "../helm/commands.ts";
+import type { ReleaseKey, ReleaseRecord } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
-import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
-import type { StoredReleases } from "./stored-releases.ts";
+import { helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
+import type { StoredReleases } from "../helm/stored-releases.ts";
 
 export interface UninstallDeps {
   readonly stored: StoredReleases;
   readonly releases: Releases;
-  readonly crds: CrdKeeper;
+  readonly crds: CrdRetention;
   readonly runHelm: RunHelm;
 }
 
-export interface Removal extends CrdWishes {
-  /** Where it is moved; absent: nowhere. */
-  readonly to?: Place;
-  /** How long Helm waits until everything is gone; absent: it does not wait. */
+export interface UninstallOptions extends CrdPolicy {
+  /** Where the release moves to; absent if it is deleted. */
+  readonly to?: ReleaseKey;
+  /** How long Helm waits for the deletion of the objects; absent: it does not wait. */
   readonly waitSeconds?: number;
 }
 
-/** Removes a release. Throws HELM_FAILED in Helm's words, CRDS_NOT_KEPT where something would go that is to stay. */
-export type Uninstall = (record: ReleaseRecord, removal: Removal) => Promise<void>;
+/** Throws HELM_FAILED with Helm's error, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
+export type Uninstall = (record: ReleaseRecord, options: UninstallOptions) => Promise<void>;
 
 export function createUninstall({ stored, releases, crds, runHelm }: UninstallDeps): Uninstall {
-  return async function uninstall(record, { to, waitSeconds, ...wishes }) {
-    const { actor, signal } = wishes;
-    await crds.beforeRemoval(record, wishes, to);
-    const args = [...uninstallArgs(record, waitSeconds), ...actor.helmArgs];
+  return async function uninstall(record, { to, waitSeconds, ...policy }) {
+    const { client, signal } = policy;
+    await crds.beforeRemoval(record, policy, to);
+    const args = [...uninstallArgs(record, waitSeconds), ...client.helmArgs];
     const result = await runHelm({ args, signal });
-    const complaint = result.code === 0 ? undefined : complaintOf(result);
-    if (complaint !== undefined && !isNotThere(complaint)) {
+    const error = result.code === 0 ? undefined : helmErrorOf(result);
+    if (error !== undefined && !isReleaseNotFound(error)) {
       throw new AppError(
         agentErrors.HELM_FAILED,
-        `helm uninstall of release ${record.namespace}/${record.name}: ${complaint}`,
+        `helm uninstall of release ${record.namespace}/${record.name}: ${error}`,
       );
     }
     stored.forget(record);

@@ -1,4 +1,4 @@
-/** One run of `helm upgrade --install`: with its chart, under a note, and with what became of it known at once. */
+/** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
 
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
@@ -8,206 +8,252 @@ import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
-import type { Actor } from "../acting/actors.ts";
 import type { Assignments } from "../assignment/assignments.ts";
-import type { Copies } from "../copies/copies.ts";
-import type { CrdKeeper } from "../crds/crd-keeper.ts";
-import { agentErrors } from "../errors.ts";
+import type { CrdRetention } from "../crds/crd-retention.ts";
+import type { DownstreamResources } from "../downstream/downstream-resources.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 import { upgradeArgs } from "../helm/commands.ts";
 import { isLocked, parseRelease, type ReleaseRecord } from "../helm/release-record.ts";
 import type { Releases } from "../helm/releases.ts";
-import { complaintOf, type RunHelm } from "../helm/run-helm.ts";
-import type { Gathered } from "../inputs/inputs.ts";
-import { ensureNamespace } from "../namespace/ensure-namespace.ts";
+import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
+import type { RunJournal } from "../helm/run-journal.ts";
+import type { StoredReleases } from "../helm/stored-releases.ts";
+import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import { ensureNamespace } from "../namespace/release-namespace.ts";
+import { chartAccess } from "../referenced/chart-access.ts";
+import type { ReferencedDeps } from "../referenced/require-object.ts";
 import type { Desired } from "../release/next-action.ts";
-import { chartAccess } from "../supply/chart-access.ts";
-import type { Facts } from "../supply/facts.ts";
-import type { Supplies } from "../supply/supplies.ts";
 import type { CheckTemplates } from "../templates/template-guard.ts";
-import type { RunNotes } from "./run-notes.ts";
-import type { StoredReleases } from "./stored-releases.ts";
+import type { ReleaseInputs } from "../values/release-inputs.ts";
 import type { Uninstall } from "./uninstall.ts";
 
-export interface UpgradeDeps {
+export interface UpgradeDeps extends ReferencedDeps {
+  /** The agent's own. */
   readonly rest: KubeRest;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly stored: StoredReleases;
-  readonly crds: Pick<CrdKeeper, "beforeUpgrade">;
+  readonly crds: Pick<CrdRetention, "beforeUpgrade">;
   readonly uninstall: Uninstall;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
-  readonly copies: Pick<Copies, "apply">;
-  readonly supplies: Pick<Supplies, "get">;
-  readonly facts: Pick<Facts, "get">;
+  readonly downstream: Pick<DownstreamResources, "apply">;
   readonly runHelm: RunHelm;
-  readonly notes: RunNotes;
+  readonly journal: RunJournal;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a run that waits for nothing may go on once it is superseded; default 10 s. */
-  readonly patienceMs?: number;
+  /** How long a superseded run that does not wait for readiness may go on; default 10 s. */
+  readonly supersededGraceMs?: number;
 }
 
-/** Such a run is over in a moment, unless one of the chart's hooks holds it up. */
-const usualPatienceMs = 10_000;
+/** Such a run ends in a moment, unless a hook of the chart delays it. */
+const defaultSupersededGraceMs = 10_000;
 
 export interface DeployUntil {
-  /** The process ends. */
+  /** Aborts when the process ends. */
   readonly signal: AbortSignal;
-  /** Something else is wanted by now: Helm is not waited for. */
+  /** Aborts when another content is desired: the agent does not wait for Helm. */
   readonly superseded: AbortSignal;
-  /** Waits for what is not in the agent's hands while others go on. */
-  readonly aside: ReconcileContext["withoutWorker"];
+  /** Runs I/O without occupying a worker. */
+  readonly withoutWorker: ReconcileContext["withoutWorker"];
 }
 
-export interface Revision {
+/** A revision to be created. */
+export interface RevisionInputs {
   readonly desired: Desired;
   readonly content: DeploymentContent;
   readonly revision: number;
-  /** As whom it is made. */
-  readonly actor: Actor;
-  readonly inputs: Gathered;
+  readonly client: ImpersonatedClient;
+  readonly inputs: ReleaseInputs;
 }
 
-/** Makes this revision. Throws HELM_FAILED in Helm's words. */
-export type Upgrade = (made: Revision, until: DeployUntil) => Promise<void>;
+/** Throws HELM_FAILED with Helm's error. */
+export type Upgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<void>;
+
+/** A revision that is ready to be passed to Helm. */
+interface Prepared {
+  readonly args: readonly string[];
+  readonly stdin: string | undefined;
+  readonly digest: string;
+  readonly chartDigest: string;
+  /** Helm rolls back by itself if it fails. */
+  readonly isRolledBackByHelm: boolean;
+}
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
-  const { rest, assignments, releases, stored, charts, checkTemplates, copies } = deps;
-  const { runHelm, notes, log } = deps;
-  const { clock, patienceMs = usualPatienceMs } = deps;
-
-  /** Gives the record that the run has left, if any. Where records cannot be read the watch will tell them. */
-  async function learnFailure(
-    { owner, ...release }: Desired,
-    { helm }: DeploymentContent,
-    revision: number,
-  ): Promise<ReleaseRecord | undefined> {
-    // With `atomic` Helm has made another one, by which it went back.
-    const revisions = helm.atomic ? [revision, revision + 1] : [revision];
-    const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
-      () => undefined,
-    );
-    const latest = found?.findLast((record) => record !== undefined);
-    // A withdrawal, or another content, that comes at once must not overlook it.
-    if (latest !== undefined) releases.ran(latest);
-    // A lock that it has left is told to be ours by the note.
-    if (found !== undefined && (latest === undefined || !isLocked(latest)))
-      await notes.end(owner.name);
-    return latest;
-  }
-
-  /**
-   * What Helm itself does with `atomic` when it cannot install: but it would take definitions along that are to stay, and
-   * that may have been there before. Gives what is to be said of it.
-   */
-  async function undo(
-    record: ReleaseRecord,
-    { actor, content }: Revision,
-    { signal, superseded }: DeployUntil,
-  ): Promise<string> {
-    const late = abortLater(superseded, patienceMs, clock);
-    try {
-      await deps.uninstall(record, {
-        keep: true,
-        actor,
-        signal: AbortSignal.any([signal, late.signal]),
-        ...(!superseded.aborted && { waitSeconds: content.helm.timeoutSeconds }),
-      });
-      return "; what it had installed was removed again, as atomic asks for";
-    } catch (thrown) {
-      return `; what it had installed could not be removed again: ${messageOf(thrown)}`;
-    } finally {
-      late.cancel();
-    }
-  }
-
   return async function upgrade(made, pass) {
-    const { signal, superseded, aside } = pass;
-    const { desired, content, revision, actor, inputs } = made;
-    const { owner, namespace, name } = desired;
-    const until = AbortSignal.any([signal, superseded]);
-    const chart = await aside(() =>
-      charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
-    );
-    const { digest, ...final } = await inputs.final();
-    await checkTemplates({ content, chart, actor, values: final.values });
-    const values = final.values === undefined ? undefined : toHelmJson(final.values);
-    // An agent that installed what it has not kept would not know, once restarted, that it is to be uninstalled.
-    await assignments.stored(owner.name);
-    refuseWhenOver(until);
-    const keep = content.deleteCRDResources !== true;
-    const isUndoneByHelm = !(keep && isFirst(releases.latest(namespace, name)));
-    await deps.crds.beforeUpgrade(desired, { keep, actor, signal });
-    await notes.begin({
-      deployment: owner.name,
-      namespace,
-      release: name,
-      revision,
-      rollsBack: content.helm.atomic && isUndoneByHelm,
-    });
-    if (content.createNamespace && revision === 1)
-      await ensureNamespace({ actor, own: rest }, namespace, signal);
-    await copies.apply(inputs.copies, { owner: owner.name, namespace, actor, signal });
-    let noted: Promise<void> = Promise.resolve();
-    const late = abortLater(superseded, content.helm.timeoutSeconds > 0 ? 0 : patienceMs, clock);
-    const result = await runHelm({
-      args: [
-        ...upgradeArgs({
-          content,
-          hasValues: values !== undefined,
-          owner,
-          digest,
-          origin: inputs.origin,
-          revision,
-          chartPath: chart.path,
-          chartDigest: chart.digest,
-          isUndoneByHelm,
-        }),
-        ...actor.helmArgs,
-      ],
-      // With `atomic` Helm goes back first, and where that gets nowhere it is cut off.
-      signal: AbortSignal.any([signal, late.signal]),
-      ...(values !== undefined && { stdin: values }),
-      onStart: (pid) => {
-        noted = notes.started(owner.name, pid);
-        // It is awaited when Helm has ended.
-        noted.catch(() => undefined);
-      },
-    }).finally(late.cancel);
-    await noted;
-    if (result.code !== 0) {
-      const left = await learnFailure(desired, content, revision);
-      const isToBeUndone = content.helm.atomic && !isUndoneByHelm && !signal.aborted;
-      const undone = isToBeUndone && left !== undefined ? await undo(left, made, pass) : "";
-      throw new AppError(
-        agentErrors.HELM_FAILED,
-        `helm upgrade --install of release ${namespace}/${name}: ${inputs.hide(`${complaintOf(result)}${undone}`)}`,
-      );
-    }
-    const release = parseRelease(result.stdout, `what helm printed of ${namespace}/${name}`);
-    stored.printed(release);
-    const { status } = release;
-    releases.ran({
-      namespace: release.namespace,
-      name: release.name,
-      revision: release.revision,
-      status,
-      owner,
-      digest,
-      ...(inputs.origin !== undefined && { origin: inputs.origin }),
-      chartDigest: chart.digest,
-      isOurs: true,
-    });
-    await notes.end(owner.name);
-    log.info(
-      { deployment: owner.name, release: name, namespace, revision: release.revision },
-      "release installed",
-    );
+    const prepared = await prepare(deps, made, pass);
+    const result = await run(deps, made, prepared, pass);
+    if (result.code !== 0) throw await toHelmError(deps, made, prepared, result, pass);
+    await recordResult(deps, made, prepared, result);
   };
 }
 
-/** Whether Helm installs, where it otherwise would upgrade. */
+/** Everything that must be done before Helm runs. */
+async function prepare(
+  deps: UpgradeDeps,
+  { desired, content, revision, client, inputs }: RevisionInputs,
+  { signal, superseded, withoutWorker }: DeployUntil,
+): Promise<Prepared> {
+  const { charts, assignments, releases, journal } = deps;
+  const { owner, namespace, name } = desired;
+  const until = AbortSignal.any([signal, superseded]);
+  const chart = await withoutWorker(() =>
+    charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
+  );
+  const { digest, values } = await inputs.final();
+  await deps.checkTemplates({ content, chart, client, values });
+  const stdin = values === undefined ? undefined : toHelmJson(values);
+  // Otherwise an agent that restarts would not know that it has to uninstall this release.
+  await assignments.ensureStored(owner.name);
+  throwIfAborted(until);
+  const keep = content.deleteCRDResources !== true;
+  const isRolledBackByHelm = !(keep && isFirst(releases.latest(namespace, name)));
+  await deps.crds.beforeUpgrade(desired, { keep, client, signal });
+  await journal.begin({
+    deployment: owner.name,
+    namespace,
+    release: name,
+    revision,
+    rollsBack: content.helm.atomic && isRolledBackByHelm,
+  });
+  if (content.createNamespace && revision === 1)
+    await ensureNamespace({ client, own: deps.rest }, namespace, signal);
+  await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
+  const args = upgradeArgs({
+    content,
+    hasValues: stdin !== undefined,
+    owner,
+    digest,
+    origin: inputs.origin,
+    revision,
+    chartPath: chart.path,
+    chartDigest: chart.digest,
+    isRolledBackByHelm,
+  });
+  return {
+    args: [...args, ...client.helmArgs],
+    stdin,
+    digest,
+    chartDigest: chart.digest,
+    isRolledBackByHelm,
+  };
+}
+
+async function run(
+  { runHelm, journal, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
+  { desired: { owner }, content }: RevisionInputs,
+  { args, stdin }: Prepared,
+  { signal, superseded }: DeployUntil,
+): Promise<HelmResult> {
+  let noted: Promise<void> = Promise.resolve();
+  const graceMs = content.helm.timeoutSeconds > 0 ? 0 : supersededGraceMs;
+  const late = abortLater(superseded, graceMs, clock);
+  const result = await runHelm({
+    args,
+    // With `atomic` Helm rolls back first, and is killed if that takes too long.
+    signal: AbortSignal.any([signal, late.signal]),
+    ...(stdin !== undefined && { stdin }),
+    onStart: (pid) => {
+      noted = journal.started(owner.name, pid);
+      // It is awaited after Helm has ended.
+      noted.catch(() => undefined);
+    },
+  }).finally(late.cancel);
+  await noted;
+  return result;
+}
+
+async function recordResult(
+  { stored, releases, journal, log }: UpgradeDeps,
+  { desired: { owner, namespace, name }, inputs }: RevisionInputs,
+  { digest, chartDigest }: Prepared,
+  result: HelmResult,
+): Promise<void> {
+  const release = parseRelease(result.stdout, `helm's output for ${namespace}/${name}`);
+  stored.printed(release);
+  releases.ran({
+    namespace: release.namespace,
+    name: release.name,
+    revision: release.revision,
+    status: release.status,
+    owner,
+    digest,
+    ...(inputs.origin !== undefined && { origin: inputs.origin }),
+    chartDigest,
+    isOwn: true,
+  });
+  await journal.end(owner.name);
+  log.info(
+    { deployment: owner.name, release: name, namespace, revision: release.revision },
+    "release installed",
+  );
+}
+
+async function toHelmError(
+  deps: UpgradeDeps,
+  made: RevisionInputs,
+  { isRolledBackByHelm }: Prepared,
+  result: HelmResult,
+  pass: DeployUntil,
+): Promise<AppError> {
+  const { desired, content, inputs } = made;
+  const record = await recordFailure(deps, made);
+  const mustRollBack = content.helm.atomic && !isRolledBackByHelm && !pass.signal.aborted;
+  const rolledBack =
+    mustRollBack && record !== undefined ? await rollBack(deps, record, made, pass) : "";
+  return new AppError(
+    agentErrors.HELM_FAILED,
+    `helm upgrade --install of release ${desired.namespace}/${desired.name}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
+  );
+}
+
+/** The release record that a failed run has written, if any. If it cannot be read, the watch delivers it later. */
+async function recordFailure(
+  { stored, releases, journal }: UpgradeDeps,
+  { desired: { owner, ...release }, content, revision }: RevisionInputs,
+): Promise<ReleaseRecord | undefined> {
+  // With `atomic` Helm has created another revision, to roll back.
+  const revisions = content.helm.atomic ? [revision, revision + 1] : [revision];
+  const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
+    () => undefined,
+  );
+  const latest = found?.findLast((record) => record !== undefined);
+  // A withdrawal or another content that follows at once must see it.
+  if (latest !== undefined) releases.ran(latest);
+  // The journal entry identifies a lock of the failed run as the agent's own.
+  if (found !== undefined && (latest === undefined || !isLocked(latest)))
+    await journal.end(owner.name);
+  return latest;
+}
+
+/**
+ * Uninstalls a failed first install, as Helm itself does with `atomic`. But Helm would delete definitions that must stay and
+ * that may be older than the release. Gives the continuation of the error message.
+ */
+async function rollBack(
+  { uninstall, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
+  record: ReleaseRecord,
+  { client, content }: RevisionInputs,
+  { signal, superseded }: DeployUntil,
+): Promise<string> {
+  const late = abortLater(superseded, supersededGraceMs, clock);
+  try {
+    await uninstall(record, {
+      keep: true,
+      client,
+      signal: AbortSignal.any([signal, late.signal]),
+      ...(!superseded.aborted && { waitSeconds: content.helm.timeoutSeconds }),
+    });
+    return "; the failed release was uninstalled, as atomic is set";
+  } catch (thrown) {
+    return `; the failed release could not be uninstalled, although atomic is set: ${messageOf(thrown)}`;
+  } finally {
+    late.cancel();
+  }
+}
+
+/** Whether Helm installs instead of upgrading. */
 function isFirst(latest: ReleaseRecord | undefined): boolean {
   return latest === undefined || latest.status === "uninstalled";
 }
@@ -220,23 +266,23 @@ function abortLater(
 ): { readonly signal: AbortSignal; readonly cancel: () => void } {
   const late = new AbortController();
   let timer: Timer | undefined;
-  const wind = (): void => {
+  const start = (): void => {
     if (delayMs === 0) late.abort();
     else timer = clock.setTimeout(() => late.abort(), delayMs);
   };
-  if (signal.aborted) wind();
-  else signal.addEventListener("abort", wind, { once: true });
+  if (signal.aborted) start();
+  else signal.addEventListener("abort", start, { once: true });
   return {
     signal: late.signal,
     cancel: () => {
-      signal.removeEventListener("abort", wind);
+      signal.removeEventListener("abort", start);
       timer?.cancel();
     },
   };
 }
 
-/** Throws CANCELLED when nobody wants it any more. */
-export function refuseWhenOver(until: AbortSignal): void {
-  if (!until.aborted) return;
-  throw new AppError(commonErrors.CANCELLED, "given up: something else is wanted by now");
+/** Throws CANCELLED. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw new AppError(commonErrors.CANCELLED, "cancelled: another content is desired now");
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { describe, test } from "vitest";
-import { isNotThere, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
+import { isReleaseNotFound, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
   ...plainContent,
@@ -15,7 +15,10 @@ const content: DeploymentContent = {
 
 function argsOf(
   changed: Partial<DeploymentContent>,
-  { origin, isUndoneByHelm = true }: Partial<Pick<UpgradeInputs, "origin" | "isUndoneByHelm">> = {},
+  {
+    origin,
+    isRolledBackByHelm = true,
+  }: Partial<Pick<UpgradeInputs, "origin" | "isRolledBackByHelm">> = {},
 ): readonly string[] {
   return upgradeArgs({
     content: { ...content, ...changed },
@@ -26,7 +29,7 @@ function argsOf(
     revision: 3,
     chartPath: "/charts/web.tgz",
     chartDigest: `sha256:${"ff".repeat(32)}`,
-    isUndoneByHelm,
+    isRolledBackByHelm,
   });
 }
 
@@ -45,8 +48,8 @@ const always = [
 
 describe("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
-    ["with nothing special", {}, []],
-    ["with a namespace to create, which is not left to Helm", { createNamespace: true }, []],
+    ["with defaults", {}, []],
+    ["with a namespace to create, which Helm does not create", { createNamespace: true }, []],
     ["with values", { values: { a: 1 } }, ["--values=-"]],
     [
       "with a timeout",
@@ -84,25 +87,25 @@ describe("the arguments of helm upgrade", () => {
     test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
   }
 
-  test("have Helm wait, and leave it at that, where somebody else undoes what fails", () => {
+  test("make Helm wait without a rollback if the agent rolls back", () => {
     const atomic = (timeoutSeconds: number): readonly string[] =>
       argsOf(
         { helm: { ...content.helm, atomic: true, timeoutSeconds } },
-        { isUndoneByHelm: false },
+        { isRolledBackByHelm: false },
       ).slice(always.length);
 
     assert.deepEqual(atomic(0), ["--wait"]);
     assert.deepEqual(atomic(30), ["--wait", "--timeout=30s"]);
-    assert.deepEqual(argsOf({}, { isUndoneByHelm: false }), always);
+    assert.deepEqual(argsOf({}, { isRolledBackByHelm: false }), always);
   });
 
-  test("label a release with what its values were rendered from", () => {
+  test("label a release with the origin of its values", () => {
     const labels = argsOf({}, { origin: "o" }).find((argument) => argument.startsWith("--labels="));
 
     assert.match(labels ?? "", /,flotilla\.dev\/values-origin=o$/);
   });
 
-  test("never hold a value, nor an address that may have a password in it", () => {
+  test("contain no value, and no address that may contain a password", () => {
     const args = argsOf({
       values: { password: "hunter2" },
       pin: { kind: "http", version: "1.0.0", url: "https://user:hunter2@charts/web-1.0.0.tgz" },
@@ -121,11 +124,11 @@ test("the arguments of helm uninstall", () => {
   assert.deepEqual(uninstallArgs(release, 30), [...always, "--wait", "--timeout=30s"]);
 });
 
-test("a complaint of helm uninstall says that there is nothing only when nothing was found", () => {
+test("an error of helm uninstall means a missing release only if none was found", () => {
   const found = "uninstall: Release not loaded: web: release: not found";
   const forbidden =
     "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";
 
-  assert.equal(isNotThere(found), true);
-  assert.equal(isNotThere(forbidden), false);
+  assert.equal(isReleaseNotFound(found), true);
+  assert.equal(isReleaseNotFound(forbidden), false);
 });

@@ -1,26 +1,26 @@
-/** The arguments that Helm gets. Pure. */
+/** The arguments of Helm commands. Pure. */
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
 import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {
   readonly content: DeploymentContent;
-  /** Whether values come on standard input. */
+  /** Values are passed on standard input. */
   readonly hasValues: boolean;
   readonly owner: DeploymentKey;
   readonly digest: string;
-  /** What the values were rendered from, where they were. */
+  /** Digest of what the values were rendered from, if they were. */
   readonly origin?: string | undefined;
-  /** The revision that this run will make. */
+  /** The revision that this run creates. */
   readonly revision: number;
   readonly chartPath: string;
   /** `sha256:` and hex, of the archive. */
   readonly chartDigest: string;
-  /** Whether a run that fails is undone by Helm itself, where that is asked for. */
-  readonly isUndoneByHelm: boolean;
+  /** A failed run is rolled back by Helm itself, if `atomic` is set. */
+  readonly isRolledBackByHelm: boolean;
 }
 
-/** Installs, or upgrades what is there. */
+/** `helm upgrade --install`. */
 export function upgradeArgs({
   content,
   hasValues,
@@ -30,7 +30,7 @@ export function upgradeArgs({
   revision,
   chartPath,
   chartDigest,
-  isUndoneByHelm,
+  isRolledBackByHelm,
 }: UpgradeInputs): readonly string[] {
   const { helm } = content;
   const labels = [
@@ -48,20 +48,20 @@ export function upgradeArgs({
     chartPath,
     `--namespace=${content.namespace}`,
     "--output=json",
-    // What was set by hand or by an earlier content does not linger.
+    // Values of earlier revisions must not be reused.
     "--reset-values",
-    // The API server validates what is applied, and says the same (docs/adr/0006).
+    // The API server validates what is applied, with the same result (docs/adr/0006).
     "--disable-openapi-validation",
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
     ...(hasValues ? ["--values=-"] : []),
-    // Who is to undo what does not get ready has to wait for it; Helm does so by itself.
-    ...(helm.timeoutSeconds > 0 || (helm.atomic && !isUndoneByHelm)
+    // A rollback by the agent needs Helm to wait for readiness; with --rollback-on-failure it waits by itself.
+    ...(helm.timeoutSeconds > 0 || (helm.atomic && !isRolledBackByHelm)
       ? waitArgs(helm.timeoutSeconds)
       : []),
     ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),
-    ...(helm.atomic && isUndoneByHelm ? ["--rollback-on-failure"] : []),
-    // Replacing does not go together with server-side apply.
+    ...(helm.atomic && isRolledBackByHelm ? ["--rollback-on-failure"] : []),
+    // Helm rejects --force-replace together with server-side apply.
     ...(helm.force ? ["--force-replace", "--server-side=false"] : []),
     ...(helm.takeOwnership ? ["--take-ownership"] : []),
     ...(helm.skipSchemaValidation ? ["--skip-schema-validation"] : []),
@@ -69,14 +69,14 @@ export function upgradeArgs({
   ];
 }
 
-/** Zero seconds: as long as Helm waits anyway. */
+/** Zero seconds: Helm's default timeout. */
 function waitArgs(seconds: number): readonly string[] {
   return ["--wait", ...(seconds > 0 ? [`--timeout=${seconds}s`] : [])];
 }
 
 /**
- * Removes a release and its records, and waits until all is gone where it is said how long. Not with `--ignore-not-found`: Helm then takes every failure to read its records,
- * such as rights that are missing, for a release that is not there (4.3.1).
+ * `helm uninstall`, which waits for deletions only if `waitSeconds` is given. Without `--ignore-not-found`, because Helm
+ * (4.3.1) then treats every failure to read its Secrets, such as a missing right, as a release that does not exist.
  */
 export function uninstallArgs(
   release: { readonly namespace: string; readonly name: string },
@@ -90,7 +90,7 @@ export function uninstallArgs(
   ];
 }
 
-/** Whether Helm found nothing to uninstall. */
-export function isNotThere(complaint: string): boolean {
-  return /Release not loaded: .*: release: not found$/.test(complaint);
+/** Whether Helm found no release to uninstall. */
+export function isReleaseNotFound(error: string): boolean {
+  return /Release not loaded: .*: release: not found$/.test(error);
 }

@@ -43,8 +43,8 @@ const ours = {
   [releaseLabels.revision]: "3",
 };
 
-describe("what the labels of a record say", () => {
-  test("of a release that we made", () => {
+describe("the labels of a release Secret", () => {
+  test("identify a release of the agent", () => {
     assert.deepEqual(recordOf(stored("{}", ours)), {
       namespace: "apps",
       name: "web",
@@ -52,45 +52,45 @@ describe("what the labels of a record say", () => {
       status: "deployed",
       owner: { name: "web", uid: "u" },
       digest: "d",
-      isOurs: true,
+      isOwn: true,
       modifiedAtMs: 160_000,
     });
   });
 
-  test("of what the values of a release were rendered from", () => {
+  test("have the origin of rendered values", () => {
     assert.equal(recordOf(stored("{}", { ...ours, [releaseLabels.origin]: "o" }))?.origin, "o");
   });
 
-  test("of a release that somebody made by hand", () => {
+  test("have no owner for a release that was installed by hand", () => {
     const record = recordOf(stored("{}"));
 
-    assert.equal(record?.isOurs, false);
+    assert.equal(record?.isOwn, false);
     assert.equal(record.owner, undefined);
   });
 
-  test("of a revision that Helm made by hand with our labels copied", () => {
+  test("identify a revision that was created by hand with copied labels", () => {
     const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
 
-    assert.equal(record?.isOurs, false);
+    assert.equal(record?.isOwn, false);
     assert.deepEqual(record.owner, { name: "web", uid: "u" });
   });
 
-  test("nothing, when it is no record of Helm", () => {
+  test("give nothing for another Secret", () => {
     for (const extra of [{ owner: "somebody" }, { version: "three" }])
       assert.equal(recordOf(stored("{}", extra)), undefined);
     assert.equal(recordOf({ metadata: { name: "plain" } }), undefined);
   });
 
-  test("its Secret is found by name and revision", () => {
+  test("give the name of the Secret", () => {
     assert.equal(recordSecretName({ name: "web", revision: 3 }), stored("{}").metadata.name);
   });
 });
 
-describe("a record that is marked as failed", () => {
+describe("a release Secret that is marked as failed", () => {
   const json =
     '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
 
-  test("differs in its status alone, to the last digit of its values", async () => {
+  test("differs in its status only, to the last digit of its values", async () => {
     const failed = await failedRecord(stored(json, { status: "pending-upgrade" }), "cut off");
 
     assert.equal(failed.metadata.labels?.["status"], "failed");
@@ -102,23 +102,23 @@ describe("a record that is marked as failed", () => {
     assert.equal(parseRelease(text, "it").status, "failed");
   });
 
-  test("is refused when it would fill the agent's memory: whoever may write Secrets may write it", async () => {
+  test("is rejected if it decompresses to more than the limit", async () => {
     const large = stored(" ".repeat(65 * 1024 * 1024));
 
     await assert.rejects(decodeRecord(large), { code: "RELEASE_UNREADABLE" });
   });
 
-  test("is refused by name when it cannot be read", async () => {
+  test("is rejected by name if it cannot be read", async () => {
     const broken = { ...stored(json), data: { release: "AAAA" } };
 
     await assert.rejects(
       failedRecord(broken, "cut off"),
-      /read Helm's record apps\/sh\.helm\.release\.v1\.web\.v3: /,
+      /read release Secret apps\/sh\.helm\.release\.v1\.web\.v3: /,
     );
   });
 });
 
-test("a record with another manifest differs in that alone, to the last digit of its values", async () => {
+test("a release Secret with another manifest differs in that only, to the last digit of its values", async () => {
   const json =
     '{"config":{"big":9007199254740993},"info":{"status":"deployed"},"manifest":"a","name":"web","namespace":"apps","version":3}';
 
@@ -129,7 +129,7 @@ test("a record with another manifest differs in that alone, to the last digit of
 });
 
 describe("a release that Helm printed", () => {
-  test("is read as far as it counts", () => {
+  test("is parsed", () => {
     const json = JSON.stringify({
       name: "web",
       namespace: "apps",
@@ -150,7 +150,7 @@ describe("a release that Helm printed", () => {
     });
   });
 
-  test("may lack its manifest and its chart", () => {
+  test("may have no manifest and no chart", () => {
     const json = '{"name":"web","namespace":"apps","version":1,"info":{"status":"failed"}}';
 
     assert.equal(parseRelease(json, "it").manifest, "");
@@ -158,7 +158,7 @@ describe("a release that Helm printed", () => {
   });
 
   for (const json of ["", "Release installed", '{"name":"web"}']) {
-    test(`is refused when it is ${JSON.stringify(json)}`, () => {
+    test(`is rejected if it is ${JSON.stringify(json)}`, () => {
       assert.throws(() => parseRelease(json, "what helm printed"), /read what helm printed: /);
     });
   }
@@ -170,7 +170,7 @@ describe("the digest of a chart in a label", () => {
     `sha256:${"ff".repeat(32)}`,
     "sha256:fbefbe0123456789fbefbe0123456789fbefbe0123456789fbefbe0123456789",
   ]) {
-    test(`is one that Kubernetes takes, and the digest again: ${digest}`, () => {
+    test(`is a valid label value, and parsed again: ${digest}`, () => {
       const label = chartDigestLabel(digest);
 
       assert.match(label, /^[A-Za-z0-9][-A-Za-z0-9_.]{0,61}[A-Za-z0-9]$/);
@@ -179,7 +179,7 @@ describe("the digest of a chart in a label", () => {
     });
   }
 
-  test("is none where something else is in it", () => {
+  test("is undefined for another value", () => {
     for (const label of ["", "sha256-", "sha256-abc", "md5-abc"]) {
       const record = recordOf(stored("{}", { ...ours, [releaseLabels.chartDigest]: label }));
       assert.equal(record?.chartDigest, undefined);

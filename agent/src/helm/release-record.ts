@@ -1,4 +1,4 @@
-/** Helm's own records: one Secret for each revision of a release. Pure. */
+/** Helm's storage: one Secret for each revision of a release. Pure. */
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
@@ -6,48 +6,54 @@ import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { z } from "zod";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
-/** On every record that Helm keeps in Secrets. */
+/** Selects all of Helm's release Secrets. */
 export const helmOwnerSelector = "owner=helm";
 
-/** Put on our releases with `--labels`, so that after any crash it is known what is installed. */
+/** Set with `--labels`, so that the agent knows after any crash what is installed. */
 export const releaseLabels = {
   deployment: "flotilla.dev/deployment",
   uid: "flotilla.dev/uid",
   digest: "flotilla.dev/release-digest",
-  /** What its values were rendered from; see Gathered. */
+  /** What its values were rendered from; see ReleaseInputs. */
   origin: "flotilla.dev/values-origin",
-  /** Of the archive, as `chartDigestLabel` writes it. */
+  /** Of the archive, as `chartDigestLabel` formats it. */
   chartDigest: "flotilla.dev/chart-digest",
-  /** The revision that we made. Helm copies labels on a rollback or upgrade by hand, and then it is another. */
+  /** The revision that the agent created. On a manual rollback or upgrade Helm copies the label, and it differs. */
   revision: "flotilla.dev/revision",
 } as const;
 
-/** What the labels of a record say. */
+/** Where a release is. */
+export interface ReleaseKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A revision of a release, from the labels of its Secret. */
 export interface ReleaseRecord {
   readonly namespace: string;
   readonly name: string;
   readonly revision: number;
-  /** Helm's: `deployed`, `failed`, `superseded`, `pending-upgrade` and so on. */
+  /** Helm's status: `deployed`, `failed`, `superseded`, `pending-upgrade` and so on. */
   readonly status: string;
-  /** Whose release it is; absent for one that somebody made by hand. */
+  /** The deployment of the release; absent for one that was installed by hand. */
   readonly owner?: DeploymentKey;
   readonly digest?: string;
-  /** By digest, what its values were rendered from; absent where nothing was. */
+  /** Digest of what its values were rendered from; absent if they were not rendered. */
   readonly origin?: string;
   /** `sha256:` and hex, of the chart archive. */
   readonly chartDigest?: string;
-  /** Whether we made this very revision. */
-  readonly isOurs: boolean;
-  /** When its status changed last, ms since 1970. */
+  /** The agent created this revision. */
+  readonly isOwn: boolean;
+  /** Time of the last status change, ms since 1970. */
   readonly modifiedAtMs: number;
 }
 
-/** Undefined for a Secret that is no record of Helm. */
+/** Undefined for any other Secret. */
 export function recordOf(secret: Secret): ReleaseRecord | undefined {
   const labels = secret.metadata.labels ?? {};
   const { name, version, status, modifiedAt, createdAt } = labels;
@@ -73,20 +79,20 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
     ...(digest !== undefined && { digest }),
     ...(origin !== undefined && { origin }),
     ...(chartDigest !== undefined && { chartDigest }),
-    isOurs: labels[releaseLabels.revision] === version,
+    isOwn: labels[releaseLabels.revision] === version,
     modifiedAtMs: Number(modifiedAt ?? createdAt ?? 0) * 1000,
   };
 }
 
-/** Whether a run of Helm has the release, or had it and was cut off. */
+/** A Helm process works on the release, or was killed while it did. */
 export function isLocked({ status }: Pick<ReleaseRecord, "status">): boolean {
   return status.startsWith("pending-");
 }
 
-/** A digest as a label can hold it: in hex it would be a character too long. */
+/** A digest as a label value, which has at most 63 characters: in hex it is one too long. */
 export function chartDigestLabel(digest: string): string {
   const hex = digest.slice("sha256:".length);
-  // Ends in a letter or a digit, as a label must: the last character of 32 bytes is never one of the other two.
+  // The last base64url character of 32 bytes is always alphanumeric, as a label value requires.
   return `sha256-${Buffer.from(hex, "hex").toString("base64url")}`;
 }
 
@@ -118,7 +124,7 @@ const releaseSchema = z.looseObject({
     .optional(),
 });
 
-/** What of a release is looked at beyond its labels. */
+/** A release with its manifest. */
 export interface HelmRelease {
   readonly namespace: string;
   readonly name: string;
@@ -150,12 +156,12 @@ export function parseRelease(json: string, what: string): HelmRelease {
   };
 }
 
-/** As much as is read of what Helm prints of a release. A Secret of a megabyte can unpack to a thousand times as much. */
+/** A Secret of a megabyte can decompress to a thousand times as much. */
 const maxRecordBytes = 64 * 1024 * 1024;
 
-/** The release that a record holds: JSON, gzip, base64, and base64 once more as every Secret. */
+/** The release in a Secret: JSON, gzip, base64, and base64 again as in every Secret. Throws RELEASE_UNREADABLE. */
 export async function decodeRecord(secret: Secret): Promise<string> {
-  const what = `Helm's record ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
+  const what = `release Secret ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
   try {
     const inner = Buffer.from(secret.data?.["release"] ?? "", "base64").toString();
     const json = await unzip(Buffer.from(inner, "base64"), { maxOutputLength: maxRecordBytes });
@@ -169,9 +175,9 @@ export async function decodeRecord(secret: Secret): Promise<string> {
 
 const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
 
-/** The same record as a failed one: what Helm itself would have written had it not been killed. */
+/** The Secret with status `failed`, as Helm would have written it had it not been killed. */
 export async function failedRecord(secret: Secret, why: string): Promise<Secret> {
-  // Values may hold numbers that JavaScript's own would spoil.
+  // JSON.parse would round some numbers in the values.
   const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
   const info = { ...release.info, status: "failed", description: why };
   return {
@@ -180,14 +186,14 @@ export async function failedRecord(secret: Secret, why: string): Promise<Secret>
   };
 }
 
-/** The same record with another manifest. */
+/** The Secret with another manifest. */
 export async function rewrittenRecord(secret: Secret, manifest: string): Promise<Secret> {
   const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
   return await withRelease(secret, { ...release, manifest });
 }
 
 async function withRelease(secret: Secret, release: unknown): Promise<Secret> {
-  // As small as Helm makes it: some charts just about fit into a Secret.
+  // As small as Helm writes it: some charts barely fit into a Secret.
   const packed = await zip(canonicalJson(release), { level: constants.Z_BEST_COMPRESSION });
   const inner = packed.toString("base64");
   return {

@@ -29,7 +29,7 @@ function secret(revision: number, status: string): Secret {
 }
 
 function left(revision: number, status = "deployed"): Omit<ReleaseRecord, "modifiedAtMs"> {
-  return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOurs: true };
+  return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOwn: true };
 }
 
 async function setUp(t: TestContext) {
@@ -45,7 +45,7 @@ async function setUp(t: TestContext) {
     await running;
   });
   await releases.synced;
-  /** As somebody or Helm writes it, and the watch has told of it. */
+  /** Writes a record, and waits until the watch has delivered it. */
   async function put(revision: number, status: string): Promise<void> {
     rest.put(secrets, secret(revision, status));
     await settle();
@@ -61,8 +61,8 @@ async function setUp(t: TestContext) {
   return { rest, clock, releases, changes, put, remove, latest };
 }
 
-describe("what Helm's storage says", () => {
-  test("is the newest revision, by number and not by text", async (t) => {
+describe("Helm's storage", () => {
+  test("has the newest revision by number", async (t) => {
     const { releases, changes, put, latest } = await setUp(t);
 
     await put(9, "superseded");
@@ -77,7 +77,7 @@ describe("what Helm's storage says", () => {
     assert.equal(releases.latest("apps", "other"), undefined);
   });
 
-  test("is what a run of Helm made, before the watch tells it", async (t) => {
+  test("has the result of a Helm run before the watch delivers it", async (t) => {
     const { releases, put, latest } = await setUp(t);
     await put(1, "deployed");
 
@@ -88,10 +88,10 @@ describe("what Helm's storage says", () => {
     assert.equal(latest(), "2 deployed", "the watch is behind");
     await put(2, "deployed");
     assert.equal(latest(), "2 deployed");
-    assert.equal(releases.latest("apps", "web")?.isOurs, true);
+    assert.equal(releases.latest("apps", "web")?.isOwn, true);
   });
 
-  test("is a revision that somebody makes after a run of ours", async (t) => {
+  test("has a revision that was created by hand after a run of the agent", async (t) => {
     const { releases, put, latest } = await setUp(t);
     releases.ran(left(1));
 
@@ -102,7 +102,7 @@ describe("what Helm's storage says", () => {
   });
 
   for (const order of ["before", "after"]) {
-    test(`is nothing when somebody uninstalls what was told ${order} Helm ended`, async (t) => {
+    test(`is empty after an uninstall by hand of a record that the watch delivered ${order} Helm ended`, async (t) => {
       const { releases, put, remove, latest } = await setUp(t);
       if (order === "before") await put(1, "deployed");
       releases.ran(left(1));
@@ -115,7 +115,7 @@ describe("what Helm's storage says", () => {
     });
   }
 
-  test("is nothing soon after somebody deleted it within the run of Helm, all of it told before that ended", async (t) => {
+  test("is empty soon after a deletion during the Helm run that the watch delivered before the run ended", async (t) => {
     const { clock, releases, changes, put, remove, latest } = await setUp(t);
     await put(1, "deployed");
     await remove(1);
@@ -129,7 +129,7 @@ describe("what Helm's storage says", () => {
     assert.deepEqual(changes, ["web"]);
   });
 
-  test("is what Helm made for as long as the watch is behind, also when it cannot be looked for", async (t) => {
+  test("has the result of a Helm run while the watch is behind, also if it cannot be read", async (t) => {
     const { rest, clock, releases, put, latest } = await setUp(t);
     rest.beforeRead = () => {
       throw new Error("away");
@@ -143,7 +143,7 @@ describe("what Helm's storage says", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  test("is unlocked as soon as we have unlocked it", async (t) => {
+  test("is unlocked as soon as the agent has unlocked it", async (t) => {
     const { releases, put, latest } = await setUp(t);
     await put(2, "pending-upgrade");
 
@@ -152,7 +152,7 @@ describe("what Helm's storage says", () => {
     assert.equal(latest(), "2 failed");
   });
 
-  test("is nothing as soon as we have uninstalled it, though the watch is behind", async (t) => {
+  test("is empty as soon as the agent has uninstalled it, even if the watch is behind", async (t) => {
     const { releases, put, latest } = await setUp(t);
     await put(1, "superseded");
     await put(2, "deployed");
@@ -165,7 +165,7 @@ describe("what Helm's storage says", () => {
   });
 
   for (const isFast of [false, true]) {
-    test(`is what was installed anew after it was uninstalled, the watch being ${isFast ? "faster" : "slower"}`, async (t) => {
+    test(`has a release that was installed again after an uninstall, the watch being ${isFast ? "faster" : "slower"}`, async (t) => {
       const { releases, put, remove, latest } = await setUp(t);
       await put(1, "superseded");
       await put(2, "deployed");

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "vitest";
-import { complaintOf, createRunHelm, type HelmResult, type RunHelm } from "./run-helm.ts";
+import { createRunHelm, type HelmResult, helmErrorOf, type RunHelm } from "./run-helm.ts";
 
 /** A program in place of Helm that runs these lines of shell. */
 async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
@@ -19,7 +19,7 @@ async function program(t: TestContext, script: string, graceMs?: number): Promis
 const { signal } = new AbortController();
 
 describe("a run of Helm", () => {
-  test("gives what it printed, what it complained of and its exit code", async (t) => {
+  test("returns its output, its error and its exit code", async (t) => {
     const run = await program(t, 'echo "out $1 $GIVEN $HOME"; echo err >&2; exit 3');
 
     assert.deepEqual(await run({ args: ["arg"], signal }), {
@@ -29,7 +29,7 @@ describe("a run of Helm", () => {
     });
   });
 
-  test("gets its input, and need not read it", async (t) => {
+  test("gets its input, which it need not read", async (t) => {
     const reads = await program(t, "cat");
     const ignores = await program(t, "exit 0");
     const stdin = "x".repeat(1_000_000);
@@ -38,37 +38,37 @@ describe("a run of Helm", () => {
     assert.equal((await ignores({ args: [], stdin, signal })).code, 0);
   });
 
-  test("keeps letters whole however they arrive", async (t) => {
+  test("decodes characters that are split between chunks", async (t) => {
     const run = await program(t, "printf 'Fehler: \\303' >&2; sleep 0.05; printf '\\274bel' >&2");
 
     assert.equal((await run({ args: [], signal })).stderr, "Fehler: übel");
   });
 
-  test("tells its process id while it runs, and leads a group of its own", async (t) => {
+  test("reports its process id while it runs, and leads a process group", async (t) => {
     const run = await program(t, "echo $$; read -r line; ps -o pgid= -p $$");
-    const told: number[] = [];
+    const pids: number[] = [];
 
     const { stdout } = await run({
       args: [],
       stdin: "go on\n",
       signal,
-      onStart: (id) => told.push(id),
+      onStart: (id) => pids.push(id),
     });
 
-    assert.deepEqual(stdout.trim().split(/\s+/).map(Number), [told[0], told[0]]);
+    assert.deepEqual(stdout.trim().split(/\s+/).map(Number), [pids[0], pids[0]]);
   });
 
-  test("is ended with everything that it started when it is aborted", async (t) => {
+  test("is terminated with all its children when it is aborted", async (t) => {
     const run = await program(t, "sleep 600 & wait");
     const ending = new AbortController();
 
     const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
 
-    // It is over only when no one holds its output any more, `sleep` included.
+    // It ends only when its output is closed, by `sleep` too.
     assert.equal(result.code, null);
   });
 
-  test("is killed when it does not end within its grace", async (t) => {
+  test("is killed if it does not end within the grace period", async (t) => {
     const run = await program(t, "trap 'echo no >&2' TERM; while :; do sleep 0.01; done", 100);
     const ending = new AbortController();
 
@@ -77,20 +77,20 @@ describe("a run of Helm", () => {
     assert.equal(result.code, null);
   });
 
-  test("that was aborted before it began is ended at once", async (t) => {
+  test("that was aborted before it started is terminated at once", async (t) => {
     const run = await program(t, "sleep 600");
 
     assert.equal((await run({ args: [], signal: AbortSignal.abort() })).code, null);
   });
 
-  test("says which program could not be started", async () => {
+  test("names the program that could not be started", async () => {
     const run = createRunHelm({ path: "/nowhere/helm", environment: {} });
 
     await assert.rejects(run({ args: [], signal }), /run \/nowhere\/helm: .*ENOENT/);
   });
 });
 
-describe("what Helm complains of", () => {
+describe("the error of a Helm run", () => {
   const cases: readonly (readonly [string, Partial<HelmResult>, string])[] = [
     ["is its sentence", { stderr: "Error: UPGRADE FAILED: no\n" }, "UPGRADE FAILED: no"],
     [
@@ -116,25 +116,25 @@ describe("what Helm complains of", () => {
       "exit status 2",
     ],
     [
-      "is its exit code where it says nothing",
+      "is the exit code if Helm prints nothing",
       { code: 7 },
-      "helm ended with code 7 and said nothing",
+      "helm exited with code 7 and printed no error",
     ],
     [
-      "is told where a signal ended it",
+      "says if a signal ended it",
       { code: null },
-      "helm ended with code none and said nothing",
+      "helm exited with code none and printed no error",
     ],
   ];
   for (const [name, result, expected] of cases) {
     test(name, () =>
-      assert.equal(complaintOf({ code: 1, stdout: "", stderr: "", ...result }), expected),
+      assert.equal(helmErrorOf({ code: 1, stdout: "", stderr: "", ...result }), expected),
     );
   }
 
-  test("is cut when it is endless", () => {
+  test("is truncated", () => {
     const stderr = `Error: ${"x".repeat(10_000)}`;
 
-    assert.equal(complaintOf({ code: 1, stdout: "", stderr }).length, 4_000);
+    assert.equal(helmErrorOf({ code: 1, stdout: "", stderr }).length, 4_000);
   });
 });

@@ -1,47 +1,72 @@
-/** Runs the Helm program once. Nothing secret is ever an argument: values go in on standard input. */
+/** Runs the Helm program once. No argument is secret: values are passed on standard input. */
 import { spawn } from "node:child_process";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 
 export interface HelmRun {
   readonly args: readonly string[];
   readonly stdin?: string;
   readonly signal: AbortSignal;
-  /** Told the process id as soon as there is one. */
+  /** Called with the process id as soon as there is one. */
   readonly onStart?: (pid: number) => void;
 }
 
 export interface HelmResult {
   readonly code: number | null;
   readonly stdout: string;
-  /** The end of it. */
+  /** Its last 64 KiB. */
   readonly stderr: string;
+}
+
+/** How Helm reaches the API server, and its share of the agent's environment. */
+export interface HelmSettings {
+  /** Of the agent's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absent: in-cluster. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** The whole environment of Helm. `home`: a directory for its caches. Pure. */
+export function helmEnvironment(
+  { environment, kubeconfig, context }: HelmSettings,
+  home: string,
+): Readonly<Record<string, string>> {
+  return {
+    // Helm runs for a fraction of a second: collecting garbage meanwhile costs more than it saves.
+    GOGC: "400",
+    GOMEMLIMIT: "400MiB",
+    ...environment,
+    HOME: home,
+    ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }),
+    ...(context !== undefined && { HELM_KUBECONTEXT: context }),
+  };
 }
 
 export type RunHelm = (run: HelmRun) => Promise<HelmResult>;
 
 export interface HelmProgram {
   readonly path: string;
-  /** All of the environment; nothing is inherited. */
+  /** The whole environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** How long Helm may take to end after SIGTERM, which it uses to mark its release as failed, or to undo what it did. */
+  /** Between SIGTERM and SIGKILL. Helm uses it to mark its release as failed, or to roll back. */
   readonly graceMs?: number;
 }
 
-/** A release with a large chart prints all of it. */
+/** Helm prints the whole release, with the chart. */
 const stdoutLimit = 64 * 1024 * 1024;
 const stderrLimit = 64 * 1024;
 
-const usualGraceMs = 10_000;
+const defaultGraceMs = 10_000;
 
-/** Rejects only when Helm could not be run at all; what it says of itself is in the result. */
+/** Throws HELM_UNAVAILABLE if Helm cannot be started; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
-  const { graceMs = usualGraceMs } = program;
+  const { graceMs = defaultGraceMs } = program;
   return ({ args, stdin, signal, onStart }) =>
     new Promise((resolve, reject) => {
       const child = spawn(program.path, args, {
         env: { ...program.environment },
-        // A group of its own: plugins that Helm starts end with it.
+        // A process group of its own: plugins that Helm starts are killed with it.
         detached: true,
         stdio: ["pipe", "pipe", "pipe"],
       });
@@ -66,7 +91,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
         stderr = (stderr + chunk).slice(-stderrLimit);
       });
-      // Helm may end without reading all of its input.
+      // Helm may exit without reading all of its input.
       child.stdin.on("error", () => undefined);
       child.stdin.end(stdin ?? "");
       const settle = (): void => {
@@ -101,19 +126,19 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-/** What a person needs of Helm's complaint: from its `Error:` on, in one line. Pure. */
-export function complaintOf(result: HelmResult): string {
+/** Helm's error message: its standard error from `Error:` on, in one line. Pure. */
+export function helmErrorOf(result: HelmResult): string {
   const lines = result.stderr
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^(level=|time=|WARNING:|[WI]\d{4} )/.test(line));
   const at = lines.findLastIndex((line) => line.startsWith("Error: "));
-  // A schema's complaints follow the line that announces them.
-  const said = lines
+  // Errors of a values schema follow the `Error:` line.
+  const message = lines
     .slice(Math.max(0, at < 0 ? lines.length - 1 : at))
     .join("; ")
     .replace(/^Error: /, "");
-  return said === ""
-    ? `helm ended with code ${result.code ?? "none"} and said nothing`
-    : said.slice(0, 4_000);
+  return message === ""
+    ? `helm exited with code ${result.code ?? "none"} and printed no error`
+    : message.slice(0, 4_000);
 }

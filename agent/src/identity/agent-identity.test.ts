@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { type AgentIdentity, fromSecret, timesOf, toSecretData } from "./agent-identity.ts";
+import {
+  type AgentIdentity,
+  certificateTimes,
+  fromSecret,
+  toSecretData,
+} from "./agent-identity.ts";
 import { parseBootstrap } from "./bootstrap.ts";
 
 const identity: AgentIdentity = {
@@ -10,7 +15,7 @@ const identity: AgentIdentity = {
   hubAddress: "hub:1",
   hubId: "hub",
   clientId: "client",
-  bootstrapMark: "mark",
+  bootstrapDigest: "digest",
   cluster: { namespace: "fleet-default", name: "one", uid: "u" },
 };
 
@@ -23,8 +28,8 @@ function secret(texts: Readonly<Record<string, string>>) {
 }
 
 describe("the agent's identity in its Secret", () => {
-  test("comes back as it was stored", () => {
-    const nextKey = { keyPem: "next", bootstrapMark: "another" };
+  test("is read back as it was stored", () => {
+    const nextKey = { keyPem: "next", bootstrapDigest: "another" };
 
     for (const stored of [
       { keyPem: "key" },
@@ -34,7 +39,7 @@ describe("the agent's identity in its Secret", () => {
       assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
   });
 
-  test("is a key alone until it is whole", () => {
+  test("is only a key until it is complete", () => {
     const data = { ...toSecretData({ keyPem: "key", enrolled: identity }), clusterUID: "" };
 
     assert.deepEqual(fromSecret({ metadata: { name: "s" }, data }), { keyPem: "key" });
@@ -43,31 +48,31 @@ describe("the agent's identity in its Secret", () => {
 
   const validity = { notBefore: 1_000, notAfter: 4_000 };
   const times: readonly (readonly [string, "now" | "before", number, object])[] = [
-    ["when it was issued before", "before", 9_000, { renewAt: 3_000, goodUntil: 4_000 }],
-    ["when it is new", "now", 1_200, { renewAt: 3_000, goodUntil: 4_000 }],
-    ["by a clock that is ahead of the hub's", "now", 9_000, { renewAt: 11_000, goodUntil: 12_000 }],
-    ["by a clock that is behind the hub's", "now", 0, { renewAt: 2_000, goodUntil: 3_000 }],
+    ["when it was issued before", "before", 9_000, { renewAt: 3_000, expiresAt: 4_000 }],
+    ["when it is new", "now", 1_200, { renewAt: 3_000, expiresAt: 4_000 }],
+    ["by a clock that is ahead of the hub's", "now", 9_000, { renewAt: 11_000, expiresAt: 12_000 }],
+    ["by a clock that is behind the hub's", "now", 0, { renewAt: 2_000, expiresAt: 3_000 }],
   ];
   for (const [what, issued, now, expected] of times) {
-    test(`is renewed at two thirds of its life ${what}`, () => {
-      assert.deepEqual(timesOf(validity, issued, now), expected);
+    test(`is renewed after two thirds of its lifetime ${what}`, () => {
+      assert.deepEqual(certificateTimes(validity, issued, now), expected);
     });
   }
 });
 
-describe("what an agent is given to enrol with", () => {
+describe("a bootstrap Secret", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
-    ["no address", {}, /address is "", expected is host:port/],
-    ["an address with a scheme", { address: "https://hub" }, /expected is host:port/],
-    ["no authority", { address: "hub:1" }, /ca.crt is not a certificate in PEM/],
+    ["no address", {}, /address is "", expected host:port/],
+    ["an address with a scheme", { address: "https://hub" }, /expected host:port/],
+    ["no authority", { address: "hub:1" }, /ca.crt is not a PEM certificate/],
     [
       "an authority that is none",
       { address: "hub:1", "ca.crt": "x" },
-      /ca.crt is not a certificate/,
+      /ca.crt is not a PEM certificate/,
     ],
   ];
   for (const [what, texts, expected] of cases) {
-    test(`is refused with ${what}`, () => {
+    test(`is rejected with ${what}`, () => {
       assert.throws(() => parseBootstrap(secret(texts)), expected);
     });
   }

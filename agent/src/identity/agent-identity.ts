@@ -1,9 +1,9 @@
-/** Who the agent is to its hub, and how that lies in a Secret. Pure. */
+/** The agent's identity towards its hub, and its form in the identity Secret. Pure. */
 import { X509Certificate } from "node:crypto";
 import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { agentIdentityErrors } from "./errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 
 export const identitySecretName = "flotilla-identity";
 
@@ -12,34 +12,34 @@ export interface AgentIdentity {
   readonly keyPem: string;
   /** PEM, leaf first. */
   readonly chainPem: string;
-  /** What the hub is trusted by, PEM. */
+  /** PEM of the authorities that the hub is verified with. */
   readonly authoritiesPem: string;
   /** `host:port`. */
   readonly hubAddress: string;
   readonly hubId: string;
   readonly clientId: string;
-  /** Of the bootstrap Secret that it enrolled with (`markOf`): another one is an order to enrol again. */
-  readonly bootstrapMark: string;
+  /** Of the bootstrap Secret that it enrolled with; a Secret with another digest is an order to enrol again. */
+  readonly bootstrapDigest: string;
   /** The Cluster on the hub. */
   readonly cluster: { readonly namespace: string; readonly name: string; readonly uid: string };
 }
 
-/** What the Secret holds: the key is there before the rest, so that whoever crashes in between enrols with it again. */
+/** The content of the Secret. The key is stored first, so that an agent that crashes while it enrols uses it again. */
 export interface StoredIdentity {
   readonly keyPem: string;
   readonly enrolled?: AgentIdentity;
   readonly nextKey?: NextKey;
 }
 
-/** A key that takes the place of the one of before once the agent has enrolled with it. */
+/** Replaces the present key once the agent has enrolled with it. */
 export interface NextKey {
   /** PEM. Secret. */
   readonly keyPem: string;
-  /** Of the bootstrap Secret (`markOf`) that the hub asked for it with; with every other one the key of before counts. */
-  readonly bootstrapMark: string;
+  /** Of the bootstrap Secret with which the hub asked for a new key; with any other Secret the present key is used. */
+  readonly bootstrapDigest: string;
 }
 
-/** When a certificate began and ends, ms since 1970. */
+/** Of a certificate, ms since 1970. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
@@ -55,30 +55,30 @@ export function validityOf(chainPem: string): Validity {
     };
   } catch (thrown) {
     throw new AppError(
-      agentIdentityErrors.IDENTITY_INVALID,
-      `the agent's certificate cannot be read: ${messageOf(thrown)}`,
+      agentErrors.IDENTITY_INVALID,
+      `cannot parse the agent's certificate: ${messageOf(thrown)}`,
       { cause: thrown },
     );
   }
 }
 
-/** When a certificate is to be renewed: at two thirds of its life. */
+/** After two thirds of the lifetime. */
 function renewalAt({ notBefore, notAfter }: Validity): number {
   return notBefore + ((notAfter - notBefore) * 2) / 3;
 }
 
-/** How long a certificate is to be used, by this side's clock, ms since 1970. */
+/** By the clock of this cluster, ms since 1970. */
 export interface CertificateTimes {
   readonly renewAt: number;
-  readonly goodUntil: number;
+  readonly expiresAt: number;
 }
 
 /**
- * Of a certificate that was `issued` just now, or at some time before. The hub's clock may be another: where they do not
- * agree on the beginning of a new certificate, its length counts from now. Else an agent whose clock is ahead would renew
+ * `issued`: whether the certificate was issued just now, or earlier. The clocks of hub and cluster may differ: when a new
+ * certificate does not begin about now, its lifetime is counted from now. Otherwise an agent whose clock is ahead would renew
  * without end.
  */
-export function timesOf(
+export function certificateTimes(
   validity: Validity,
   issued: "now" | "before",
   now: number,
@@ -86,14 +86,15 @@ export function timesOf(
   const { notBefore, notAfter } = validity;
   const lifeMs = notAfter - notBefore;
   const ageMs = now - notBefore;
-  const isInStep = issued === "before" || (ageMs >= 0 && ageMs <= lifeMs / 2);
-  const shiftMs = isInStep ? 0 : ageMs;
-  return { renewAt: renewalAt(validity) + shiftMs, goodUntil: notAfter + shiftMs };
+  const hasSameTime = issued === "before" || (ageMs >= 0 && ageMs <= lifeMs / 2);
+  const shiftMs = hasSameTime ? 0 : ageMs;
+  return { renewAt: renewalAt(validity) + shiftMs, expiresAt: notAfter + shiftMs };
 }
 
-export function enrolledAs(
+/** The identity that an enrolment resulted in. */
+export function fromEnrollResponse(
   response: EnrollResponse,
-  own: Pick<AgentIdentity, "keyPem" | "hubAddress" | "clientId" | "bootstrapMark">,
+  own: Pick<AgentIdentity, "keyPem" | "hubAddress" | "clientId" | "bootstrapDigest">,
 ): AgentIdentity {
   return {
     ...own,
@@ -107,6 +108,7 @@ export function enrolledAs(
   };
 }
 
+/** The identity with a renewed certificate. */
 export function renewedWith(
   identity: AgentIdentity,
   certificate: IssuedCertificate,
@@ -117,18 +119,19 @@ export function renewedWith(
 const keys = {
   keyPem: "tls.key",
   nextKeyPem: "next.key",
-  nextKeyMark: "nextKeyMark",
+  nextKeyDigest: "nextKeyBootstrapDigest",
   chainPem: "tls.crt",
   authoritiesPem: "ca.crt",
   hubAddress: "address",
   hubId: "hubID",
   clientId: "clientID",
-  bootstrapMark: "bootstrapMark",
+  bootstrapDigest: "bootstrapDigest",
   clusterNamespace: "clusterNamespace",
   clusterName: "clusterName",
   clusterUid: "clusterUID",
 } as const;
 
+/** `data` of the Secret, in base64. */
 export function toSecretData({
   keyPem,
   enrolled,
@@ -137,7 +140,7 @@ export function toSecretData({
   const texts: Record<string, string> = { [keys.keyPem]: keyPem };
   if (nextKey !== undefined) {
     texts[keys.nextKeyPem] = nextKey.keyPem;
-    texts[keys.nextKeyMark] = nextKey.bootstrapMark;
+    texts[keys.nextKeyDigest] = nextKey.bootstrapDigest;
   }
   if (enrolled !== undefined) {
     texts[keys.chainPem] = enrolled.chainPem;
@@ -145,7 +148,7 @@ export function toSecretData({
     texts[keys.hubAddress] = enrolled.hubAddress;
     texts[keys.hubId] = enrolled.hubId;
     texts[keys.clientId] = enrolled.clientId;
-    texts[keys.bootstrapMark] = enrolled.bootstrapMark;
+    texts[keys.bootstrapDigest] = enrolled.bootstrapDigest;
     texts[keys.clusterNamespace] = enrolled.cluster.namespace;
     texts[keys.clusterName] = enrolled.cluster.name;
     texts[keys.clusterUid] = enrolled.cluster.uid;
@@ -155,7 +158,7 @@ export function toSecretData({
   );
 }
 
-/** `undefined` when the Secret has no key. A half-written identity counts as none: enrolling again completes it. */
+/** `undefined` when the Secret has no key. An incomplete identity is ignored: the next enrolment completes it. */
 export function fromSecret(secret: Secret): StoredIdentity | undefined {
   const read = (key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
   const keyPem = read(keys.keyPem);
@@ -167,7 +170,7 @@ export function fromSecret(secret: Secret): StoredIdentity | undefined {
     hubAddress: read(keys.hubAddress),
     hubId: read(keys.hubId),
     clientId: read(keys.clientId),
-    bootstrapMark: read(keys.bootstrapMark),
+    bootstrapDigest: read(keys.bootstrapDigest),
     cluster: {
       namespace: read(keys.clusterNamespace),
       name: read(keys.clusterName),
@@ -175,7 +178,12 @@ export function fromSecret(secret: Secret): StoredIdentity | undefined {
     },
   };
   const { cluster, ...texts } = enrolled;
-  const isWhole = [...Object.values(texts), ...Object.values(cluster)].every((text) => text !== "");
-  const nextKey: NextKey = { keyPem: read(keys.nextKeyPem), bootstrapMark: read(keys.nextKeyMark) };
-  return { keyPem, ...(isWhole && { enrolled }), ...(nextKey.keyPem !== "" && { nextKey }) };
+  const isComplete = [...Object.values(texts), ...Object.values(cluster)].every(
+    (text) => text !== "",
+  );
+  const nextKey: NextKey = {
+    keyPem: read(keys.nextKeyPem),
+    bootstrapDigest: read(keys.nextKeyDigest),
+  };
+  return { keyPem, ...(isComplete && { enrolled }), ...(nextKey.keyPem !== "" && { nextKey }) };
 }

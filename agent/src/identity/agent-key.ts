@@ -1,4 +1,4 @@
-/** The agent's own key, which never leaves its cluster, and the requests for certificates that are signed with it. */
+/** The agent's private key, which never leaves its cluster, and certificate requests signed with it. */
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, webcrypto } from "node:crypto";
 import { PemConverter, Pkcs10CertificateRequestGenerator } from "@peculiar/x509";
@@ -31,7 +31,7 @@ export async function createCertificateRequest(keyPem: string): Promise<Uint8Arr
     ),
   ]);
   const request = await Pkcs10CertificateRequestGenerator.create(
-    // Who it is for is the hub's to say.
+    // The hub decides on the subject of the certificate.
     { name: "CN=flotilla-agent", keys: { privateKey, publicKey }, signingAlgorithm: algorithm },
     webcrypto,
   );

@@ -1,16 +1,14 @@
-/** What an agent is given to enrol with, as it lies in a Secret. Pure. */
+/** The bootstrap Secret, which has what an agent enrols with. Pure. */
 import { createHash, X509Certificate } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { z } from "zod";
-import { agentIdentityErrors } from "./errors.ts";
-
-export const bootstrapSecretName = "flotilla-bootstrap";
+import { agentErrors, bootstrapSecretName } from "../errors/agent-errors.ts";
 
 export interface Bootstrap {
   /** `host:port`. */
   readonly address: string;
-  /** The authorities that the hub is known by; no other is trusted. PEM. */
+  /** PEM of the authorities that the hub is verified with; no other is trusted. */
   readonly authoritiesPem: string;
   /** Secret. */
   readonly token: string;
@@ -20,10 +18,10 @@ export interface Bootstrap {
 }
 
 /**
- * What tells one order to enrol from another: the token and the authority. An address may change without that, and labels
- * and names are the hub's once the cluster is enrolled.
+ * Identifies an order to enrol: by token and authority. The address may change without a new enrolment, and labels and names
+ * belong to the hub once the cluster is enrolled.
  */
-export function markOf({ token, authoritiesPem }: Bootstrap): string {
+export function bootstrapDigest({ token, authoritiesPem }: Bootstrap): string {
   return createHash("sha256").update(`${token}\n${authoritiesPem}`).digest("hex");
 }
 
@@ -37,13 +35,13 @@ export function parseBootstrap(secret: Secret): Bootstrap {
       .trim();
   const address = read("address");
   if (!/^\S+:\d{1,5}$/.test(address)) {
-    throw invalid(`address is ${JSON.stringify(address)}, expected is host:port`);
+    throw invalid(`address is ${JSON.stringify(address)}, expected host:port`);
   }
   const authoritiesPem = read("ca.crt");
   try {
     new X509Certificate(authoritiesPem);
   } catch (thrown) {
-    throw invalid(`ca.crt is not a certificate in PEM: ${messageOf(thrown)}`);
+    throw invalid(`ca.crt is not a PEM certificate: ${messageOf(thrown)}`);
   }
   const token = read("token");
   if (token === "") throw invalid("token is empty");
@@ -64,13 +62,13 @@ function parseLabels(text: string): Readonly<Record<string, string>> {
   try {
     return labelsSchema.parse(JSON.parse(text));
   } catch {
-    throw invalid('labels is not a JSON object of texts, such as {"env":"prod"}');
+    throw invalid('labels is not a JSON object of strings, such as {"env":"prod"}');
   }
 }
 
 function invalid(why: string): AppError {
   return new AppError(
-    agentIdentityErrors.BOOTSTRAP_INVALID,
-    `the Secret ${bootstrapSecretName} cannot be used: ${why}`,
+    agentErrors.BOOTSTRAP_INVALID,
+    `invalid Secret ${bootstrapSecretName}: ${why}`,
   );
 }

@@ -1,25 +1,26 @@
-/** Keeps the agent's identity in a Secret of its own cluster. */
+/** Reads and writes the agent's identity in a Secret of its own cluster. */
 
 import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
+import { bootstrapSecretName } from "../errors/agent-errors.ts";
 import {
   fromSecret,
   identitySecretName,
   type StoredIdentity,
   toSecretData,
 } from "./agent-identity.ts";
-import { type Bootstrap, bootstrapSecretName, parseBootstrap } from "./bootstrap.ts";
+import { type Bootstrap, parseBootstrap } from "./bootstrap.ts";
 
 export interface IdentityStore {
   load(signal?: AbortSignal): Promise<StoredIdentity | undefined>;
   save(identity: StoredIdentity): Promise<void>;
   /** `undefined` when the Secret is not there. Throws BOOTSTRAP_INVALID. */
   bootstrap(signal?: AbortSignal): Promise<Bootstrap | undefined>;
-  /** Tells of every change of that Secret, and once at the beginning, until `signal` aborts. Never rejects. */
+  /** Calls `onChange` for every change of that Secret, and once at the start, until `signal` aborts. Never rejects. */
   watchBootstrap(onChange: () => void, signal: AbortSignal): Promise<void>;
-  /** What the cluster calls itself unless it is given a name: the UID of its kube-system namespace. */
+  /** The default client id of a cluster: the UID of its kube-system namespace. */
   clusterUid(signal?: AbortSignal): Promise<string>;
 }
 

@@ -10,38 +10,43 @@ const own = {
 const cases: readonly (readonly [
   what: string,
   current: NamespaceMetadata,
-  wanted: NamespaceMetadata,
+  desired: NamespaceMetadata,
   patch: MetadataPatch | undefined,
 ])[] = [
   [
-    "nothing where nothing is wanted",
+    "do not change without desired ones",
     { labels: { a: "b" }, annotations: { c: "d" } },
     {},
     undefined,
   ],
-  ["nothing that is as wanted", { labels: { ...own, a: "b" } }, { labels: { a: "b" } }, undefined],
-  ["what is new", {}, { labels: { a: "b" } }, { labels: { a: "b" } }],
-  ["what is another", { labels: { a: "b" } }, { labels: { a: "c" } }, { labels: { a: "c" } }],
   [
-    "what is not wanted any more, whoever set it",
+    "do not change if they are as desired",
+    { labels: { ...own, a: "b" } },
+    { labels: { a: "b" } },
+    undefined,
+  ],
+  ["are added", {}, { labels: { a: "b" } }, { labels: { a: "b" } }],
+  ["are replaced", { labels: { a: "b" } }, { labels: { a: "c" } }, { labels: { a: "c" } }],
+  [
+    "are removed if not desired, even if set by others",
     { labels: { ...own, a: "b", name: "app", "app.kubernetes.io/part-of": "x" } },
     { labels: { a: "b" } },
     { labels: { name: null, "app.kubernetes.io/part-of": null } },
   ],
   [
-    "annotations alone, labels being left",
+    "change without labels",
     { labels: { x: "y" } },
     { annotations: { a: "b" } },
     { annotations: { a: "b" } },
   ],
   [
-    "labels alone, annotations being left",
+    "change without annotations",
     { annotations: { x: "y" } },
     { labels: { a: "b" } },
     { labels: { a: "b" } },
   ],
   [
-    "no annotation of Kubernetes' own that is not wanted",
+    "keep Kubernetes' own annotations",
     {
       annotations: {
         "kubectl.kubernetes.io/last-applied-configuration": "{}",
@@ -54,7 +59,7 @@ const cases: readonly (readonly [
     { annotations: { "notkubernetes.io/a": null, "kubernetes.io/a": "other" } },
   ],
   [
-    "no label for pod security, whatever is wanted",
+    "never change pod security labels",
     { labels: own },
     {
       labels: {
@@ -66,17 +71,17 @@ const cases: readonly (readonly [
     { labels: { owner: "platform" } },
   ],
   [
-    "no name of a namespace",
+    "never change the name label",
     { labels: own },
     { labels: { "kubernetes.io/metadata.name": "other" } },
     undefined,
   ],
 ];
 
-describe("of a namespace is changed", () => {
-  for (const [what, current, wanted, patch] of cases) {
+describe("the labels and annotations of a namespace", () => {
+  for (const [what, current, desired, patch] of cases) {
     test(what, () => {
-      assert.deepEqual(metadataPatch(current, wanted), patch);
+      assert.deepEqual(metadataPatch(current, desired), patch);
     });
   }
 });

@@ -1,4 +1,4 @@
-/** What a namespace's labels and annotations are to become. Pure; the rules are Fleet's. */
+/** Computes changes of a namespace's labels and annotations. Pure; the rules are Fleet's. */
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -7,56 +7,56 @@ export interface NamespaceMetadata {
   readonly annotations?: Texts | undefined;
 }
 
-/** A merge patch: null takes something away. */
+/** A merge patch: null removes a key. */
 export interface MetadataPatch {
   readonly labels?: Readonly<Record<string, string | null>>;
   readonly annotations?: Readonly<Record<string, string | null>>;
 }
 
 /**
- * What is wanted replaces what is there, but for what is Kubernetes' own; what is not wanted at all is left alone. Undefined
- * when nothing is to be changed.
+ * Desired labels and annotations replace the present ones, except those of Kubernetes itself; without desired ones nothing
+ * changes. Undefined if there are no changes.
  */
 export function metadataPatch(
   current: NamespaceMetadata,
-  wanted: NamespaceMetadata,
+  desired: NamespaceMetadata,
 ): MetadataPatch | undefined {
-  const labels = changes(current.labels, without(isClustersLabel, wanted.labels), isClustersLabel);
-  const annotations = changes(current.annotations, wanted.annotations, isKubernetesAnnotation);
+  const labels = changes(current.labels, without(isClustersLabel, desired.labels), isClustersLabel);
+  const annotations = changes(current.annotations, desired.annotations, isKubernetesAnnotation);
   if (labels === undefined && annotations === undefined) return undefined;
   return { ...(labels && { labels }), ...(annotations && { annotations }) };
 }
 
 /**
- * How much its pods may do is decided by whoever runs the cluster, and not by what is installed there, as in Fleet: a
- * HelmOp could give itself more with it.
+ * Pod security is decided by the cluster's administrator, not by what is installed, as in Fleet: a HelmOp could give itself
+ * more rights with these labels.
  */
 function isClustersLabel(name: string): boolean {
   return name === "kubernetes.io/metadata.name" || name.startsWith("pod-security.kubernetes.io/");
 }
 
-/** Such as what `kubectl apply` notes down. */
+/** Such as the one of `kubectl apply`. */
 function isKubernetesAnnotation(name: string): boolean {
   return /^([^/]*\.)?(kubernetes|k8s)\.io\//.test(name);
 }
 
 function without(
-  isRefused: (name: string) => boolean,
+  isExcluded: (name: string) => boolean,
   texts: Texts | undefined,
 ): Texts | undefined {
-  return texts && Object.fromEntries(Object.entries(texts).filter(([name]) => !isRefused(name)));
+  return texts && Object.fromEntries(Object.entries(texts).filter(([name]) => !isExcluded(name)));
 }
 
 function changes(
   current: Texts = {},
-  wanted: Texts | undefined,
-  isKept: (name: string) => boolean,
+  desired: Texts | undefined,
+  isPreserved: (name: string) => boolean,
 ): Readonly<Record<string, string | null>> | undefined {
-  if (wanted === undefined) return undefined;
+  if (desired === undefined) return undefined;
   const removed = Object.keys(current).filter(
-    (name) => !Object.hasOwn(wanted, name) && !isKept(name),
+    (name) => !Object.hasOwn(desired, name) && !isPreserved(name),
   );
-  const set = Object.entries(wanted).filter(([name, text]) => current[name] !== text);
+  const set = Object.entries(desired).filter(([name, text]) => current[name] !== text);
   const changed = [...removed.map((name) => [name, null] as const), ...set];
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }

@@ -1,7 +1,7 @@
-/** Where Kubernetes' own kinds live in the API: fixed for ever, so nobody is asked. */
+/** The REST mapping of Kubernetes' own kinds, which never changes and needs no discovery. */
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 
-/** `apiVersion`, then each kind with its plural; a kind that is cluster-scoped ends with a star. */
+/** `apiVersion`, then each kind with its plural; `*` marks cluster-scoped kinds. */
 const table: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   [
     "v1",

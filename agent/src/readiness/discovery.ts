@@ -1,4 +1,4 @@
-/** Where a kind lives in the API of this cluster. */
+/** Finds the REST mapping of a kind in this cluster. */
 import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -7,15 +7,14 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.
 import { z } from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
-/** What came of looking for a kind. */
-export type Found =
+export type Discovered =
   | { readonly kind: "found"; readonly resource: Resource<KubeObject> }
-  /** The cluster does not have it (yet), or would not say; `why` is for a person. */
+  /** The cluster does not have the kind (yet), or discovery failed; `why` is for people. */
   | { readonly kind: "not found"; readonly why: string };
 
 export interface Discovery {
-  /** Rejects only when `signal` aborts. Kinds that were found are remembered. */
-  find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Found>;
+  /** Rejects only when `signal` aborts. Found kinds are cached. */
+  find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Discovered>;
 }
 
 const listSchema = z.object({
@@ -24,10 +23,10 @@ const listSchema = z.object({
 
 export function createDiscovery(rest: KubeRest): Discovery {
   const known = new Map<string, Resource<KubeObject>>();
-  /** By apiVersion; gives why there was no answer. */
-  const questions = createSingleFlight<string | undefined>();
+  /** By apiVersion; the result is the error message, if any. */
+  const requests = createSingleFlight<string | undefined>();
 
-  async function ask(apiVersion: string, signal: AbortSignal): Promise<string | undefined> {
+  async function discover(apiVersion: string, signal: AbortSignal): Promise<string | undefined> {
     try {
       const path = `${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`;
       const text = await rest.raw(path, { signal });
@@ -40,8 +39,8 @@ export function createDiscovery(rest: KubeRest): Discovery {
     } catch (thrown) {
       if (isNotFound(thrown)) return undefined;
       const what = isForbidden(thrown)
-        ? "the agent may not ask the cluster for this kind"
-        : "the cluster could not be asked for this kind";
+        ? "the agent may not discover this kind"
+        : "discovery of this kind failed";
       return `${what}: ${messageOf(thrown)}`;
     }
   }
@@ -53,10 +52,10 @@ export function createDiscovery(rest: KubeRest): Discovery {
       const key = `${apiVersion} ${kind}`;
       const why = known.has(key)
         ? undefined
-        : await questions.run(apiVersion, (shared) => ask(apiVersion, shared), signal);
+        : await requests.run(apiVersion, (shared) => discover(apiVersion, shared), signal);
       const resource = known.get(key);
       return resource === undefined
-        ? { kind: "not found", why: why ?? "the cluster does not know this kind" }
+        ? { kind: "not found", why: why ?? "the cluster does not have this kind" }
         : { kind: "found", resource };
     },
   };

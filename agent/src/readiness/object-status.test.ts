@@ -5,7 +5,7 @@ import { hasStatus, statusOf } from "./object-status.ts";
 import { slimObject } from "./slim-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What it is, the kind, its spec, its status, and what comes of it: the kind of status and the message. */
+/** Title, kind, spec, status, and the expected status with its message. */
 type Case = readonly [string, string, Fields, Fields, string];
 
 const current = "current: ";
@@ -15,7 +15,7 @@ function object(spec: Fields, status: Fields, metadata: Fields = {}): KubeObject
   return parts;
 }
 
-/** As one text, judged from what is kept of an object. */
+/** As one string, from the reduced object. */
 function judge(groupKind: string, of: KubeObject): string {
   const [group = "", kind = ""] = groupKind.split("/");
   const status = statusOf(group, kind, slimObject(of));
@@ -52,28 +52,28 @@ const cases: readonly Case[] = [
     { ...seen, replicas: 1, updatedReplicas: 1 },
     "inProgress: 0 of 1 replica is available",
   ],
-  ["that is up", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that is available", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
   ["of none", "apps/Deployment", { replicas: 0 }, seen, current],
   [
-    "whose controller saw an earlier generation",
+    "whose controller observed an earlier generation",
     "apps/Deployment",
     { replicas: 3 },
     { ...three, observedGeneration: 1 },
     "inProgress: 0 of 3 replicas are available",
   ],
   [
-    "that is being rolled",
+    "during a rollout",
     "apps/Deployment",
     { replicas: 3 },
     { ...seen, ...three, replicas: 4, updatedReplicas: 1 },
     "inProgress: 1 of 3 replicas are up to date",
   ],
   [
-    "with one old pod left",
+    "with one old pod",
     "apps/Deployment",
     { replicas: 3 },
     { ...seen, ...three, replicas: 4 },
-    "inProgress: 1 old replica is being ended",
+    "inProgress: 1 old replica is being terminated",
   ],
   [
     "past its deadline",
@@ -97,14 +97,14 @@ const cases: readonly Case[] = [
   ],
   ["a new one", "apps/StatefulSet", { replicas: 2 }, {}, "inProgress: 0 of 2 replicas are ready"],
   [
-    "that is up",
+    "that is available",
     "apps/StatefulSet",
     { replicas: 2 },
     { ...seen, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
     current,
   ],
   [
-    "that is being rolled",
+    "during a rollout",
     "apps/StatefulSet",
     { replicas: 2 },
     {
@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
     "inProgress: 1 of 2 replicas are up to date",
   ],
   [
-    "that is rolled down to its partition",
+    "that is rolled out to its partition",
     "apps/StatefulSet",
     { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
     {
@@ -132,7 +132,7 @@ const cases: readonly Case[] = [
     current,
   ],
   [
-    "that is rolled by hand",
+    "with strategy OnDelete",
     "apps/StatefulSet",
     { updateStrategy: { type: "OnDelete" } },
     {},
@@ -143,52 +143,46 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 1 },
     { ...seen, replicas: 3, readyReplicas: 1 },
-    "inProgress: 2 more replicas than wanted are being ended",
+    "inProgress: 2 surplus replicas are being terminated",
   ],
   ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
-  ["that is up", "apps/DaemonSet", {}, nodes, current],
+  ["that is available", "apps/DaemonSet", {}, nodes, current],
+  ["without a node", "apps/DaemonSet", {}, { ...seen, desiredNumberScheduled: 0 }, current],
   [
-    "for which there is no node",
-    "apps/DaemonSet",
-    {},
-    { ...seen, desiredNumberScheduled: 0 },
-    current,
-  ],
-  [
-    "that is being rolled",
+    "during a rollout",
     "apps/DaemonSet",
     {},
     { ...nodes, updatedNumberScheduled: 1 },
     "inProgress: 1 of 2 replicas are up to date",
   ],
   [
-    "that is rolled by hand",
+    "with strategy OnDelete",
     "apps/DaemonSet",
     { updateStrategy: { type: "OnDelete" } },
     { ...nodes, updatedNumberScheduled: 0 },
     current,
   ],
-  ["that is up", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
   [
-    "that may not make pods",
+    "that may not create pods",
     "apps/ReplicaSet",
     { replicas: 3 },
     { ...seen, ...condition("ReplicaFailure", "True", { message: "quota" }) },
     "inProgress: quota",
   ],
-  ["that is up", "/ReplicationController", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that is available", "/ReplicationController", { replicas: 3 }, { ...seen, ...three }, current],
   ["that runs", "/Pod", {}, { phase: "Running", ...condition("Ready", "True") }, current],
-  ["that has ended well", "/Pod", {}, { phase: "Succeeded" }, current],
+  ["that has succeeded", "/Pod", {}, { phase: "Succeeded" }, current],
   ["that has failed", "/Pod", {}, { phase: "Failed", reason: "Evicted" }, "failed: Evicted"],
   [
-    "that no node takes",
+    "that is not scheduled",
     "/Pod",
     {},
     { phase: "Pending", ...condition("PodScheduled", "False", { message: "0/1 nodes" }) },
     "inProgress: is not scheduled: 0/1 nodes",
   ],
   [
-    "that crashes over and over",
+    "that crashes repeatedly",
     "/Pod",
     {},
     {
@@ -242,7 +236,7 @@ const cases: readonly Case[] = [
     "/Service",
     { type: "LoadBalancer" },
     { loadBalancer: {} },
-    "inProgress: has no address of a load balancer yet",
+    "inProgress: has no load balancer address yet",
   ],
   [
     "with an address",
@@ -314,7 +308,7 @@ const cases: readonly Case[] = [
     "example.com/Thing",
     {},
     { observedGeneration: 1, ...condition("Ready", "True") },
-    "inProgress: its controller has not seen the latest change yet",
+    "inProgress: its controller has not observed the latest change yet",
   ],
   [
     "with conditions that are none",
@@ -326,19 +320,19 @@ const cases: readonly Case[] = [
   ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
 ];
 
-describe("how well an object is:", () => {
+describe("the status of an object:", () => {
   for (const [what, kind, spec, status, expected] of cases) {
     test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
   }
 
-  test("whatever is being deleted is not well", () => {
+  test("an object that is being deleted is terminating", () => {
     const gone = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
     for (const kind of ["/ConfigMap", "/Pod", "example.com/Thing"])
       assert.equal(judge(kind, gone), "terminating: is being deleted");
   });
 
-  test("only for some of Kubernetes' own kinds is there more to look at than that they are there", () => {
+  test("only some of Kubernetes' own kinds have a status", () => {
     assert.ok(hasStatus("apps", "Deployment"));
     assert.ok(hasStatus("example.com", "Thing"));
     assert.ok(!hasStatus("", "ConfigMap"));

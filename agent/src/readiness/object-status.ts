@@ -1,9 +1,8 @@
-/** How well one object is, by the rules of kstatus, which Flux and Helm go by too. Pure. */
+/** The status of one object, by the rules of kstatus, which Flux and Helm use too. Pure. */
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { conditionOf, type Judged, type ObjectStatus, toJudged } from "./judged.ts";
-import { crdStatus, pvcStatus, serviceStatus } from "./rules/cluster-parts.ts";
-import { jobStatus } from "./rules/job.ts";
-import { podStatus } from "./rules/pod.ts";
+import { jobStatus, podStatus } from "./rules/pods-and-jobs.ts";
+import { conditionOf, type ObjectStatus, type RuleInput, toRuleInput } from "./rules/rule-input.ts";
+import { crdStatus, pvcStatus, serviceStatus } from "./rules/services-volumes-crds.ts";
 import {
   daemonSetStatus,
   deploymentStatus,
@@ -11,7 +10,7 @@ import {
   statefulSetStatus,
 } from "./rules/workloads.ts";
 
-type Rule = (object: Judged) => ObjectStatus;
+type Rule = (object: RuleInput) => ObjectStatus;
 
 const rules: Readonly<Record<string, Rule>> = {
   "apps/Deployment": deploymentStatus,
@@ -26,7 +25,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "apiextensions.k8s.io/CustomResourceDefinition": crdStatus,
 };
 
-/** Groups whose other kinds are well as soon as they are there. */
+/** Groups whose other kinds are current as soon as they exist. */
 const plainGroups = new Set([
   "",
   "apps",
@@ -44,7 +43,7 @@ const plainGroups = new Set([
   "flowcontrol.apiserver.k8s.io",
 ]);
 
-/** Whether how well an object of this kind is depends on more than that it is there. */
+/** Whether the status of this kind depends on more than its existence. */
 export function hasStatus(group: string, kind: string): boolean {
   return rules[`${group}/${kind}`] !== undefined || !plainGroups.has(group);
 }
@@ -53,17 +52,17 @@ export function statusOf(group: string, kind: string, object: KubeObject): Objec
   const { deletionTimestamp, generation } = object.metadata;
   if (deletionTimestamp !== undefined) return { kind: "terminating", message: "is being deleted" };
   if (!hasStatus(group, kind)) return { kind: "current" };
-  const judged = toJudged(object);
+  const input = toRuleInput(object);
   const own = rules[`${group}/${kind}`];
-  if (own !== undefined) return own(judged);
-  const { observedGeneration } = judged.status;
+  if (own !== undefined) return own(input);
+  const { observedGeneration } = input.status;
   if (typeof observedGeneration === "number" && observedGeneration < (generation ?? 0))
-    return { kind: "inProgress", message: "its controller has not seen the latest change yet" };
-  return genericStatus(judged);
+    return { kind: "inProgress", message: "its controller has not observed the latest change yet" };
+  return genericStatus(input);
 }
 
-/** Conditions that controllers agree on. */
-function genericStatus(object: Judged): ObjectStatus {
+/** By the conventional conditions. */
+function genericStatus(object: RuleInput): ObjectStatus {
   const stalled = conditionOf(object, "Stalled");
   if (stalled?.status === "True")
     return { kind: "failed", message: stalled.message ?? stalled.reason ?? "is stalled" };

@@ -1,84 +1,85 @@
-/** How all objects of one release are, from what is seen of each. Pure. */
+/** The readiness of a release, from the observations of its objects. Pure. */
 import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto/messages.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { OwnedObject } from "./manifest.ts";
+import type { OwnedObject } from "../helm/manifest.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
 
 export interface Readiness {
   readonly ready: boolean;
   /** The first few that are not, in a stable order. */
   readonly notReady: readonly UnreadyResource[];
-  /** The first of all of them, in an order that does not depend on their states: those that may be unready come first. */
+  /** The first of all objects, in an order that does not depend on their states: those that can be unready come first. */
   readonly resources: readonly ResourceState[];
-  /** There are more than the lists hold. */
+  /** There are more than the lists contain. */
   readonly incomplete: boolean;
   readonly counts: ResourceCounts;
 }
 
-/** One object of a release, as far as it can be seen. */
-export type Seen =
-  /** Nobody knows how it is. */
-  | { readonly kind: "hidden"; readonly owned: OwnedObject; readonly why: string }
+/** The observation of one object of a release. */
+export type Observation =
+  /** It cannot be read. */
+  | { readonly kind: "unknown"; readonly owned: OwnedObject; readonly why: string }
   | {
-      readonly kind: "shown";
+      readonly kind: "known";
       readonly owned: OwnedObject;
       readonly resource: Resource<KubeObject>;
-      /** Undefined: there is no such object. */
+      /** Undefined: it does not exist. */
       readonly object: KubeObject | undefined;
     };
 
-const unreadyAtMost = 10;
-/** The hub keeps fewer: what it has room for. */
-const listedAtMost = 64;
+const maxUnready = 10;
+/** The hub may store fewer. */
+const maxListed = 64;
 
-/** `namespace` is the release's, which counts for objects that name none. */
-export function toReadiness(objects: readonly Seen[], namespace: string): Readiness {
+/** `namespace`: of the release, for objects that name none. */
+export function toReadiness(objects: readonly Observation[], namespace: string): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
   const notReady: UnreadyResource[] = [];
   const resources: ResourceState[] = [];
-  for (const seen of objects) {
-    const resource = judge(seen, namespace);
-    counts[countedAs(resource.state)] += 1;
+  for (const observed of objects) {
+    const resource = toUnreadyResource(observed, namespace);
+    counts[countOf(resource.state)] += 1;
     if (resource.state !== "ready") notReady.push(resource);
     const { message: _, ...withoutMessage } = resource;
     resources.push(withoutMessage);
   }
   return {
     ready: notReady.length === 0,
-    notReady: notReady.sort(byName).slice(0, unreadyAtMost),
-    resources: resources.sort(byImportance).slice(0, listedAtMost),
-    incomplete: notReady.length > unreadyAtMost || resources.length > listedAtMost,
+    notReady: notReady.sort(byName).slice(0, maxUnready),
+    resources: resources.sort(byImportance).slice(0, maxListed),
+    incomplete: notReady.length > maxUnready || resources.length > maxListed,
     counts,
   };
 }
 
-function judge(seen: Seen, namespace: string): UnreadyResource {
-  const placed = { ...seen.owned, namespace: seen.owned.namespace ?? namespace };
-  if (seen.kind === "hidden") return { ...placed, state: "unknown", message: seen.why };
+function toUnreadyResource(observed: Observation, namespace: string): UnreadyResource {
+  const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
+  if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
   const { namespace: _, ...clusterWide } = placed;
-  const shown = seen.resource.namespaced ? placed : clusterWide;
-  if (seen.object === undefined) return { ...shown, state: "missing", message: "is not there" };
-  const status = statusOf(seen.resource.group, seen.resource.kind, seen.object);
+  const reference = observed.resource.namespaced ? placed : clusterWide;
+  if (observed.object === undefined)
+    return { ...reference, state: "missing", message: "does not exist" };
+  const status = statusOf(observed.resource.group, observed.resource.kind, observed.object);
   switch (status.kind) {
     case "current":
-      return { ...shown, state: "ready", message: "" };
+      return { ...reference, state: "ready", message: "" };
     case "inProgress":
-      return { ...shown, state: "in-progress", message: status.message };
+      return { ...reference, state: "in-progress", message: status.message };
     case "failed":
     case "terminating":
-      return { ...shown, state: status.kind, message: status.message };
+      return { ...reference, state: status.kind, message: status.message };
   }
 }
 
-function countedAs(state: ResourceState["state"]): Exclude<keyof ResourceCounts, "desiredReady"> {
+function countOf(state: ResourceState["state"]): Exclude<keyof ResourceCounts, "desiredReady"> {
   return state === "ready" || state === "missing" || state === "unknown" ? state : "notReady";
 }
 
 function byImportance(a: ResourceState, b: ResourceState): number {
-  return Number(mayBeUnready(b)) - Number(mayBeUnready(a)) || byName(a, b);
+  return Number(canBeUnready(b)) - Number(canBeUnready(a)) || byName(a, b);
 }
 
-function mayBeUnready({ apiVersion, kind }: ResourceState): boolean {
+function canBeUnready({ apiVersion, kind }: ResourceState): boolean {
   return hasStatus(apiVersion.includes("/") ? apiVersion.replace(/\/.*/, "") : "", kind);
 }
 

@@ -1,6 +1,6 @@
-/** What is kept of a watched object: what the rules of readiness read, and nothing else. Pure. */
+/** Reduces a cached object to what the readiness rules read. Pure. */
 import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { fieldsOf } from "./judged.ts";
+import { fieldsOf } from "./rules/rule-input.ts";
 
 const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];
 const statusFields = [
@@ -24,7 +24,7 @@ const statusFields = [
 ];
 const containerFields = ["containerStatuses", "initContainerStatuses"];
 
-/** For kinds whose objects are well as soon as they are there. */
+/** For kinds whose objects are current as soon as they exist. */
 export function onlyMetadata({ metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   return {
@@ -52,8 +52,8 @@ export function slimObject(object: KubeObject): KubeObject {
 function conditions(status: Readonly<Record<string, unknown>>) {
   const { conditions: list } = status;
   if (!Array.isArray(list)) return {};
-  const kept = ["type", "status", "reason", "message"];
-  return { conditions: list.map((condition) => pick(fieldsOf(condition), kept)) };
+  const names = ["type", "status", "reason", "message"];
+  return { conditions: list.map((condition) => pick(fieldsOf(condition), names)) };
 }
 
 function containers(status: Readonly<Record<string, unknown>>) {

@@ -6,8 +6,8 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, type TestContext, test } from "vitest";
+import type { OwnedObject } from "../helm/manifest.ts";
 import { builtInKind } from "./built-in-kinds.ts";
-import type { OwnedObject } from "./manifest.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";
 
@@ -28,7 +28,7 @@ function podThat(phase: string): KubeObject {
   return object;
 }
 
-function refusal(status: number, message: string): KubeStatusError {
+function statusError(status: number, message: string): KubeStatusError {
   return new KubeStatusError(message, { status, reason: "" });
 }
 
@@ -44,9 +44,9 @@ function setUp(t: TestContext) {
   const clock = createFakeClock();
   const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
   const looks = new Set<() => void>();
-  const told: string[] = [];
+  const reported: string[] = [];
   tracker.onChange((name) => {
-    told.push(name);
+    reported.push(name);
     for (const look of looks) look();
   });
   const ending = new AbortController();
@@ -55,12 +55,12 @@ function setUp(t: TestContext) {
     ending.abort();
     await running;
   });
-  /** Resolves once `isWanted` holds for how a release is. */
-  function readiness(name: string, isWanted: (readiness: Readiness) => boolean) {
+  /** Resolves once the readiness of a release fulfils `isExpected`. */
+  function readiness(name: string, isExpected: (readiness: Readiness) => boolean) {
     return new Promise<Readiness>((resolve) => {
       const look = (): void => {
         const found = tracker.readinessOf(name);
-        if (found === undefined || !isWanted(found)) return;
+        if (found === undefined || !isExpected(found)) return;
         looks.delete(look);
         resolve(found);
       };
@@ -68,11 +68,11 @@ function setUp(t: TestContext) {
       look();
     });
   }
-  return { rest, clock, tracker, told, readiness };
+  return { rest, clock, tracker, reported, readiness };
 }
 
 describe("the objects of a release", () => {
-  test("are ready when all of them are, and that changes as they do", async (t) => {
+  test("are ready when each of them is, and change with them", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     rest.put(pods, podThat("Pending"));
@@ -110,11 +110,11 @@ describe("the objects of a release", () => {
     await rest.delete(configMaps, { namespace: "apps", name: "config" });
     const gone = await readiness("web", ({ ready }) => !ready);
     assert.deepEqual(gone.notReady, [
-      { ...config, namespace: "apps", state: "missing", message: "is not there" },
+      { ...config, namespace: "apps", state: "missing", message: "does not exist" },
     ]);
   });
 
-  test("are looked for in their own namespace where they name one", async (t) => {
+  test("are read from their own namespace if they name one", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "elsewhere", name: "config" } });
 
@@ -123,7 +123,7 @@ describe("the objects of a release", () => {
     assert.ok((await readiness("web", () => true)).ready);
   });
 
-  test("have no namespace where their kind has none", async (t) => {
+  test("have no namespace if their kind is cluster-scoped", async (t) => {
     const { tracker, readiness } = setUp(t);
     const role = {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -136,40 +136,40 @@ describe("the objects of a release", () => {
 
     const { namespace: _, ...clusterWide } = role;
     assert.deepEqual((await readiness("web", () => true)).notReady, [
-      { ...clusterWide, state: "missing", message: "is not there" },
+      { ...clusterWide, state: "missing", message: "does not exist" },
     ]);
   });
 
-  test("of a kind that the cluster does not have are unknown until it has it", async (t) => {
+  test("of a missing kind are unknown until the kind is created", async (t) => {
     const { rest, clock, tracker, readiness } = setUp(t);
     rest.put(things, { metadata: { namespace: "apps", name: "thing" } });
 
     tracker.track("web", [thing], "apps");
     const before = await readiness("web", () => true);
     assert.equal(before.counts.unknown, 1);
-    assert.equal(before.notReady[0]?.message, "the cluster does not know this kind");
+    assert.equal(before.notReady[0]?.message, "the cluster does not have this kind");
 
     rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
     await clock.advance(1_000);
     await readiness("web", ({ ready }) => ready);
   });
 
-  test("are told to the releases that own them, and to no other", async (t) => {
-    const { rest, tracker, told, readiness } = setUp(t);
+  test("are reported for the releases that own them only", async (t) => {
+    const { rest, tracker, reported, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     rest.put(configMaps, { metadata: { namespace: "shop", name: "config" } });
     tracker.track("web", [config], "apps");
     tracker.track("shop", [config], "shop");
     await Promise.all([readiness("web", () => true), readiness("shop", () => true)]);
-    told.length = 0;
+    reported.length = 0;
 
     await rest.delete(configMaps, { namespace: "shop", name: "config" });
     await readiness("shop", ({ ready }) => !ready);
 
-    assert.deepEqual(told, ["shop"]);
+    assert.deepEqual(reported, ["shop"]);
   });
 
-  test("are ten at most where they are not ready, in a stable order, and all are counted (rancher/fleet#3532)", async (t) => {
+  test("are listed up to ten if not ready, in a stable order, and all are counted (rancher/fleet#3532)", async (t) => {
     const { tracker, readiness } = setUp(t);
     const many = Array.from({ length: 25 }, (_, n) => ({ ...config, name: `c${99 - n}` }));
 
@@ -183,7 +183,7 @@ describe("the objects of a release", () => {
     );
   });
 
-  test("are those that were named last", async (t) => {
+  test("are those of the last call of track", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     tracker.track("web", [config, pod], "apps");
@@ -194,19 +194,19 @@ describe("the objects of a release", () => {
     assert.equal((await readiness("web", ({ ready }) => ready)).counts.desiredReady, 1);
   });
 
-  test("are followed no more when they are forgotten", async (t) => {
-    const { tracker, told, readiness } = setUp(t);
+  test("are not watched after forget", async (t) => {
+    const { tracker, reported, readiness } = setUp(t);
     tracker.track("web", [config], "apps");
     await readiness("web", () => true);
-    told.length = 0;
+    reported.length = 0;
 
     tracker.forget("web");
 
     assert.equal(tracker.readinessOf("web"), undefined);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
   });
 
-  test("that are none are ready", async (t) => {
+  test("are ready if there are none", async (t) => {
     const { tracker, readiness } = setUp(t);
 
     tracker.track("web", [], "apps");
@@ -215,12 +215,12 @@ describe("the objects of a release", () => {
   });
 });
 
-describe("what the watch shows of a workload", () => {
-  test("does not count when it is older than what the object itself says", async (t) => {
+describe("the cached object of a workload", () => {
+  test("does not count if it is older than the object in the API", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     const { list } = rest;
     const [asked, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    // An answer that is on its way for long.
+    // A slow response.
     rest.list = async (resource, options) => {
       const page = await list(resource, options);
       asked.resolve();
@@ -234,7 +234,7 @@ describe("what the watch shows of a workload", () => {
     rest.put(pods, podThat("Pending"));
     tracker.track("web", [pod], "apps");
     await settle();
-    // Until the end of the test no event tells what the list has missed.
+    // Until the end of the test no event reports what the list has missed.
     rest.watch = async function* (_, { signal }) {
       await new Promise((resolve) => signal?.addEventListener("abort", resolve));
       yield* [];
@@ -244,7 +244,7 @@ describe("what the watch shows of a workload", () => {
     assert.equal((await readiness("web", () => true)).ready, false);
   });
 
-  test("is not hidden by an answer that a later list has overtaken", async (t) => {
+  test("is not replaced by an older response after a later list", async (t) => {
     const { rest, clock, tracker, readiness } = setUp(t);
     const { get, watch } = rest;
     const answered = Promise.withResolvers<void>();
@@ -260,7 +260,7 @@ describe("what the watch shows of a workload", () => {
       await answered.promise;
       return object;
     };
-    // A watch that tells nothing and breaks; the next one works.
+    // A watch that sends nothing and breaks; the next one works.
     rest.watch = async function* () {
       rest.watch = (resource, options) => {
         relisted.resolve();
@@ -280,9 +280,9 @@ describe("what the watch shows of a workload", () => {
     assert.ok((await readiness("web", () => true)).ready);
   });
 
-  test("counts where the object itself cannot be read", async (t) => {
+  test("counts if the object itself cannot be read", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
-    rest.get = () => Promise.reject(refusal(500, "get pods: 500"));
+    rest.get = () => Promise.reject(statusError(500, "get pods: 500"));
     rest.put(pods, podThat("Succeeded"));
 
     tracker.track("web", [pod], "apps");
@@ -291,25 +291,25 @@ describe("what the watch shows of a workload", () => {
   });
 });
 
-describe("a kind that cannot be seen", () => {
+describe("a kind that cannot be listed", () => {
   for (const [why, thrown, message] of [
     [
       "the API server does not say",
-      refusal(503, "get /apis/example.com/v1: 503 ServiceUnavailable"),
-      "the cluster could not be asked for this kind: get /apis/example.com/v1: 503 ServiceUnavailable",
+      statusError(503, "get /apis/example.com/v1: 503 ServiceUnavailable"),
+      "discovery of this kind failed: get /apis/example.com/v1: 503 ServiceUnavailable",
     ],
     [
       "no answer came",
       new Error("get /apis/example.com/v1: no answer within 10 s"),
-      "the cluster could not be asked for this kind: get /apis/example.com/v1: no answer within 10 s",
+      "discovery of this kind failed: get /apis/example.com/v1: no answer within 10 s",
     ],
     [
       "the agent may not ask",
-      refusal(403, "get /apis/example.com/v1: 403 Forbidden"),
-      "the agent may not ask the cluster for this kind: get /apis/example.com/v1: 403 Forbidden",
+      statusError(403, "get /apis/example.com/v1: 403 Forbidden"),
+      "the agent may not discover this kind: get /apis/example.com/v1: 403 Forbidden",
     ],
   ] as const) {
-    test(`because ${why} is unknown, in those words, until it can`, async (t) => {
+    test(`because ${why} is unknown, with that message, until it can be`, async (t) => {
       const { rest, clock, tracker, readiness } = setUp(t);
       const { raw } = rest;
       rest.raw = () => Promise.reject(thrown);
@@ -331,15 +331,15 @@ describe("a kind that cannot be seen", () => {
   }
 
   for (const [status, message] of [
-    [403, "the agent may not list this kind: list pods: told to say 403"],
-    [500, "this kind could not be listed: list pods: told to say 500"],
+    [403, "the agent may not list this kind: list pods: failed with 403"],
+    [500, "this kind could not be listed: list pods: failed with 500"],
   ] as const) {
-    test(`because listing it is answered with ${status} is unknown, in those words, until it can`, async (t) => {
+    test(`because of status ${status} is unknown, with that message, until it can be`, async (t) => {
       const { rest, clock, tracker, readiness } = setUp(t);
       const { list } = rest;
       rest.list = (resource, options) =>
         resource.kind === "Pod"
-          ? Promise.reject(refusal(status, `list pods: told to say ${status}`))
+          ? Promise.reject(statusError(status, `list pods: failed with ${status}`))
           : list(resource, options);
       rest.put(pods, podThat("Succeeded"));
 
@@ -354,8 +354,8 @@ describe("a kind that cannot be seen", () => {
     });
   }
 
-  test("for a moment, after it was seen, stays as it was", async (t) => {
-    const { rest, clock, tracker, told, readiness } = setUp(t);
+  test("after it was listed keeps its state for a moment", async (t) => {
+    const { rest, clock, tracker, reported, readiness } = setUp(t);
     const { list, watch } = rest;
     const cut = Promise.withResolvers<never>();
     cut.promise.catch(() => undefined);
@@ -367,7 +367,7 @@ describe("a kind that cannot be seen", () => {
     await readiness("web", ({ ready }) => ready);
 
     rest.watch = watch;
-    rest.list = () => Promise.reject(refusal(500, "list configmaps: 500"));
+    rest.list = () => Promise.reject(statusError(500, "list configmaps: 500"));
     cut.reject(new Error("cut"));
     await clock.advance(await clock.timer());
     rest.list = list;
@@ -375,13 +375,13 @@ describe("a kind that cannot be seen", () => {
     await clock.advance(await clock.timer());
     await readiness("web", ({ counts }) => counts.missing === 1);
 
-    assert.deepEqual(told, ["web", "web"]);
+    assert.deepEqual(reported, ["web", "web"]);
   });
 
-  test("does not take the others with it when whoever is told of it fails", async (t) => {
+  test("does not affect others if a listener throws", async (t) => {
     const { tracker, readiness } = setUp(t);
     tracker.onChange((name) => {
-      if (name === "web") throw new Error("told to fail");
+      if (name === "web") throw new Error("failure");
     });
 
     tracker.track("web", [], "apps");

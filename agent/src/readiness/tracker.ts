@@ -1,28 +1,29 @@
 /**
- * How the objects of releases are, followed by watching them. A change is told at once, and only to the releases that own
- * what changed.
+ * Tracks the readiness of releases by watching their objects. A change is reported at once, and only for the releases that own
+ * the object.
  */
 import { isDeepStrictEqual } from "node:util";
+import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import type { OwnedObject } from "../helm/manifest.ts";
 import { createDiscovery } from "./discovery.ts";
-import type { OwnedObject } from "./manifest.ts";
 import { hasStatus } from "./object-status.ts";
-import { type Readiness, type Seen, toReadiness } from "./readiness.ts";
-import { createWatchedKinds, type WatchedObject } from "./watched-kinds.ts";
+import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
+import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
 
 export interface ReadinessTracker {
-  /** Follows these objects from now on, instead of what was followed under this name. */
+  /** Replaces the objects that are tracked under this name. */
   track(name: string, objects: readonly OwnedObject[], namespace: string): void;
   forget(name: string): void;
-  /** Undefined until every object has been looked at once. */
+  /** Undefined until every object was read once. */
   readinessOf(name: string): Readiness | undefined;
-  /** Told the names whose readiness is another one now. */
+  /** Called with a name whose readiness has changed. */
   onChange(listener: (name: string) => void): void;
-  /** Resolves when `signal` aborted and nothing is under way any more. */
+  /** Resolves when `signal` has aborted and all tasks have ended. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,13 +33,12 @@ export interface ReadinessDeps {
   readonly log: Log;
 }
 
-/** A kind that was not found is looked for again after this long, doubling up to `longestLookMs`. */
-const firstLookMs = 1_000;
-const longestLookMs = 60_000;
+/** Between discoveries of a missing kind. */
+const discoveryBackoff = { firstMs: 1_000, longestMs: 60_000 };
 
-/** One object of a release, once it is known where its kind lives. */
+/** An object of a release whose kind was discovered. */
 interface Followed extends WatchedObject {
-  /** The watch alone is not believed before the object itself was read. */
+  /** The cache is not used before the object itself was read. */
   stage: "unread" | "reading" | "read";
 }
 
@@ -46,38 +46,32 @@ interface Tracked {
   readonly objects: readonly OwnedObject[];
   readonly namespace: string;
   readonly followed: Map<OwnedObject, Followed>;
-  /** Why an object is not followed. */
+  /** Why a kind was not discovered. */
   readonly obstacles: Map<OwnedObject, string>;
   readonly dropped: AbortController;
-  /** Not before every kind has been looked for. */
+  /** Discovery was tried for every kind. */
   isResolved: boolean;
-  /** How many objects are being read. */
+  /** Reads in progress. */
   reading: number;
-  looks: number;
+  discoveries: number;
   timer: Timer | undefined;
   last: Readiness | undefined;
 }
 
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
   const discovery = createDiscovery(rest);
-  const kinds = createWatchedKinds({
-    rest,
-    clock,
-    log,
-    onChange: (names) => {
-      for (const name of names) look(name);
-    },
-  });
+  const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
+  const kinds = createWatchedKinds({ rest, clock, log, onChange });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
   const tasks = new Set<Promise<void>>();
 
-  /** What fails in the background is told, and ends nothing else. */
+  /** Runs a background task; an error is logged. */
   function supervise(name: string, { dropped }: Tracked, work: Promise<void>): void {
     const task = work
       .catch((thrown: unknown) => {
         if (dropped.signal.aborted) return;
-        log.error({ release: name, err: messageOf(thrown) }, "readiness could not be followed");
+        log.error({ release: name, err: messageOf(thrown) }, "readiness tracking failed");
       })
       .finally(() => tasks.delete(task));
     tasks.add(task);
@@ -85,21 +79,16 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 
   async function resolve(name: string, tracked: Tracked): Promise<void> {
     const { objects, followed, obstacles, dropped } = tracked;
-    const unplaced = objects.filter((owned) => !followed.has(owned));
+    const missing = objects.filter((owned) => !followed.has(owned));
     await Promise.all(
-      unplaced.map(async (owned) => {
+      missing.map(async (owned) => {
         const found = await discovery.find(owned.apiVersion, owned.kind, dropped.signal);
         if (dropped.signal.aborted) return;
         if (found.kind === "not found") {
           obstacles.set(owned, found.why);
           return;
         }
-        const { resource } = found;
-        const ref = resource.namespaced
-          ? { namespace: owned.namespace ?? tracked.namespace, name: owned.name }
-          : { name: owned.name };
-        const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
-        const object: Followed = { resource, key: keyOf(ref), stage };
+        const object = toFollowed(owned, found.resource, tracked.namespace);
         obstacles.delete(owned);
         followed.set(owned, object);
         kinds.follow(object, name);
@@ -108,19 +97,19 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     if (dropped.signal.aborted) return;
     tracked.isResolved = true;
     if (obstacles.size > 0) {
-      const delayMs = Math.min(longestLookMs, firstLookMs * 2 ** tracked.looks);
-      tracked.looks += 1;
+      tracked.discoveries += 1;
+      const delayMs = backoffDelayMs(discoveryBackoff, tracked.discoveries);
       tracked.timer = clock.setTimeout(
         () => supervise(name, tracked, resolve(name, tracked)),
         delayMs,
       );
     }
-    look(name);
+    update(name);
   }
 
   /**
-   * Reads a workload itself, as Helm has just left it: the watch may be some milliseconds behind, and what it still
-   * shows would be the earlier one, which was ready.
+   * Reads a workload itself after Helm has changed it: the watch may be some milliseconds behind, and its cache would still
+   * have the earlier object, which was ready.
    */
   async function read(name: string, tracked: Tracked, object: Followed): Promise<void> {
     object.stage = "reading";
@@ -131,40 +120,22 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       if (tracked.dropped.signal.aborted) return;
       log.debug(
         { key: object.key, err: messageOf(thrown) },
-        "object was not read, the watch will tell it",
+        "could not read the object, waiting for the watch",
       );
     }
     object.stage = "read";
     tracked.reading -= 1;
-    if (tracked.reading === 0) look(name);
+    if (tracked.reading === 0) update(name);
   }
 
-  /** Judges a release anew and tells when the outcome is another one. */
-  function look(name: string): void {
+  /** Computes the readiness of a release, and reports it if it has changed. */
+  function update(name: string): void {
     const tracked = releases.get(name);
     if (tracked === undefined || !tracked.isResolved) return;
-    const seen: Seen[] = [];
-    let isComplete = true;
-    for (const owned of tracked.objects) {
-      const object = tracked.followed.get(owned);
-      if (object === undefined) {
-        seen.push({ kind: "hidden", owned, why: tracked.obstacles.get(owned) ?? "" });
-        continue;
-      }
-      const sight = kinds.sightOf(object);
-      if (sight.kind === "refused") {
-        seen.push({ kind: "hidden", owned, why: sight.why });
-        continue;
-      }
-      // Not beside the first list, which has it.
-      if (sight.kind === "open" && object.stage === "unread")
-        supervise(name, tracked, read(name, tracked, object));
-      isComplete &&= sight.kind === "open" && object.stage === "read";
-      const { resource } = object;
-      seen.push({ kind: "shown", owned, resource, object: kinds.get(object) });
-    }
+    const { observations, unread, isComplete } = observe(tracked, kinds);
+    for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(seen, tracked.namespace);
+    const readiness = toReadiness(observations, tracked.namespace);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
@@ -176,24 +147,13 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     tracked.timer?.cancel();
     tracked.dropped.abort();
     releases.delete(name);
-    for (const object of tracked.followed.values()) kinds.leave(object, name);
+    for (const object of tracked.followed.values()) kinds.unfollow(object, name);
   }
 
   return {
     track(name, objects, namespace) {
       drop(name);
-      const tracked: Tracked = {
-        objects,
-        namespace,
-        followed: new Map(),
-        obstacles: new Map(),
-        dropped: new AbortController(),
-        isResolved: false,
-        reading: 0,
-        looks: 0,
-        timer: undefined,
-        last: undefined,
-      };
+      const tracked = newTracked(objects, namespace);
       releases.set(name, tracked);
       supervise(name, tracked, resolve(name, tracked).then(kinds.prune));
     },
@@ -206,13 +166,76 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       listeners.push(listener);
     },
     async run(signal) {
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      await aborted(signal);
       for (const name of [...releases.keys()]) drop(name);
       await kinds.end();
       await Promise.all(tasks);
     },
   };
+}
+
+function toFollowed(
+  owned: OwnedObject,
+  resource: Resource<KubeObject>,
+  releaseNamespace: string,
+): Followed {
+  const { name, namespace = releaseNamespace } = owned;
+  const ref = resource.namespaced ? { namespace, name } : { name };
+  const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
+  return { resource, key: keyOf(ref), stage };
+}
+
+function newTracked(objects: readonly OwnedObject[], namespace: string): Tracked {
+  return {
+    objects,
+    namespace,
+    followed: new Map(),
+    obstacles: new Map(),
+    dropped: new AbortController(),
+    isResolved: false,
+    reading: 0,
+    discoveries: 0,
+    timer: undefined,
+    last: undefined,
+  };
+}
+
+interface Observed {
+  readonly observations: readonly Observation[];
+  /** Workloads that must be read first. */
+  readonly unread: readonly Followed[];
+  /** All observations are up to date. */
+  readonly isComplete: boolean;
+}
+
+function observe(tracked: Tracked, kinds: WatchedKinds): Observed {
+  const observations: Observation[] = [];
+  const unread: Followed[] = [];
+  let isComplete = true;
+  for (const owned of tracked.objects) {
+    const object = tracked.followed.get(owned);
+    if (object === undefined) {
+      observations.push({ kind: "unknown", owned, why: tracked.obstacles.get(owned) ?? "" });
+      continue;
+    }
+    const visibility = kinds.visibilityOf(object);
+    if (visibility.kind === "denied") {
+      observations.push({ kind: "unknown", owned, why: visibility.why });
+      continue;
+    }
+    const isListed = visibility.kind === "listed";
+    // Not during the first list, which includes it.
+    if (isListed && object.stage === "unread") unread.push(object);
+    isComplete &&= isListed && object.stage === "read";
+    const { resource } = object;
+    observations.push({ kind: "known", owned, resource, object: kinds.get(object) });
+  }
+  return { observations, unread, isComplete };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -1,4 +1,4 @@
-/** The kinds that releases have objects of: one watch for each, shared by all who follow something of it. */
+/** One watch for each kind that releases have objects of, shared by all followers. */
 
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
@@ -20,25 +20,25 @@ export interface WatchedObject {
   readonly key: ObjectKey;
 }
 
-/** How far a kind can be seen. */
-export type Sight =
-  /** Its first list is on its way. */
-  | { readonly kind: "waiting" }
-  | { readonly kind: "refused"; readonly why: string }
-  | { readonly kind: "open" };
+/** Whether the objects of a kind can be read. */
+export type Visibility =
+  /** The first list is in progress. */
+  | { readonly kind: "listing" }
+  | { readonly kind: "denied"; readonly why: string }
+  | { readonly kind: "listed" };
 
 export interface WatchedKinds {
-  /** Tells of this object to `follower` from now on. */
+  /** Reports changes of this object with `follower` from now on. */
   follow(object: WatchedObject, follower: string): void;
-  leave(object: WatchedObject, follower: string): void;
-  /** Ends the watches of kinds that nobody follows any more. */
+  unfollow(object: WatchedObject, follower: string): void;
+  /** Ends the watches of kinds without followers. */
   prune(): void;
-  sightOf(object: WatchedObject): Sight;
-  /** What the watch says; undefined when there is no such object. */
+  visibilityOf(object: WatchedObject): Visibility;
+  /** From the cache; undefined if there is no such object. */
   get(object: WatchedObject): KubeObject | undefined;
-  /** Reads the object itself, of a kind that has a status and is open. Throws what came back. */
+  /** Reads an object of a listed kind into the cache. Throws the API error. */
   read(object: WatchedObject, signal: AbortSignal): Promise<void>;
-  /** Ends every watch; resolves when they have ended. */
+  /** Ends all watches; resolves when they have ended. */
   end(): Promise<void>;
 }
 
@@ -46,13 +46,13 @@ export interface WatchedKindsDeps {
   readonly rest: KubeRest;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told the followers of what has changed, and those of a kind that can be seen now or cannot any more. */
+  /** Called with the followers of changed objects, and of kinds whose visibility has changed. */
   readonly onChange: (followers: ReadonlySet<string>) => void;
 }
 
 interface Watched {
   readonly informer: Informer<KubeObject>;
-  /** By the key of the object that they follow. */
+  /** By object. */
   readonly followers: Map<ObjectKey, Set<string>>;
   readonly stop: AbortController;
   failure: AppError | undefined;
@@ -97,7 +97,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       kinds.set(kind, watched);
       watched.followers.set(key, (watched.followers.get(key) ?? new Set()).add(follower));
     },
-    leave({ resource, key }, follower) {
+    unfollow({ resource, key }, follower) {
       const followers = kinds.get(kindKey(resource))?.followers;
       followers?.get(key)?.delete(follower);
       if (followers?.get(key)?.size === 0) followers.delete(key);
@@ -109,17 +109,17 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
         kinds.delete(kind);
       }
     },
-    sightOf({ resource }) {
+    visibilityOf({ resource }) {
       const watched = kinds.get(kindKey(resource));
-      if (watched === undefined) return { kind: "waiting" };
+      if (watched === undefined) return { kind: "listing" };
       const { failure, informer } = watched;
-      // A server that is away for a moment says nothing about what it has.
+      // While the server is unavailable the cache is still valid.
       if (failure === undefined || (informer.hasSynced && !isForbidden(failure)))
-        return { kind: informer.hasSynced ? "open" : "waiting" };
+        return { kind: informer.hasSynced ? "listed" : "listing" };
       const what = isForbidden(failure)
         ? "the agent may not list this kind"
         : "this kind could not be listed";
-      return { kind: "refused", why: `${what}: ${failure.message}` };
+      return { kind: "denied", why: `${what}: ${failure.message}` };
     },
     get: ({ resource, key }) => kinds.get(kindKey(resource))?.informer.store.get(key),
     async read({ resource, key }, signal) {

@@ -23,15 +23,15 @@ function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
     status: "deployed",
     owner,
     digest: "new",
-    isOurs: true,
+    isOwn: true,
     modifiedAtMs: nowMs - 1_000,
     ...fields,
   };
 }
 
-/** A record without an owner, as one has that was made by hand. */
+/** A record without an owner, of a release that was installed by hand. */
 function madeByHand(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
-  const { owner: _, digest: __, ...rest } = record({ isOurs: false, ...fields });
+  const { owner: _, digest: __, ...rest } = record({ isOwn: false, ...fields });
   return rest;
 }
 
@@ -39,8 +39,8 @@ function next(observed: Partial<Observed>): Action {
   return nextAction(desired, {
     latest: undefined,
     owned: observed.latest === undefined ? [] : [observed.latest],
-    interrupted: undefined,
-    isHeld: () => false,
+    interruptedRun: undefined,
+    isAssigned: () => false,
     retryAtMs: undefined,
     nowMs,
     ...observed,
@@ -51,127 +51,130 @@ const earlier = record({ name: "old-web", revision: 2 });
 const cutOff = record({ status: "uninstalling", modifiedAtMs: nowMs - uninstallingMs });
 
 const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
-  ["what is absent is installed", {}, { kind: "upgrade", revision: 1 }],
-  ["what is in sync is left alone", { latest: record() }, { kind: "none", record: record() }],
+  ["installs an absent release", {}, { kind: "upgrade", revision: 1 }],
+  ["does nothing in sync", { latest: record() }, { kind: "none", record: record() }],
   [
-    "another content is an upgrade",
+    "upgrades for another content",
     { latest: record({ digest: "old" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a revision that somebody made by hand is put right",
-    { latest: record({ isOurs: false }) },
+    "upgrades over a revision that was created by hand",
+    { latest: record({ isOwn: false }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a release of an earlier deployment of that name is taken over",
+    "upgrades a release of an earlier deployment of the same name",
     { latest: record({ owner: { name: "web", uid: "0" }, digest: "other" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a release of an earlier deployment of that name that is as wanted is marked as this one's",
+    "adopts an up-to-date release of an earlier deployment of the same name",
     { latest: record({ owner: { name: "web", uid: "0" } }) },
     { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
   ],
   [
-    "a release that nobody of ours made is taken over",
+    "upgrades a release that was installed by hand",
     { latest: madeByHand() },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a release of a deployment that is held by no one any more is taken over",
+    "upgrades a release of a deployment that is not assigned any more",
     { latest: record({ owner: other, digest: "other" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a release of a deployment that is held by no one any more and is as wanted is marked as this one's",
+    "adopts an up-to-date release of a deployment that is not assigned any more",
     { latest: record({ owner: other }) },
     { kind: "adopt", record: record({ owner: other }) },
   ],
   [
-    "a release that another held deployment has is refused",
-    { latest: record({ owner: other }), isHeld: ({ name, uid }) => name === "shop" && uid === "9" },
-    { kind: "refuse", holder: other },
+    "reports a conflict with another assigned deployment",
+    {
+      latest: record({ owner: other }),
+      isAssigned: ({ name, uid }) => name === "shop" && uid === "9",
+    },
+    { kind: "conflict", holder: other },
   ],
   [
-    "a release that the other deployment has uninstalled with its history kept is free",
-    { latest: record({ owner: other, status: "uninstalled" }), isHeld: () => true },
+    "installs over a release that the other deployment has uninstalled with its history kept",
+    { latest: record({ owner: other, status: "uninstalled" }), isAssigned: () => true },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "a lock of a run of ours that was cut off is taken off at once",
+    "unlocks a lock of an interrupted run at once",
     {
       latest: record({ status: "pending-upgrade" }),
-      interrupted: { revision: 4, rollsBack: false },
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "unlock", record: record({ status: "pending-upgrade" }) },
   ],
   [
-    "a lock on another revision than the one that was cut off is not ours",
+    "does not unlock another revision than the interrupted one",
     {
       latest: record({ status: "pending-upgrade" }),
-      interrupted: { revision: 3, rollsBack: false },
+      interruptedRun: { revision: 3, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "a lock by hand is not ours, even on the revision that we were about to make",
+    "does not unlock a manual lock of the interrupted revision",
     {
-      latest: record({ status: "pending-upgrade", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: false },
+      latest: record({ status: "pending-upgrade", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "a lock of the way back that Helm was on when we were cut off is taken off at once",
+    "unlocks an interrupted rollback at once",
     {
-      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 5, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     {
       kind: "unlock",
-      record: record({ revision: 5, status: "pending-rollback", isOurs: false }),
+      record: record({ revision: 5, status: "pending-rollback", isOwn: false }),
     },
   ],
   [
-    "a lock of the way back to a release that somebody made by hand is taken off too",
+    "unlocks an interrupted rollback to a revision that was created by hand",
     {
       latest: madeByHand({ revision: 5, status: "pending-rollback" }),
-      interrupted: { revision: 4, rollsBack: true },
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "unlock", record: madeByHand({ revision: 5, status: "pending-rollback" }) },
   ],
   [
-    "a rollback by hand after a run that does not go back by itself is waited for",
+    "waits for a manual rollback after a run without rollback",
     {
-      latest: record({ revision: 5, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: false },
+      latest: record({ revision: 5, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: false },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "an upgrade by hand in place of the way back is waited for",
+    "waits for a manual upgrade instead of the rollback",
     {
-      latest: record({ revision: 5, status: "pending-upgrade", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 5, status: "pending-upgrade", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "a rollback that is not the next revision after ours is waited for",
+    "waits for a rollback of another revision",
     {
-      latest: record({ revision: 6, status: "pending-rollback", isOurs: false }),
-      interrupted: { revision: 4, rollsBack: true },
+      latest: record({ revision: 6, status: "pending-rollback", isOwn: false }),
+      interruptedRun: { revision: 4, rollsBack: true },
     },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "somebody else's lock is waited for",
+    "waits for a lock of somebody else",
     { latest: madeByHand({ status: "pending-install" }) },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "somebody else's lock that is too old is taken off",
+    "unlocks an expired lock of somebody else",
     { latest: record({ status: "pending-rollback", modifiedAtMs: nowMs - foreignLockMs }) },
     {
       kind: "unlock",
@@ -179,57 +182,57 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     },
   ],
   [
-    "what failed is not tried before its time",
+    "waits for the time of the retry",
     { latest: record({ status: "failed" }), retryAtMs: nowMs + 1 },
     { kind: "wait", untilMs: nowMs + 1, why: "failed" },
   ],
   [
-    "what failed is tried at its time",
+    "retries at the time of the retry",
     { latest: record({ status: "failed" }), retryAtMs: nowMs },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "what failed before this process began is tried at once",
+    "retries a failure of an earlier process at once",
     { latest: record({ status: "failed" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "what is in sync in spite of a failure needs no other try",
+    "does nothing in sync after a failure",
     { latest: record(), retryAtMs: nowMs + 1 },
     { kind: "none", record: record() },
   ],
   [
-    "a removal that goes on is waited for",
+    "waits for an uninstall in progress",
     { latest: record({ status: "uninstalling" }) },
     { kind: "wait", untilMs: nowMs - 1_000 + uninstallingMs, why: "locked" },
   ],
   [
-    "a removal that was cut off is ended",
+    "uninstalls again after an interrupted uninstall",
     { latest: cutOff },
     { kind: "uninstall", record: cutOff },
   ],
   [
-    "the release under an earlier name goes first",
+    "uninstalls the release of an earlier name first",
     { owned: [earlier] },
     { kind: "uninstall", record: earlier },
   ],
   [
-    "the release under an earlier name goes even when the new one is there",
+    "uninstalls the release of an earlier name even if the new one is in sync",
     { latest: record(), owned: [record(), earlier] },
     { kind: "uninstall", record: earlier },
   ],
   [
-    "the release in an earlier namespace goes",
+    "uninstalls the release in an earlier namespace",
     { owned: [record({ namespace: "before" })] },
     { kind: "uninstall", record: record({ namespace: "before" }) },
   ],
   [
-    "an earlier release of another UID is not ours to remove",
+    "does not uninstall an earlier release of another UID",
     { owned: [record({ name: "old-web", owner: { name: "web", uid: "0" } })] },
     { kind: "upgrade", revision: 1 },
   ],
   [
-    "an earlier release that is uninstalled already is left alone",
+    "ignores an earlier release that is uninstalled already",
     { owned: [record({ name: "old-web", status: "uninstalled" })] },
     { kind: "upgrade", revision: 1 },
   ],

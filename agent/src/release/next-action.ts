@@ -1,6 +1,6 @@
 /**
- * What is to be done for a deployment, from what Helm's storage says and what is wanted. Pure: after each action it is
- * asked again, so that a crash at any point leaves nothing that it does not know how to go on from.
+ * Decides the next action for a deployment, from Helm's storage and the desired release. Pure. It is called again after each
+ * action, so the agent can continue after a crash at any point.
  */
 import type { DeploymentKey } from "@flotilla/proto/messages.ts";
 import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
@@ -13,24 +13,24 @@ export interface Desired {
   readonly digest: string;
 }
 
-/** A run of ours that did not come to its end. */
+/** A Helm run of the agent that was interrupted. */
 export interface InterruptedRun {
-  /** The one that it was making. */
+  /** The revision that it was creating. */
   readonly revision: number;
-  /** Whether Helm makes another revision when it fails, by which it goes back. */
+  /** Helm creates another revision when it fails, to roll back. */
   readonly rollsBack: boolean;
 }
 
 export interface Observed {
-  /** The newest record under the wanted name. */
+  /** The newest record of the desired release. */
   readonly latest: ReleaseRecord | undefined;
-  /** The newest records of releases that were made for this deployment, under whatever name. */
+  /** The newest records of all releases of this deployment, whatever their names. */
   readonly owned: readonly ReleaseRecord[];
-  /** What we were doing when we were last interrupted, if we were. */
-  readonly interrupted: InterruptedRun | undefined;
-  /** Whether a deployment that this agent holds goes by this name and UID. */
-  readonly isHeld: (owner: DeploymentKey) => boolean;
-  /** When the last failure of this very content is to be tried again, ms since 1970. */
+  /** The run that was interrupted, if any. */
+  readonly interruptedRun: InterruptedRun | undefined;
+  /** Whether a deployment of this name and UID is assigned to this cluster. */
+  readonly isAssigned: (owner: DeploymentKey) => boolean;
+  /** The time of the next try after the last failure of this content, ms since 1970. */
   readonly retryAtMs: number | undefined;
   readonly nowMs: number;
 }
@@ -40,31 +40,32 @@ export type Action =
   | { readonly kind: "none"; readonly record: ReleaseRecord }
   /** Absent or out of sync. */
   | { readonly kind: "upgrade"; readonly revision: number }
-  /** In sync, but made for a deployment that nobody holds any more: it is marked as this one's, without a run of Helm. */
+  /** In sync, but installed for a deployment that is not assigned any more: relabelled, without a run of Helm. */
   | { readonly kind: "adopt"; readonly record: ReleaseRecord }
-  /** Locked by a run of ours that was cut off: it is marked as failed. */
+  /** Locked by an interrupted run of the agent: marked as failed. */
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
-  /** A release under an earlier name or in an earlier namespace, or one whose removal was cut off. */
+  /** A release under an earlier name or in an earlier namespace, or one whose uninstall was interrupted. */
   | { readonly kind: "uninstall"; readonly record: ReleaseRecord }
   /** Locked by somebody else, or failed for now. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   /** Another deployment has the release. */
-  | { readonly kind: "refuse"; readonly holder: DeploymentKey };
+  | { readonly kind: "conflict"; readonly holder: DeploymentKey };
 
-/** Helm gives up by itself after five minutes unless told otherwise; who waits longer than this is not coming back. */
+/** Helm's default timeout is five minutes; a lock that is older than this is abandoned. */
 export const foreignLockMs = 10 * 60_000;
 
-/** A removal takes a second or two; one that is older was cut off. */
+/** An uninstall takes a second or two; an older one was interrupted. */
 export const uninstallingMs = 10_000;
 
 export function nextAction(desired: Desired, observed: Observed): Action {
   const { latest, nowMs } = observed;
   const holder = latest?.status === "uninstalled" ? undefined : latest?.owner;
-  if (holder !== undefined && !isSame(holder, desired.owner) && observed.isHeld(holder)) {
-    return { kind: "refuse", holder };
+  if (holder !== undefined && !isSame(holder, desired.owner) && observed.isAssigned(holder)) {
+    return { kind: "conflict", holder };
   }
   if (latest !== undefined && isLocked(latest)) {
-    if (isOwnLock(latest, desired, observed.interrupted)) return { kind: "unlock", record: latest };
+    if (isOwnLock(latest, desired, observed.interruptedRun))
+      return { kind: "unlock", record: latest };
     const untilMs = latest.modifiedAtMs + foreignLockMs;
     return nowMs < untilMs
       ? { kind: "wait", untilMs, why: "locked" }
@@ -73,19 +74,19 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   const moved = observed.owned.find(
     (record) =>
       isSame(record.owner, desired.owner) &&
-      !isWanted(record, desired) &&
+      !isDesired(record, desired) &&
       record.status !== "uninstalled",
   );
   if (moved !== undefined) return { kind: "uninstall", record: moved };
   if (latest?.status === "uninstalling") {
-    // Whoever does it is most often at it still: two at a time, and an installation among them, leave who knows what.
+    // It most likely still runs; a concurrent uninstall or install would leave an undefined state.
     const untilMs = latest.modifiedAtMs + uninstallingMs;
     return nowMs < untilMs
       ? { kind: "wait", untilMs, why: "locked" }
       : { kind: "uninstall", record: latest };
   }
-  if (latest !== undefined && isAsWanted(latest, desired)) {
-    // Such as one whose hub lost what it knew, and was told the same anew.
+  if (latest !== undefined && isUpToDate(latest, desired)) {
+    // For instance, the hub has lost its data, and the same HelmOp was created again.
     return { kind: isSame(latest.owner, desired.owner) ? "none" : "adopt", record: latest };
   }
   if (observed.retryAtMs !== undefined && observed.retryAtMs > nowMs) {
@@ -95,25 +96,25 @@ export function nextAction(desired: Desired, observed: Observed): Action {
 }
 
 export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
-  return isAsWanted(record, desired) && isSame(record.owner, desired.owner);
+  return isUpToDate(record, desired) && isSame(record.owner, desired.owner);
 }
 
-/** Whoever it was made for. */
-function isAsWanted(record: ReleaseRecord, desired: Desired): boolean {
-  return record.status === "deployed" && record.isOurs && record.digest === desired.digest;
+/** Of whatever deployment. */
+function isUpToDate(record: ReleaseRecord, desired: Desired): boolean {
+  return record.status === "deployed" && record.isOwn && record.digest === desired.digest;
 }
 
-/** Whether the run of Helm that holds the release is our own, which nobody carries on. */
+/** Whether the lock is of an interrupted run of the agent. */
 function isOwnLock(
   latest: ReleaseRecord,
   desired: Desired,
   interrupted: InterruptedRun | undefined,
 ): boolean {
   if (interrupted === undefined) return false;
-  // Of a run that failed before it made a record there is a note too: then somebody else may hold that revision.
-  const isOwnRevision = latest.isOurs && isSame(latest.owner, desired.owner);
+  // A run that failed before it wrote a record has a journal entry too; then the revision may belong to somebody else.
+  const isOwnRevision = latest.isOwn && isSame(latest.owner, desired.owner);
   if (latest.revision === interrupted.revision) return isOwnRevision;
-  // Helm gives it the labels of the revision that it goes back to, so that only its place tells whose it is.
+  // Helm copies the labels of the revision that it rolls back to, so only the revision number identifies the run.
   return (
     interrupted.rollsBack &&
     latest.status === "pending-rollback" &&
@@ -121,7 +122,7 @@ function isOwnLock(
   );
 }
 
-function isWanted(record: ReleaseRecord, desired: Desired): boolean {
+function isDesired(record: ReleaseRecord, desired: Desired): boolean {
   return record.namespace === desired.namespace && record.name === desired.name;
 }
 

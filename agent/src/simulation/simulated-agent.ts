@@ -1,92 +1,84 @@
 /**
- * An agent without a cluster: the product's own identity, link, outbox, stores and engine. What would lie in the cluster
- * lasts as long as the process, and Helm and the objects it installs are made up.
+ * An agent without a cluster: the real identity, connection, outbox, stores and engine, with Helm and the installed objects
+ * simulated.
  */
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import type { Registry } from "prom-client";
-import type { AssignmentStorage } from "../assignment/assignment-storage.ts";
 import { createAssignments } from "../assignment/assignments.ts";
+import { createHubConnection, type HubConnection } from "../connection/hub-connection.ts";
 import { createEngine } from "../engine/engine.ts";
+import type { ConnectHub } from "../hubclient/hub-client.ts";
 import type { Bootstrap } from "../identity/bootstrap.ts";
-import { createIdentityKeeper } from "../identity/identity-keeper.ts";
-import type { ConnectHub } from "../link/hub-client.ts";
-import { createLink, type Link } from "../link/link.ts";
-import type { OwnSecrets } from "../storage/own-secrets.ts";
-import { createFacts } from "../supply/facts.ts";
-import { createSupplies } from "../supply/supplies.ts";
-import { createIdentityInMemory } from "./identity-in-memory.ts";
+import { createIdentityController } from "../identity/identity-controller.ts";
+import { createClusterInfoStore } from "../referenced/cluster-info.ts";
+import { createReferencedObjects } from "../referenced/referenced-objects.ts";
+import type { FleetCounter } from "./fleet-counts.ts";
+import {
+  createMemoryIdentityStore,
+  createSimulatedReadiness,
+  noAssignmentStorage,
+  noSecretStorage,
+} from "./in-memory-parts.ts";
 import { createSimulatedHelm, type SimulatedHelmOptions } from "./simulated-helm.ts";
-import { createSimulatedReadiness } from "./simulated-readiness.ts";
-import type { Tally } from "./tally.ts";
 
-/** What all simulated agents of a process have in common. */
+/** Shared by all simulated agents of a process. */
 export interface SimulatedAgentDeps {
   readonly connectHub: ConnectHub;
-  /** For those that connect. */
-  readonly places: Pick<Semaphore, "acquire" | "release">;
+  /** Limits concurrent handshakes. */
+  readonly handshakes: Pick<Semaphore, "acquire" | "release">;
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
-  readonly tally: Pick<Tally, "observed">;
+  readonly counter: Pick<FleetCounter, "observed">;
   readonly random: () => number;
 }
 
 export interface SimulatedAgent {
-  readonly link: Pick<Link, "isConnected" | "onChange">;
-  /** Until `signal` aborts and the stream has ended in good order. */
+  readonly connection: Pick<HubConnection, "isConnected" | "onChange">;
+  /** Until `signal` aborts and the stream is closed. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** As many as an agent on two processors. */
+/** As many workers as an agent on two processors. */
 const concurrency = 4;
 
-const nothingKept: AssignmentStorage = {
-  load: () => Promise.resolve([]),
-  store: () => Promise.resolve(),
-  remove: () => Promise.resolve(),
-};
-const noSecrets: OwnSecrets = {
-  list: () => Promise.resolve([]),
-  write: () => Promise.resolve(),
-  remove: () => Promise.resolve(),
-};
-const quiet = { onChange: () => undefined };
+const noChanges = { onChange: () => undefined };
 
 export function createSimulatedAgent(
   deps: SimulatedAgentDeps,
   bootstrap: Bootstrap,
 ): SimulatedAgent {
   const { log, clock } = deps;
-  const link = createLink({
+  const connection = createHubConnection({
     ...deps,
     agentNamespace,
-    keeper: createIdentityKeeper({ ...deps, store: createIdentityInMemory(bootstrap) }),
+    identity: createIdentityController({ ...deps, store: createMemoryIdentityStore(bootstrap) }),
   });
   const engine = createEngine({
-    actors: quiet,
-    inputs: quiet,
-    copies: quiet,
-    releases: { ...quiet, onRemoved: () => undefined },
-    assignments: createAssignments({ storage: nothingKept, log }),
-    supplies: createSupplies({ own: noSecrets, log }),
-    facts: createFacts({ own: noSecrets, log }),
+    clients: noChanges,
+    inputs: noChanges,
+    downstream: noChanges,
+    releases: { ...noChanges, onRemoved: () => undefined },
+    assignments: createAssignments({ storage: noAssignmentStorage, log }),
+    referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
+    clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),
     deployer: createSimulatedHelm(deps.helm, deps),
     readiness: createSimulatedReadiness(),
-    outbox: deps.tally.observed(link.outbox),
+    outbox: deps.counter.observed(connection.outbox),
     concurrency,
     clock,
     log,
     metrics: deps.metrics,
   });
   return {
-    link,
+    connection,
     async run(signal) {
-      await Promise.all([engine.run(signal), link.run(engine.intake, signal)]);
+      await Promise.all([engine.run(signal), connection.run(engine.intake, signal)]);
     },
   };
 }

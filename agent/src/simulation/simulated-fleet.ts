@@ -1,17 +1,17 @@
-/** Many simulated agents in one process, each with a connection of its own. */
+/** Many simulated agents in one process, each with its own connection. */
 
 import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { Registry } from "prom-client";
+import { createHubConnector } from "../hubclient/hub-client.ts";
 import type { Bootstrap } from "../identity/bootstrap.ts";
-import { createHubConnector } from "../link/hub-client.ts";
+import { createFleetCounter, type FleetCounts } from "./fleet-counts.ts";
 import { createSimulatedAgent } from "./simulated-agent.ts";
 import type { SimulatedHelmOptions } from "./simulated-helm.ts";
-import { type Counts, createTally } from "./tally.ts";
 
 export interface SimulatedFleetOptions {
-  /** What each agent enrols with. */
+  /** One for each agent. */
   readonly bootstraps: readonly Bootstrap[];
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
@@ -24,21 +24,21 @@ export interface SimulatedFleetDeps {
 }
 
 export interface SimulatedFleet {
-  readonly counts: Counts;
-  /** Hears of every change of the counts, which is often. */
+  readonly counts: FleetCounts;
+  /** Called for every change of the counts, which is often. */
   onChange(listener: () => void): void;
-  /** Until `signal` aborts and all streams have ended in good order. */
+  /** Until `signal` aborts and all streams are closed. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Agents that have begun and were never connected: a hub takes so many enrolments a second and refuses what is beyond. */
-const startingAtATime = 32;
+/** Agents that have started but were never connected: the hub limits the rate of enrolments. */
+const maxConcurrentStarts = 32;
 
 /**
- * Connections that are begun and not welcomed yet. In a fleet each agent has a processor of its own for its part of the
- * handshake; here thousands that begin at once share one, and the first would be done when the last is.
+ * Connections without Welcome. Real agents have a processor each for their part of the TLS handshake; here thousands that
+ * connect at once would share one, and none would be ready before the last.
  */
-const connectingAtATime = 64;
+const maxConcurrentHandshakes = 64;
 
 export function createSimulatedFleet(
   { bootstraps, agentVersion, helm }: SimulatedFleetOptions,
@@ -49,11 +49,11 @@ export function createSimulatedFleet(
     agentVersion,
     helm,
     connectHub: createHubConnector(),
-    places: createSemaphore(connectingAtATime),
+    handshakes: createSemaphore(maxConcurrentHandshakes),
     metrics: new Registry(),
   };
   const listeners: (() => void)[] = [];
-  const tally = createTally(changed);
+  const counter = createFleetCounter(changed);
 
   function changed(): void {
     for (const listener of listeners) listener();
@@ -61,22 +61,22 @@ export function createSimulatedFleet(
 
   function start(bootstrap: Bootstrap, signal: AbortSignal): Started {
     const log = deps.log.child({ agent: bootstrap.clusterName });
-    const agent = createSimulatedAgent({ ...shared, log, tally }, bootstrap);
+    const agent = createSimulatedAgent({ ...shared, log, counter }, bootstrap);
     const first = Promise.withResolvers<void>();
     let wasConnected = false;
-    agent.link.onChange(() => {
-      const { isConnected } = agent.link;
+    agent.connection.onChange(() => {
+      const { isConnected } = agent.connection;
       if (isConnected) first.resolve();
       if (isConnected === wasConnected) return;
       wasConnected = isConnected;
-      tally.connectionChanged(isConnected);
+      counter.connectionChanged(isConnected);
     });
     return { ended: agent.run(signal).finally(first.resolve), connectedOnce: first.promise };
   }
 
   return {
     get counts() {
-      return tally.counts;
+      return counter.counts;
     },
     onChange(listener) {
       listeners.push(listener);
@@ -84,7 +84,7 @@ export function createSimulatedFleet(
     async run(signal) {
       const ends: Promise<void>[] = [];
       const waiting = bootstraps.values();
-      async function startInTurn(): Promise<void> {
+      async function startNext(): Promise<void> {
         for (const bootstrap of waiting) {
           if (signal.aborted) return;
           const { ended, connectedOnce } = start(bootstrap, signal);
@@ -92,7 +92,7 @@ export function createSimulatedFleet(
           await connectedOnce;
         }
       }
-      await Promise.all(Array.from({ length: startingAtATime }, startInTurn));
+      await Promise.all(Array.from({ length: maxConcurrentStarts }, startNext));
       await Promise.all(ends);
     },
   };

@@ -3,12 +3,12 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
-import type { Deployed, DeployPass } from "../engine/deployer.ts";
-import { heldAs } from "../testing/held-as.ts";
+import type { DeployPass, DeployResult } from "../engine/deployer.ts";
+import { testAssignment } from "../testing/test-assignment.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 
-const held = await heldAs("web");
-const upgraded = await heldAs("web", { forceSyncGeneration: 1 });
+const assignment = await testAssignment("web");
+const upgraded = await testAssignment("web", { forceSyncGeneration: 1 });
 const never = new AbortController().signal;
 
 function setUp(options: { latencyMs?: number; failureRate?: number; random?: number } = {}) {
@@ -21,26 +21,26 @@ function setUp(options: { latencyMs?: number; failureRate?: number; random?: num
   const pass = (more: Partial<DeployPass> = {}): DeployPass => ({
     signal: never,
     superseded: never,
-    aside: (wait) => wait(),
+    withoutWorker: (wait) => wait(),
     retryAtMs: undefined,
-    hindranceOf: () => Promise.resolve(undefined),
+    unmetDependencies: () => Promise.resolve(undefined),
     ...more,
   });
   return { clock, helm, pass };
 }
 
-function revisionOf(deployed: Deployed | undefined): number | undefined {
+function revisionOf(deployed: DeployResult | undefined): number | undefined {
   return deployed?.kind === "in-sync" ? deployed.release.revision : undefined;
 }
 
 describe("a simulated Helm", () => {
   test("installs, knows what is installed, and upgrades to the next revision", async () => {
     const { helm, pass } = setUp();
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
 
-    assert.equal(revisionOf(await helm.deploy(held, pass())), 1);
-    assert.equal(revisionOf(await helm.deploy(held, pass())), 1, "nothing is to be done");
-    assert.equal(revisionOf(await helm.installed(held, never)), 1);
+    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1);
+    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1, "nothing is to be done");
+    assert.equal(revisionOf(await helm.installed(assignment, never)), 1);
     assert.equal(revisionOf(await helm.deploy(upgraded, pass())), 2);
 
     await helm.withdraw(upgraded, never);
@@ -52,10 +52,10 @@ describe("a simulated Helm", () => {
     [0.5, 100],
     [0.999, 149.9],
   ] as const) {
-    test(`takes ${tookMs} ms of 100 where the die shows ${random}`, async () => {
+    test(`takes ${tookMs} ms of 100 with random ${random}`, async () => {
       const { clock, helm, pass } = setUp({ latencyMs: 100, random });
 
-      const deploying = helm.deploy(held, pass());
+      const deploying = helm.deploy(assignment, pass());
 
       assert.equal(Math.round((await clock.timer()) * 10) / 10, tookMs);
       await clock.advance(tookMs + 1);
@@ -72,7 +72,7 @@ describe("a simulated Helm", () => {
     test(`${fails ? "fails" : "works"} at a rate of ${failureRate} where the die shows ${random}`, async () => {
       const { helm, pass } = setUp({ failureRate, random });
 
-      const code = await helm.deploy(held, pass()).then(
+      const code = await helm.deploy(assignment, pass()).then(
         () => undefined,
         (thrown: unknown) => AppError.from(thrown).code,
       );
@@ -81,33 +81,33 @@ describe("a simulated Helm", () => {
     });
   }
 
-  test("waits out the time after a failure, and for what a deployment depends on", async () => {
+  test("waits for the time of the retry, and for dependencies", async () => {
     const { clock, helm, pass } = setUp();
     const untilMs = clock.now() + 1_000;
-    const hindrance = { message: "waits for the database", names: ["database"] };
+    const unmet = { message: "waiting for the database", names: ["database"] };
 
-    assert.deepEqual(await helm.deploy(held, pass({ retryAtMs: untilMs })), {
+    assert.deepEqual(await helm.deploy(assignment, pass({ retryAtMs: untilMs })), {
       kind: "wait",
       untilMs,
       why: "failed",
     });
-    const hindranceOf = () => Promise.resolve(hindrance);
-    assert.deepEqual(await helm.deploy(held, pass({ hindranceOf })), {
-      kind: "hindered",
-      hindrance,
+    const unmetDependencies = () => Promise.resolve(unmet);
+    assert.deepEqual(await helm.deploy(assignment, pass({ unmetDependencies })), {
+      kind: "blocked",
+      unmet,
     });
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
   });
 
-  test("is given up when something newer is wanted", async () => {
+  test("is aborted when another content is desired", async () => {
     const { clock, helm, pass } = setUp({ latencyMs: 100 });
     const superseded = new AbortController();
 
-    const deploying = helm.deploy(held, pass({ superseded: superseded.signal }));
+    const deploying = helm.deploy(assignment, pass({ superseded: superseded.signal }));
     await clock.timer();
     superseded.abort();
 
     await assert.rejects(deploying);
-    assert.equal(await helm.installed(held, never), undefined);
+    assert.equal(await helm.installed(assignment, never), undefined);
   });
 });

@@ -1,19 +1,18 @@
-/** What Helm would have made of deployments: everything takes a while, some of it fails, and nothing is installed. */
+/** A deployer that installs nothing: every action takes some time, and some fail. */
 
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import { archiveDigest } from "@flotilla/shared/source/pin.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
-import type { HeldAssignment } from "../assignment/assignment-secret.ts";
+import { type Clock, delay } from "@flotilla/shared/time/clock.ts";
+import type { Assignment } from "../assignment/assignment-secret.ts";
 import type { Deployer, InSync } from "../engine/deployer.ts";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 
 export interface SimulatedHelmOptions {
-  /** Of an installation, an upgrade and a removal; each takes from half of it to half as much again. */
+  /** Of an install, upgrade or uninstall; each takes 50% to 150% of it. */
   readonly latencyMs: number;
-  /** How many of them fail, 0 to 1. */
+  /** The share of failing actions, 0 to 1. */
   readonly failureRate: number;
 }
 
@@ -32,37 +31,34 @@ export function createSimulatedHelm(
   { latencyMs, failureRate }: SimulatedHelmOptions,
   { clock, log, random }: SimulatedHelmDeps,
 ): Deployer {
-  /** By the deployment's UID: one that was made anew begins anew. */
+  /** By the deployment's UID. */
   const installed = new Map<string, Installed>();
 
-  function of({ owner, deploymentId }: HeldAssignment): InSync | undefined {
+  function current({ owner, deploymentId }: Assignment): InSync | undefined {
     const known = installed.get(owner.uid);
     return known?.deploymentId === deploymentId ? known.release : undefined;
   }
 
-  /** As long as Helm would take; throws when it was to fail, or when somebody gave it up. */
+  /** Takes as long as Helm. Throws HELM_FAILED at the configured rate, and when a signal aborts. */
   async function work(what: string, signals: readonly AbortSignal[]): Promise<void> {
     const signal = AbortSignal.any([...signals]);
     if (latencyMs > 0) await delay(clock, latencyMs * (0.5 + random()), signal);
     signal.throwIfAborted();
     if (random() < failureRate)
-      throw new AppError(
-        agentErrors.HELM_FAILED,
-        `${what} failed, because this agent is simulated and was told to fail now and then`,
-      );
+      throw new AppError(agentErrors.HELM_FAILED, `${what}: simulated failure`);
   }
 
   return {
-    async deploy(held, { signal, superseded, retryAtMs, hindranceOf }) {
-      const known = of(held);
+    async deploy(assignment, { signal, superseded, retryAtMs, unmetDependencies }) {
+      const known = current(assignment);
       if (known !== undefined) return known;
       if (retryAtMs !== undefined && retryAtMs > clock.now())
         return { kind: "wait", untilMs: retryAtMs, why: "failed" };
-      const { owner, deploymentId, content: bytes } = held;
+      const { owner, deploymentId, content: bytes } = assignment;
       const content = await unpackContent({ deploymentId, bytes });
-      log.info({ deployment: owner.name, deploymentId }, "deployment has come");
-      const hindrance = await hindranceOf(content);
-      if (hindrance !== undefined) return { kind: "hindered", hindrance };
+      log.info({ deployment: owner.name, deploymentId }, "deployment received");
+      const unmet = await unmetDependencies(content);
+      if (unmet !== undefined) return { kind: "blocked", unmet };
       const { namespace, releaseName } = content;
       await work(`helm upgrade --install ${releaseName} in ${namespace}`, [signal, superseded]);
       const revision = (installed.get(owner.uid)?.release.release.revision ?? 0) + 1;
@@ -70,7 +66,7 @@ export function createSimulatedHelm(
       installed.set(owner.uid, { deploymentId, release });
       return release;
     },
-    installed: (held) => Promise.resolve(of(held)),
+    installed: (assignment) => Promise.resolve(current(assignment)),
     async withdraw({ owner }, signal) {
       if (installed.has(owner.uid)) await work(`helm uninstall of ${owner.name}`, [signal]);
       installed.delete(owner.uid);

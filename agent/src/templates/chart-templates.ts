@@ -1,4 +1,4 @@
-/** What can be rendered of a chart's archive: templates, values and other files, with those of all charts inside it. */
+/** Reads the files of a chart that Helm may render: templates, values and others, including those of subcharts. */
 import { createReadStream } from "node:fs";
 import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -6,17 +6,17 @@ import { createGunzip } from "node:zlib";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
 import { extract } from "tar-stream";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
 export interface ChartTemplates {
   readonly templates: readonly TemplateFile[];
   readonly values: readonly TemplateFile[];
-  /** Others in which the name of one of those functions stands. */
+  /** Other files that contain the name of one of those functions. */
   readonly files: readonly TemplateFile[];
 }
 
-/** Helm reads no chart that unpacks to more. */
+/** Helm's own limit. */
 const maxUnpackedBytes = 100 * 1024 * 1024;
 
 /** Throws CHART_UNREADABLE. */
@@ -37,7 +37,7 @@ export async function readChartTemplates({
     const entries = extract();
     entries.on("entry", ({ name, type }, stream, next) => {
       const path = within + name;
-      // Helm reads every kind of entry but folders.
+      // Helm reads every kind of entry except directories.
       const kind = type === "directory" ? undefined : kindOf(name);
       collect(stream, kind !== undefined).then((bytes) => {
         if (kind === "chart") inner.push({ path: `${path}!`, bytes });
@@ -52,14 +52,14 @@ export async function readChartTemplates({
     for (const { path, bytes } of inner) await read([bytes], `${path}/`);
   }
 
-  async function collect(stream: AsyncIterable<unknown>, isWanted: boolean): Promise<Buffer> {
+  async function collect(stream: AsyncIterable<unknown>, isNeeded: boolean): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) {
-      const bytes = chunk as Uint8Array; // Streams of bytes have no type for their chunks.
+      const bytes = chunk as Uint8Array; // Byte streams are not typed by chunk.
       unpackedBytes += bytes.length;
       if (unpackedBytes > maxUnpackedBytes)
-        throw new Error(`it unpacks to more than ${maxUnpackedBytes} bytes`);
-      if (isWanted) chunks.push(bytes);
+        throw new Error(`it decompresses to more than ${maxUnpackedBytes} bytes`);
+      if (isNeeded) chunks.push(bytes);
     }
     return Buffer.concat(chunks);
   }
@@ -83,7 +83,7 @@ function kindOf(name: string): "template" | "values" | "chart" | "file" {
   return /^(charts\/[^/]+\/)*values\.yaml$/.test(path) ? "values" : "file";
 }
 
-/** As Helm reads it: without the first folder, whatever that is called, and also where it was packed on Windows. */
+/** As Helm reads it: without the first directory, whatever its name, and with the separators of Windows. */
 function pathInChart(name: string): string {
   const parts = name.split(name.includes("\\") ? "\\" : "/");
   return posix.normalize(parts.slice(1).join("/"));

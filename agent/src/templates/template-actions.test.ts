@@ -9,24 +9,24 @@ const cases: readonly (readonly [what: string, template: string, actions: unknow
     "lookup {{ .Values.a }} lookup",
     [[{ name: ".Values" }, { name: ".a" }]],
   ],
-  ["no trim marks", "{{- quote .a -}}", [[{ name: "quote" }, { name: ".a" }]]],
+  ["no trim markers", "{{- quote .a -}}", [[{ name: "quote" }, { name: ".a" }]]],
   ["no comments", "{{/* lookup }} */}}{{- /* include */ -}}{{ a }}", [[{ name: "a" }]]],
-  ["no comment that never ends", "{{/* lookup }}{{ a }}", []],
+  ["no unclosed comment", "{{/* lookup }}{{ a }}", []],
   [
-    "a text with the word before it",
+    "a string with the word before it",
     '{{ include "a.b" . }}',
     [[{ name: "include", text: "a.b" }, { name: "." }]],
   ],
-  ["a raw text", "{{ include `a` }}", [[{ name: "include", text: "a" }]]],
+  ["a raw string", "{{ include `a` }}", [[{ name: "include", text: "a" }]]],
   [
-    "no words in texts, whatever is in these",
+    "no words of strings",
     '{{ f "}} \\" lookup" `}} lookup` }}',
     [[{ name: "f", text: '}} \\" lookup' }]],
   ],
-  ["a variable as such", "{{ $lookup }}", [[{ name: "$lookup" }]]],
+  ["variables", "{{ $lookup }}", [[{ name: "$lookup" }]]],
   ["brackets", "{{ (a) }}", [[{ name: "(" }, { name: "a" }, { name: ")" }]]],
-  ["an action that never ends", "{{ a", [[{ name: "a" }]]],
-  ["nothing behind a quote that never ends", "{{ a 'b }} {{ c }}", [[{ name: "a" }]]],
+  ["an unclosed action", "{{ a", [[{ name: "a" }]]],
+  ["nothing after an unclosed quote", "{{ a 'b }} {{ c }}", [[{ name: "a" }]]],
   ["several lines", "{{ a\n  b }}", [[{ name: "a" }, { name: "b" }]]],
 ];
 
@@ -38,7 +38,7 @@ describe("the actions of a template have", () => {
   }
 });
 
-test("a template made to take long is read in a moment", () => {
+test("an adversarial template is parsed fast", () => {
   const used = cpuMs(() => {
     for (const quote of ['"', "'"]) actionsOf(`{{ ${`\\${quote}`.repeat(60_000)}`);
   });

@@ -1,9 +1,9 @@
 /**
- * The actions of a Go template, as far as it takes to see which functions they call: words, and the texts that stand
- * right behind them. Comments and the text between actions are left out. Pure.
+ * A minimal lexer for Go templates, sufficient to find the functions that are called: words, and the string literals that
+ * follow them. Comments and the text between actions are skipped. Pure.
  */
 
-/** A function or keyword with its first argument, where that is a text that can be read off. */
+/** A function or keyword with its first argument, if that is a string literal. */
 export interface Word {
   readonly name: string;
   readonly text?: string;
@@ -14,8 +14,8 @@ export type Action = readonly Word[];
 
 const opening = "{{";
 /**
- * A text, a raw text, a character, a name with what makes it a field or a variable, the end: `}}` or a quote that nothing
- * closes, behind which Go reads no template; or anything else.
+ * A string, a raw string, a character, a name (of a field or variable too), the end (`}}`, or an unclosed quote, after which Go
+ * parses no template), or anything else.
  */
 const token =
   /"((?:\\.|[^"\\])*)"|`([^`]*)`|'(?:\\.|[^'\\])*'|([.$]?[\p{L}_][\p{L}\p{Nd}_]*)|(\}\}|["`'])|\s+|./gsu;
@@ -54,7 +54,7 @@ function readAction(
     if (name !== undefined) words.push({ name });
     else if (argument !== undefined && last !== undefined && last.text === undefined)
       words[words.length - 1] = { name: last.name, text: argument };
-    // `-` only trims what is around the action.
+    // `-` is a trim marker.
     else if (argument === undefined && whole.trim() !== "" && whole !== "-")
       words.push({ name: whole });
   }

@@ -12,56 +12,60 @@ const library = [
 ].join("\n");
 
 const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] = [
-  ["nothing of a chart that calls neither", { "a.yaml": "{{ .Values.lookup }} lookup" }, {}],
+  ["call nothing", { "a.yaml": "{{ .Values.lookup }} lookup" }, {}],
   [
-    "both, with the first file that calls it",
+    "call both, with the first file",
     { "b.yaml": '{{ lookup "v1" }}', "a.yaml": '{{ getHostByName (lookup "v1") }}' },
     { lookup: "a.yaml", getHostByName: "a.yaml" },
   ],
   [
-    "a call in a condition",
+    "call in a condition",
     { "a.yaml": '{{ if not (lookup "v1") }}{{ end }}' },
     { lookup: "a.yaml" },
   ],
-  ["a call in notes", { "NOTES.txt": '{{ lookup "v1" }}' }, { lookup: "NOTES.txt" }],
+  ["call in notes", { "NOTES.txt": '{{ lookup "v1" }}' }, { lookup: "NOTES.txt" }],
   [
-    "nothing of what is only defined",
+    "do not call what is only defined",
     { "_lib.tpl": library, "a.yaml": '{{ include "lib.name" . }}' },
     {},
   ],
   [
-    "what is defined and called from afar",
+    "call a definition of another file",
     { "charts/lib/_lib.tpl": library, "a.yaml": '{{ template "lib.password" . }}' },
     { lookup: "charts/lib/_lib.tpl" },
   ],
   [
-    "everything that is defined, where a name is put together",
+    "may call every definition by a computed name",
     { "_lib.tpl": library, "a.yaml": '{{ include (printf "lib.%s" .kind) . }}' },
     { lookup: "_lib.tpl", getHostByName: "_lib.tpl" },
   ],
   [
-    "what is defined in a file that is rendered",
+    "call a block of a rendered file",
     { "a.yaml": `${library}{{ include "lib.address" . }}` },
     { getHostByName: "a.yaml" },
   ],
   [
-    "what stands behind a definition",
+    "call after a definition",
     { "a.yaml": '{{ define "a" }}{{ if 1 }}{{ end }}{{ end }}{{ lookup "v1" }}' },
     { lookup: "a.yaml" },
   ],
   [
-    "nothing outside of definitions in a file that is not rendered",
+    "do not call outside of definitions in a file that is not rendered",
     { "_a.tpl": '{{ lookup "v1" }}' },
     {},
   ],
   [
-    "what a block has",
+    "call in a block",
     { "a.yaml": '{{ block "b" . }}{{ lookup "v1" }}{{ end }}' },
     { lookup: "a.yaml" },
   ],
-  ["a template in a text", { "a.yaml": '{{ tpl "{{ lookup `v1` }}" . }}' }, { lookup: "a.yaml" }],
   [
-    "an end to names that include themselves",
+    "call in a string for tpl",
+    { "a.yaml": '{{ tpl "{{ lookup `v1` }}" . }}' },
+    { lookup: "a.yaml" },
+  ],
+  [
+    "may include themselves",
     {
       "a.yaml":
         '{{ define "a" }}{{ include "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ include "a" . }}',
@@ -70,7 +74,7 @@ const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] 
   ],
 ];
 
-describe("of the templates of a chart is found", () => {
+describe("the templates of a chart", () => {
   for (const [what, files, calls] of cases) {
     test(what, () => {
       const found = templateCalls(Object.entries(files).map(([path, text]) => ({ path, text })));
@@ -79,7 +83,7 @@ describe("of the templates of a chart is found", () => {
     });
   }
 
-  test("whether they render values", () => {
+  test("report whether they render values", () => {
     const rendersValues = (text: string) => templateCalls([{ path: "a.yaml", text }]).rendersValues;
 
     assert.equal(rendersValues("{{ tpl .Values.a . }}"), true);
@@ -88,7 +92,7 @@ describe("of the templates of a chart is found", () => {
   });
 });
 
-test("templates in values are looked through as well", () => {
+test("templates in values are checked as well", () => {
   assert.deepEqual(callsInValues({ a: '{{ lookup "v1" }}' }, "the values"), {
     lookup: "the values",
   });

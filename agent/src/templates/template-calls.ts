@@ -1,14 +1,13 @@
 /**
- * Whether a chart's templates read the cluster or ask name servers when they are rendered. Library charts that are part of
- * many others have functions for it that hardly anybody calls, so what counts is what can be reached from a template that
- * is rendered. Pure.
+ * Finds out whether a chart's templates read the cluster or query DNS when they are rendered. Library charts that many charts
+ * include have functions for it that are rarely called, so only code that is reachable from a rendered template counts. Pure.
  *
- * This keeps surprises away and is no wall: a chart that means harm can put a template together from pieces and have it
- * rendered with `tpl`. The wall is the account that Helm acts as (docs/adr/0010).
+ * This prevents surprises and is not a security boundary: a malicious chart can compose a template from pieces and render it
+ * with `tpl`. The boundary is the account that Helm impersonates (docs/adr/0010).
  */
 import { type Action, actionsOf } from "./template-actions.ts";
 
-/** Functions of Helm's whose result comes from outside of the chart and its values. */
+/** Helm's functions whose result depends on more than the chart and its values. */
 export const outsideFunctions = ["lookup", "getHostByName"] as const;
 export type OutsideFunction = (typeof outsideFunctions)[number];
 
@@ -22,23 +21,23 @@ export type OutsideCalls = Readonly<Partial<Record<OutsideFunction, string>>>;
 
 export interface TemplateCalls {
   readonly calls: OutsideCalls;
-  /** Whether texts of the values are rendered as templates too. */
+  /** Strings of the values are rendered as templates too. */
   readonly rendersValues: boolean;
-  /** Whether the chart's other files may be. */
+  /** The chart's other files may be rendered too. */
   readonly rendersFiles: boolean;
 }
 
-/** What stands between `define` and `end`, or in a file outside of them. */
+/** The part between `define` and `end`, or the rest of a file. */
 interface Piece {
   readonly path: string;
   readonly calls: Set<string>;
   readonly includes: Set<string>;
 }
 
-/** Stands for a name that is only known when the template is rendered. */
+/** A name that is only known when the template is rendered. */
 const anyName = "*";
 
-/** In most charts there is none of these, and no need to look closer. */
+/** Most charts contain none of these and need not be parsed. */
 const suspect = /lookup|getHostByName|tpl/;
 
 export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
@@ -48,17 +47,17 @@ export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
   const rendered: Piece[] = [];
   for (const file of files) {
     const outer = readFile(file, named);
-    // Files whose names begin with `_` only define.
+    // Files whose names begin with `_` contain definitions only.
     if (!/(^|\/)_[^/]*$/.test(file.path)) rendered.push(outer);
   }
 
   const reached = new Set<Piece>();
-  const ahead = [...rendered];
-  for (let piece = ahead.pop(); piece !== undefined; piece = ahead.pop()) {
+  const queue = [...rendered];
+  for (let piece = queue.pop(); piece !== undefined; piece = queue.pop()) {
     if (reached.has(piece)) continue;
     reached.add(piece);
     for (const name of piece.includes)
-      ahead.push(...(name === anyName ? [...named.values()].flat() : (named.get(name) ?? [])));
+      queue.push(...(name === anyName ? [...named.values()].flat() : (named.get(name) ?? [])));
   }
   const calls: Partial<Record<OutsideFunction, string>> = {};
   for (const name of outsideFunctions) {
@@ -71,20 +70,20 @@ export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
   return { calls, rendersValues, rendersFiles: rendersValues && isCalled(".Files") };
 }
 
-/** What is called by templates among the texts in values. */
+/** Calls in strings of the values that are templates. */
 export function callsInValues(values: unknown, path: string): OutsideCalls {
   const calls: Partial<Record<OutsideFunction, string>> = {};
-  for (const text of textsIn(values)) Object.assign(calls, callsInText(text, path));
+  for (const text of stringsIn(values)) Object.assign(calls, callsInText(text, path));
   return calls;
 }
 
-function textsIn(value: unknown): readonly string[] {
+function stringsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...stringsIn(inner)]);
 }
 
-/** What is called by a text that is rendered as a template. */
+/** Calls in a string that is rendered as a template. */
 export function callsInText(text: string, path: string): OutsideCalls {
   if (!suspect.test(text)) return {};
   const called = new Set(actionsOf(text).flatMap((words) => words.map(({ name }) => name)));
@@ -93,10 +92,10 @@ export function callsInText(text: string, path: string): OutsideCalls {
   );
 }
 
-/** Gives what stands outside of `define`. */
+/** Returns the part outside of `define`. */
 function readFile({ path, text }: TemplateFile, named: Map<string, Piece[]>): Piece {
   const outer = newPiece(path);
-  /** The piece that each open block is in. */
+  /** The enclosing piece of each open block. */
   const open: Piece[] = [];
   let current = outer;
   for (const action of actionsOf(text)) {

@@ -7,19 +7,19 @@ import { plainContent as content } from "@flotilla/shared/content/testing/plain-
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { pack } from "tar-stream";
 import { afterAll, describe, test } from "vitest";
-import type { Actor } from "../acting/actors.ts";
+import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const itself: Actor = {
-  title: "the agent itself",
+const itself: ImpersonatedClient = {
+  subject: "the agent itself",
   isAgent: true,
   rest: createMemoryApiServer(),
   helmArgs: [],
 };
-const account: Actor = { ...itself, title: "service account a/b", isAgent: false };
+const account: ImpersonatedClient = { ...itself, subject: "service account a/b", isAgent: false };
 
 async function archive(
   files: Readonly<Record<string, string | Buffer>>,
@@ -45,19 +45,19 @@ async function chartOf(bytes: Buffer) {
 describe("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
-  test("one that reads the cluster as the agent is refused by the template's name", async () => {
+  test("a chart that reads the cluster as the agent is rejected, with the template's name", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart, actor: itself }), {
-      code: "TEMPLATES_REFUSED",
+    await assert.rejects(check({ content, chart, client: itself }), {
+      code: "TEMPLATES_DENIED",
       message: /^render release shop\/app: app\/templates\/a\.yaml calls lookup/,
     });
-    await check({ content, chart, actor: account });
+    await check({ content, chart, client: account });
     await check({
       content: { ...content, helm: { ...content.helm, disableLookup: false } },
       chart,
-      actor: itself,
+      client: itself,
     });
   });
 
@@ -68,40 +68,40 @@ describe("before Helm renders a chart", () => {
     "app/charts/./sub/templates/a.yaml",
     "/templates/a.yaml",
   ]) {
-    test(`a template at ${path} is found, as Helm does`, async () => {
+    test(`a template at ${path} is found, as by Helm`, async () => {
       const chart = await chartOf(await archive({ [path]: reads }));
 
-      await assert.rejects(createTemplateGuard()({ content, chart, actor: itself }), {
-        code: "TEMPLATES_REFUSED",
+      await assert.rejects(createTemplateGuard()({ content, chart, client: itself }), {
+        code: "TEMPLATES_DENIED",
       });
     });
   }
 
-  test("a template is found whatever kind of file the archive says that it is", async () => {
+  test("a template is found whatever its entry type in the archive", async () => {
     const chart = await chartOf(
       await archive({ "app/templates/a.yaml": reads }, "contiguous-file"),
     );
 
-    await assert.rejects(createTemplateGuard()({ content, chart, actor: itself }), {
-      code: "TEMPLATES_REFUSED",
+    await assert.rejects(createTemplateGuard()({ content, chart, client: itself }), {
+      code: "TEMPLATES_DENIED",
     });
   });
 
-  test("charts inside it are looked through, packed or not", async () => {
+  test("subcharts are checked, packed or not", async () => {
     const inner = await archive({ "sub/templates/a.yaml": reads });
     const packed = await chartOf(await archive({ "app/charts/sub-1.tgz": inner }));
     const unpacked = await chartOf(await archive({ "app/charts/sub/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: packed, actor: itself }), {
+    await assert.rejects(check({ content, chart: packed, client: itself }), {
       message: /app\/charts\/sub-1\.tgz!\/sub\/templates\/a\.yaml calls lookup/,
     });
-    await assert.rejects(check({ content, chart: unpacked, actor: itself }), {
+    await assert.rejects(check({ content, chart: unpacked, client: itself }), {
       message: /app\/charts\/sub\/templates\/a\.yaml calls lookup/,
     });
   });
 
-  test("what is no template counts for nothing", async () => {
+  test("other files, and values that are not rendered, do not count", async () => {
     const chart = await chartOf(
       await archive({
         "app/README.md": reads,
@@ -111,10 +111,12 @@ describe("before Helm renders a chart", () => {
       }),
     );
 
-    await createTemplateGuard()({ content, chart, actor: itself, values: { text: reads } });
+    await assert.doesNotReject(
+      createTemplateGuard()({ content, chart, client: itself, values: { text: reads } }),
+    );
   });
 
-  test("values count where the chart renders them", async () => {
+  test("values count if the chart renders them", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const own = await chartOf(
       await archive({ "app/values.yaml": `text: ${reads}`, "app/templates/a.yaml": renders }),
@@ -122,16 +124,19 @@ describe("before Helm renders a chart", () => {
     const given = await chartOf(await archive({ "app/templates/a.yaml": renders }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: own, actor: itself }), {
+    await assert.rejects(check({ content, chart: own, client: itself }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await assert.rejects(check({ content, chart: given, actor: itself, values: { text: reads } }), {
-      message: /the values calls? lookup/,
-    });
-    await check({ content, chart: given, actor: itself, values: { text: "plain" } });
+    await assert.rejects(
+      check({ content, chart: given, client: itself, values: { text: reads } }),
+      {
+        message: /the values calls? lookup/,
+      },
+    );
+    await check({ content, chart: given, client: itself, values: { text: "plain" } });
   });
 
-  test("values count as the texts that they are, and not as they are written", async () => {
+  test("values count as parsed, not as written", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const text = '{{ print "a" (lookup "v1" "Secret" "other" "s") }}';
     const quoted = await chartOf(
@@ -148,17 +153,17 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: quoted, actor: itself }), {
+    await assert.rejects(check({ content, chart: quoted, client: itself }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await check({ content, chart: described, actor: itself });
+    await check({ content, chart: described, client: itself });
     await assert.rejects(
-      check({ content, chart: described, actor: itself, values: { list: [{ [text]: 1 }] } }),
+      check({ content, chart: described, client: itself, values: { list: [{ [text]: 1 }] } }),
       { message: /the values calls lookup/ },
     );
   });
 
-  test("files of the chart count where it renders them", async () => {
+  test("files of the chart count if it renders them", async () => {
     const file = { "app/files/a.tpl": reads };
     const rendered = await chartOf(
       await archive({ ...file, "app/templates/a.yaml": '{{ tpl (.Files.Get "files/a.tpl") . }}' }),
@@ -172,21 +177,21 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: rendered, actor: itself }), {
+    await assert.rejects(check({ content, chart: rendered, client: itself }), {
       message: /app\/files\/a\.tpl calls lookup/,
     });
-    await check({ content, chart: shown, actor: itself });
+    await check({ content, chart: shown, client: itself });
   });
 
-  test("what cannot be read is no chart, and is read anew the next time", async () => {
+  test("an unreadable archive is not a chart, and is read again the next time", async () => {
     const chart = await chartOf(Buffer.from("nonsense"));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart, actor: account }), {
+    await assert.rejects(check({ content, chart, client: account }), {
       code: "CHART_UNREADABLE",
       message: new RegExp(`^read the templates in the archive ${chart.digest}: `),
     });
     await writeFile(chart.path, await archive({ "app/templates/a.yaml": "a: b" }));
-    await check({ content, chart, actor: account });
+    await check({ content, chart, client: account });
   });
 });

@@ -1,4 +1,4 @@
-/** Keeps Helm from rendering templates that reach outside of the chart where nobody has allowed it (docs/adr/0010). */
+/** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
 
 import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
 import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
@@ -6,8 +6,8 @@ import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
 import type { Values } from "@flotilla/shared/values/merge-values.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
-import type { Actor } from "../acting/actors.ts";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
 import { readChartTemplates } from "./chart-templates.ts";
 import {
   callsInText,
@@ -17,32 +17,30 @@ import {
   type TemplateFile,
   templateCalls,
 } from "./template-calls.ts";
-import { refusalOf } from "./template-rights.ts";
 
-export interface TemplateUse {
+export interface TemplateCheck {
   readonly content: DeploymentContent;
   readonly chart: ChartFile;
-  /** As whom Helm runs. */
-  readonly actor: Actor;
-  /** What Helm is given as values; absent: none. */
+  readonly client: ImpersonatedClient;
+  /** Absent: Helm gets none. */
   readonly values?: Values | undefined;
 }
 
-/** Throws TEMPLATES_REFUSED, and CHART_UNREADABLE for what is no chart. */
-export type CheckTemplates = (use: TemplateUse) => Promise<void>;
+/** Throws TEMPLATES_DENIED, and CHART_UNREADABLE for an archive that is not a chart. */
+export type CheckTemplates = (use: TemplateCheck) => Promise<void>;
 
 interface KnownChart {
   readonly calls: OutsideCalls;
   readonly rendersValues: boolean;
 }
 
-/** Charts whose templates were read. */
-const remembered = 500;
+/** Number of charts. */
+const cacheSize = 500;
 
 export function createTemplateGuard(): CheckTemplates {
-  const known = createLruCache<Promise<KnownChart>>(remembered);
+  const known = createLruCache<Promise<KnownChart>>(cacheSize);
 
-  async function lookInto(chart: ChartFile): Promise<KnownChart> {
+  async function analyse(chart: ChartFile): Promise<KnownChart> {
     const { templates, values, files } = await readChartTemplates(chart);
     const { calls, rendersValues, rendersFiles } = templateCalls(templates);
     const rendered = [
@@ -55,37 +53,55 @@ export function createTemplateGuard(): CheckTemplates {
   function chartOf(chart: ChartFile): Promise<KnownChart> {
     const found = known.get(chart.digest);
     if (found !== undefined) return found;
-    const fresh = lookInto(chart);
+    const fresh = analyse(chart);
     known.set(chart.digest, fresh);
-    // The file may be fetched anew, and be whole then.
+    // The archive may be downloaded again, and be complete then.
     fresh.catch(() => known.delete(chart.digest));
     return fresh;
   }
 
-  return async function checkTemplates({ content, chart, actor, values }) {
+  return async function checkTemplates({ content, chart, client, values }) {
     const { calls, rendersValues } = await chartOf(chart);
     const reached = rendersValues ? both(calls, callsInValues(values, "the values")) : calls;
-    const refusal = refusalOf(reached, content.helm, actor.isAgent);
-    if (refusal === undefined) return;
+    const error = validateOutsideCalls(reached, content.helm, client.isAgent);
+    if (error === undefined) return;
     throw new AppError(
-      agentErrors.TEMPLATES_REFUSED,
-      `render release ${content.namespace}/${content.releaseName}: ${refusal}`,
+      agentErrors.TEMPLATES_DENIED,
+      `render release ${content.namespace}/${content.releaseName}: ${error}`,
     );
   };
 }
 
-/** Nothing where nothing suspicious is in it: reading YAML takes its time. */
+/** Parses the file only if it contains the name of a function, because YAML is slow to parse. */
 function callsInValuesFile({ path, text }: TemplateFile): OutsideCalls {
   if (!outsideFunctions.some((name) => text.includes(name))) return {};
   try {
     return callsInValues(parseHelmYaml(text, { name: path }), path);
   } catch {
-    // Helm will say what is wrong with it.
+    // Helm reports the syntax error.
     return callsInText(text, path);
   }
 }
 
-/** The first wins. */
+/** The first one takes precedence. */
 function both(first: OutsideCalls, second: OutsideCalls): OutsideCalls {
   return { ...second, ...first };
+}
+
+type Allowance = Pick<DeploymentContent["helm"], "disableLookup" | "disableDNS">;
+
+/** The error of the first call that is not allowed, with what would allow it; undefined if Helm may render. */
+export function validateOutsideCalls(
+  { lookup, getHostByName }: OutsideCalls,
+  { disableLookup, disableDNS }: Allowance,
+  isAgent: boolean,
+): string | undefined {
+  if (lookup !== undefined && disableLookup === true)
+    return `${lookup} calls lookup, which helm.disableLookup disables`;
+  if (lookup !== undefined && disableLookup === undefined && isAgent)
+    return `${lookup} calls lookup, which would read this cluster with all rights of the agent; give the deployment a serviceAccount, whose rights then limit what it reads, or allow it with helm.disableLookup: false`;
+  // With `true` it returns nothing, as in Helm itself.
+  if (getHostByName !== undefined && disableDNS === undefined)
+    return `${getHostByName} calls getHostByName, and templates may query DNS only with helm.disableDNS: false; with true it returns nothing`;
+  return undefined;
 }

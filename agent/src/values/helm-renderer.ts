@@ -1,25 +1,25 @@
 /**
- * Has Helm render templates: one start of Helm for all of them, without a cluster.
+ * Renders templates with Helm: all of them in one run, without a cluster.
  *
- * The chart that Helm renders never changes. Templates and what they may know come in as values, on standard input, and each
- * template is rendered for itself (`tpl`) with nothing but a map of its own as its dot: no `.Release`, no `.Files`. What comes
- * of them goes out as one JSON list in base64, which nothing that is rendered can be mistaken for.
+ * The chart that Helm renders never changes. Templates and their variables are values on standard input, and each template is
+ * rendered by itself (`tpl`) with its own map as dot: no `.Release`, no `.Files`. The results are one JSON list in base64,
+ * which no result can break out of.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
-import { agentErrors } from "../errors.ts";
-import { complaintOf, type HelmResult, type RunHelm } from "../helm/run-helm.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
 import { missingKeyIn } from "./translate-template.ts";
 
-/** What Helm made of templates, in their order, or the first that it could not render, by its number. */
+/** The rendered templates in order, or the number of the first one that failed. */
 export type Rendering =
   | { readonly kind: "rendered"; readonly texts: readonly string[] }
   | { readonly kind: "failed"; readonly number: number; readonly why: string };
 
-/** Throws HELM_FAILED where Helm fails of something else than a template. */
+/** Throws HELM_FAILED if Helm fails for another reason than a template. */
 export type RenderTemplates = (
   templates: readonly string[],
   context: Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ const chartFiles: Readonly<Record<string, string>> = {
   "templates/values.yaml": [
     "{{- $rendered := list }}",
     "{{- range fromJsonArray .Values.templates }}",
-    // A map for each: templates can change it.
+    // A copy for each, because templates can modify it.
     "{{- $rendered = append $rendered (tpl . (fromJson $.Values.context)) }}",
     "{{- end }}",
     "rendered: {{ toJson $rendered | b64enc }}",
@@ -41,16 +41,16 @@ const chartFiles: Readonly<Record<string, string>> = {
 
 const isAboutTemplates = /^Error: (?:template: |execution error at \()/m;
 
-const usualLimitMs = 60_000;
+const defaultLimitMs = 60_000;
 
 export function createRenderTemplates(deps: {
   readonly runHelm: RunHelm;
-  /** Where the chart is kept. */
+  /** Directory of the chart. */
   readonly dir: string;
-  /** How long one run of Helm may take: templates can have loops without an end. */
+  /** Timeout of one run of Helm: templates can contain endless loops. */
   readonly limitMs?: number | undefined;
 }): RenderTemplates {
-  const { limitMs = usualLimitMs } = deps;
+  const { limitMs = defaultLimitMs } = deps;
   let chart: Promise<void> | undefined;
 
   async function prepare(): Promise<void> {
@@ -77,15 +77,15 @@ export function createRenderTemplates(deps: {
         signal: AbortSignal.any([signal, limit]),
       });
       if (signal.aborted)
-        throw new AppError(commonErrors.CANCELLED, "given up rendering values: nobody wants them");
-      if (limit.aborted) throw failure(`it took longer than ${limitMs / 1000} s`);
+        throw new AppError(commonErrors.CANCELLED, "cancelled: rendering of values");
+      if (limit.aborted) throw failure(`timed out after ${limitMs / 1000} s`);
       if (result.code === 0) return { kind: "rendered", texts: textsOf(result) };
       const missing = missingKeyIn(result.stderr);
       if (missing !== undefined)
         return { kind: "failed", number: missing.number, why: `there is no ${missing.chain}` };
-      if (!isAboutTemplates.test(result.stderr)) throw failure(complaintOf(result));
+      if (!isAboutTemplates.test(result.stderr)) throw failure(helmErrorOf(result));
       if (to - from === 1) return { kind: "failed", number: from, why: whyOf(result) };
-      // Helm does not say which it was.
+      // Helm does not say which template failed.
       const middle = Math.ceil((from + to) / 2);
       const first = await renderPart(from, middle);
       return first.kind === "failed" ? first : renderPart(middle, to);
@@ -102,7 +102,7 @@ async function writeChart(dir: string): Promise<void> {
 
 function textsOf({ stdout }: HelmResult): readonly string[] {
   const [, packed] = /^rendered: (\S+)$/m.exec(stdout) ?? [];
-  if (packed === undefined) throw failure("it printed nothing, or more than is read");
+  if (packed === undefined) throw failure("its output is empty or too large");
   const texts: unknown = JSON.parse(Buffer.from(packed, "base64").toString());
   return Array.isArray(texts) ? texts.map(String) : [];
 }
@@ -114,13 +114,13 @@ function failure(why: string): AppError {
   );
 }
 
-/** What Go says is wrong, without the template, which may be long, and the place in what we made of it. */
+/** Go's error, without the template, which may be long, and without the position in the translated one. */
 function whyOf(result: HelmResult): string {
-  const said = complaintOf(result).replace(/; Use --debug flag.*$/, "");
-  const [, own] = /^execution error at \(.*?\): (.*)$/s.exec(said) ?? [];
+  const error = helmErrorOf(result).replace(/; Use --debug flag.*$/, "");
+  const [, own] = /^execution error at \(.*?\): (.*)$/s.exec(error) ?? [];
   if (own !== undefined) return own;
-  const at = said.lastIndexOf("template: gotpl:");
-  return said
+  const at = error.lastIndexOf("template: gotpl:");
+  return error
     .slice(at < 0 ? 0 : at)
     .replace(/^template: gotpl:[\d:]+: (?:executing "[^"]*" at <.*?>: )?/s, "");
 }

@@ -3,7 +3,7 @@ import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
 import { describe, test } from "vitest";
 import { lexTemplate } from "./lex-template.ts";
 
-/** Literals as texts, actions as lists of what is in them. */
+/** Literals as strings, actions as lists of their tokens. */
 function taken(template: string): unknown {
   return lexTemplate(template).map((piece) =>
     piece.kind === "literal" ? piece.text : piece.tokens.map(({ source }) => source),
@@ -11,14 +11,10 @@ function taken(template: string): unknown {
 }
 
 const cases: readonly (readonly [what: string, template: string, pieces: unknown])[] = [
-  ["nothing at all", "", []],
+  ["nothing", "", []],
   ["text alone", "a {{ b }} } $", ["a {{ b }} } $"]],
-  ["chains in their parts", "a${.b.c}d", ["a", [".b", ".c"], "d"]],
-  [
-    "texts with brackets in them",
-    '${"}" `}` \'}\' "\\"}"}}',
-    [['"}"', "`}`", "'}'", '"\\"}"'], "}"],
-  ],
+  ["field chains in parts", "a${.b.c}d", ["a", [".b", ".c"], "d"]],
+  ["strings with braces", '${"}" `}` \'}\' "\\"}"}}', [['"}"', "`}`", "'}'", '"\\"}"'], "}"]],
   ["numbers", "${-3 +4 .5 1e+2 0x1f}", [["-3", "+4", ".5", "1e+2", "0x1f"]]],
   ["variables and signs", "${$x := ($.a|f $)}", [["$x", ":=", "(", "$", ".a", "|", "f", "$", ")"]]],
   ["a pair", "${range $i,$e:=.l}", [["range", "$i", ",", "$e", ":=", ".l"]]],
@@ -30,43 +26,42 @@ const cases: readonly (readonly [what: string, template: string, pieces: unknown
   ["names of all languages", "${ .größe }", [[".größe"]]],
 ];
 
-describe("a template is taken apart into", () => {
+describe("the lexer splits a template into", () => {
   for (const [what, template, pieces] of cases) {
     test(what, () => {
       assert.deepEqual(taken(template), pieces);
     });
   }
 
-  test("what is apart and what is not", () => {
+  test("white space before a token is recorded", () => {
     const [action] = lexTemplate("${ .a.b .c }");
 
-    assert.deepEqual(action?.kind === "action" && action.tokens.map(({ isApart }) => isApart), [
-      true,
-      false,
-      true,
-    ]);
+    assert.deepEqual(
+      action?.kind === "action" && action.tokens.map(({ hasSpaceBefore }) => hasSpaceBefore),
+      [true, false, true],
+    );
   });
 });
 
 const broken: readonly (readonly [template: string, why: RegExp])[] = [
-  ["${ .a", /a \$\{ in it has no \}/],
-  ['${ "a }', /a text in it that begins with " has no end/],
-  ["${ `a }", /a text in it that begins with ` has no end/],
-  ['${ "a\nb" }', /a text in it that begins with " has no end/],
-  ["${/* a }", /a comment in it has no end/],
-  ["${/* a */ .b }", /a comment in it is not all that stands in its \$\{ \}/],
-  ["${ a ! b }", /"!" has no meaning in a \$\{ \}/],
+  ["${ .a", /it has an unclosed \$\{/],
+  ['${ "a }', /it has an unterminated string that begins with "/],
+  ["${ `a }", /it has an unterminated string that begins with `/],
+  ['${ "a\nb" }', /it has an unterminated string that begins with "/],
+  ["${/* a }", /it has an unclosed comment/],
+  ["${/* a */ .b }", /it has a comment that does not end its \$\{ \}/],
+  ["${ a ! b }", /it has an unexpected character "!" in a \$\{ \}/],
 ];
 
-describe("a template cannot be taken apart:", () => {
+describe("the lexer rejects a template:", () => {
   for (const [template, why] of broken) {
     test(JSON.stringify(template), () => {
-      assert.throws(() => lexTemplate(template), { name: "TemplateProblem", message: why });
+      assert.throws(() => lexTemplate(template), { name: "TemplateError", message: why });
     });
   }
 });
 
-test("a template made to take long is taken apart in a moment", () => {
+test("the lexer is fast for an adversarial template", () => {
   const spaces = " ".repeat(100_000);
 
   const used = cpuMs(() => {

@@ -1,21 +1,24 @@
 /**
- * Takes a template of Go's with the delimiters `${ }` apart, as Go's own lexer does: texts may hold `}`, `${-` and `-}`
- * trim the text beside them, comments are nothing. Pure.
+ * Lexes a Go template with the delimiters `${ }` as Go's own lexer does: strings may contain `}`, `${-` and `-}` trim the text
+ * around them, comments have no output. Pure.
  */
-import { TemplateProblem } from "./template-problem.ts";
-import { withoutEnd } from "./without-end.ts";
+
+/** What is wrong with one template, without its path, which only the caller knows. */
+export class TemplateError extends Error {
+  override readonly name: string = "TemplateError";
+}
 
 export type TokenKind = "text" | "number" | "field" | "variable" | "dot" | "word" | "sign";
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As it is written. */
+  /** Verbatim. */
   readonly source: string;
-  /** Whether space stands before it: `.a .b` are two things, and `.a.b` is one. */
-  readonly isApart: boolean;
+  /** Whether white space precedes it: `.a .b` are two operands, `.a.b` is one. */
+  readonly hasSpaceBefore: boolean;
 }
 
-/** Text between actions, its trimming done, or what stands between `${` and `}`. */
+/** Text between actions, already trimmed, or the tokens between `${` and `}`. */
 export type Piece =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "action"; readonly tokens: readonly Token[] };
@@ -27,7 +30,7 @@ const leftTrim = /-[ \t\r\n]/y;
 const end = /([ \t\r\n]-)?\}/y;
 const spaces = /[ \t\r\n]+/y;
 
-/** What can stand in an action; tried in this order. */
+/** The tokens of an action; matched in this order. */
 const tokens: readonly (readonly [TokenKind, RegExp])[] = [
   ["text", /"(?:\\[^\n]|[^"\\\n])*"|`[^`]*`|'(?:\\[^\n]|[^'\\\n])*'/y],
   ["number", /[+-]?\.?[0-9](?:[eEpP][+-]|[\p{L}\p{Nd}_.])*/uy],
@@ -38,7 +41,7 @@ const tokens: readonly (readonly [TokenKind, RegExp])[] = [
   ["sign", /:=|[=|(),]/y],
 ];
 
-/** Throws a TemplateProblem. */
+/** Throws a TemplateError. */
 export function lexTemplate(template: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
@@ -48,7 +51,7 @@ export function lexTemplate(template: string): readonly Piece[] {
     let text = template.slice(at, start < 0 ? undefined : start);
     if (trims) text = text.replace(/^[ \t\r\n]+/, "");
     if (start >= 0 && matchAt(leftTrim, template, start + opening.length) !== undefined)
-      text = withoutEnd(text, " \t\r\n");
+      text = trimEnd(text, " \t\r\n");
     if (text !== "") pieces.push({ kind: "literal", text });
     if (start < 0) break;
     const action = lexAction(template, start + opening.length);
@@ -59,7 +62,7 @@ export function lexTemplate(template: string): readonly Piece[] {
 }
 
 interface LexedAction {
-  /** Absent: it is a comment. */
+  /** Absent for a comment. */
   readonly tokens?: readonly Token[];
   readonly at: number;
   readonly trims: boolean;
@@ -69,10 +72,10 @@ function lexAction(template: string, start: number): LexedAction {
   const opened = matchAt(comment, template, start);
   if (opened !== undefined) {
     const closing = template.indexOf("*/", start + opened[0].length);
-    if (closing < 0) throw new TemplateProblem("a comment in it has no end");
+    if (closing < 0) throw new TemplateError("it has an unclosed comment");
     const closed = matchAt(commentEnd, template, closing);
     if (closed === undefined)
-      throw new TemplateProblem("a comment in it is not all that stands in its ${ }");
+      throw new TemplateError("it has a comment that does not end its ${ }");
     return { at: closing + closed[0].length, trims: closed[1] !== undefined };
   }
   const found: Token[] = [];
@@ -82,7 +85,7 @@ function lexAction(template: string, start: number): LexedAction {
     if (closed !== undefined)
       return { tokens: found, at: at + closed[0].length, trims: closed[1] !== undefined };
     const space = matchAt(spaces, template, at)?.[0] ?? "";
-    // The last space may belong to the mark at the end.
+    // The last space may belong to the trim marker at the end.
     const trimmed = space === "" ? undefined : matchAt(end, template, at + space.length - 1);
     if (trimmed?.[1] !== undefined)
       return { tokens: found, at: at + space.length - 1 + trimmed[0].length, trims: true };
@@ -96,21 +99,31 @@ function lexAction(template: string, start: number): LexedAction {
   }
 }
 
-function lexToken(template: string, at: number, isApart: boolean): Token {
-  if (at >= template.length) throw new TemplateProblem("a ${ in it has no }");
+function lexToken(template: string, at: number, hasSpaceBefore: boolean): Token {
+  if (at >= template.length) throw new TemplateError("it has an unclosed ${");
   for (const [kind, pattern] of tokens) {
     const source = matchAt(pattern, template, at)?.[0];
-    if (source !== undefined) return { kind, source, isApart };
+    if (source !== undefined) return { kind, source, hasSpaceBefore };
   }
   const [character = ""] = template.slice(at, at + 2);
-  throw new TemplateProblem(
+  throw new TemplateError(
     /["'`]/.test(character)
-      ? `a text in it that begins with ${character} has no end`
-      : `${JSON.stringify(character)} has no meaning in a \${ }`,
+      ? `it has an unterminated string that begins with ${character}`
+      : `it has an unexpected character ${JSON.stringify(character)} in a \${ }`,
   );
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text) ?? undefined;
+}
+
+/**
+ * The text without these characters at its end. A pattern such as `/ +$/` has quadratic cost for many spaces anywhere in the
+ * text, which could block the agent for minutes.
+ */
+export function trimEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

@@ -19,7 +19,7 @@ const facts: ClusterInfo = {
   templateValues: { password: "planted" },
 };
 
-/** Helm that gives these texts, or fails with these words, or does not end by itself. */
+/** A Helm that returns these strings, or fails with this error, or does not end. */
 function rendererWith(answer: readonly string[] | string | "endless", limitMs?: number) {
   const runs: HelmRun[] = [];
   const render = createRenderValues({
@@ -47,7 +47,7 @@ function rendererWith(answer: readonly string[] | string | "endless", limitMs?: 
   };
 }
 
-/** As a process that runs keeps ours alive. */
+/** Keeps the process alive, as a child process does. */
 async function untilAborted(signal: AbortSignal): Promise<void> {
   const alive = setInterval(() => undefined, 60_000);
   await new Promise<void>((resolve) => {
@@ -59,20 +59,16 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
 
-describe("values have to be rendered", () => {
+describe("values need rendering", () => {
   const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
-    ["when there are none", { valuesAreTemplates: true }, false],
-    [
-      "when nothing in them is a template",
-      { values: { a: "{{ b }}" }, valuesAreTemplates: true },
-      false,
-    ],
-    ["for a template in a text", one, true],
+    ["without values", { valuesAreTemplates: true }, false],
+    ["without templates", { values: { a: "{{ b }}" }, valuesAreTemplates: true }, false],
+    ["for a template in a string", one, true],
     ["for one in a list", { values: { a: [["${ 1 }"]] }, valuesAreTemplates: true }, true],
     ["for one in a key", { values: { a: { "${ 1 }": 1 } }, valuesAreTemplates: true }, true],
-    ["for texts that are no templates", { ...one, valuesAreTemplates: false }, false],
+    ["for strings that are not templates", { ...one, valuesAreTemplates: false }, false],
     [
-      "for a text that stands for a label",
+      "for a string that stands for a label",
       { values: { a: { b: "global.fleet.clusterLabels.x" } }, valuesAreTemplates: false },
       true,
     ],
@@ -86,13 +82,13 @@ describe("values have to be rendered", () => {
 });
 
 describe("rendered values", () => {
-  test("are none where there are none", async () => {
+  test("are undefined without values", async () => {
     const { render } = rendererWith([]);
 
     assert.equal(await render({ valuesAreTemplates: true }), undefined);
   });
 
-  test("take no start of Helm where nothing is a template", async () => {
+  test("do not run Helm without templates", async () => {
     const { render, runs } = rendererWith([]);
 
     assert.deepEqual(
@@ -106,7 +102,7 @@ describe("rendered values", () => {
     assert.equal(runs.length, 0);
   });
 
-  test("have the labels that texts stand for, as they are", async () => {
+  test("have labels in place of the strings that stand for them", async () => {
     const { render, runs } = rendererWith([]);
 
     assert.deepEqual(
@@ -125,7 +121,7 @@ describe("rendered values", () => {
     assert.equal(runs.length, 0);
   });
 
-  test("take one start of Helm, which is told all on standard input", async () => {
+  test("run Helm once, with everything on standard input", async () => {
     const { render, runs } = rendererWith(["key", "3", "4", "b: 5"]);
 
     const rendered = await render({
@@ -140,10 +136,10 @@ describe("rendered values", () => {
     assert.deepEqual(runs[0]?.args, ["template", "values", dir, "--values=-"]);
   });
 
-  test("keep numbers, keys and nothings as they are", async () => {
+  test("keep numbers, keys and nulls", async () => {
     const { render } = rendererWith(["x", "m: 12345678901234567890"]);
     const text = `{"__proto__":{"a":"\${ 1 }"},"big":12345678901234567890,"none":null}`;
-    const values = parseExact(text) as Readonly<Record<string, unknown>>; // It is a map.
+    const values = parseExact(text) as Readonly<Record<string, unknown>>; // A map.
 
     const rendered = await render({
       values,
@@ -157,19 +153,19 @@ describe("rendered values", () => {
     );
   });
 
-  test("have no two keys that come to the same", async () => {
+  test("must not have two keys that render to the same key", async () => {
     const { render } = rendererWith(["a"]);
 
     await assert.rejects(
       render({ values: { x: { "${ .a }": 1, a: 2 } }, valuesAreTemplates: true }),
       {
         code: "VALUES_TEMPLATE_FAILED",
-        message: /fleet-default\/paris: two keys of values\.x come to the same;/,
+        message: /fleet-default\/paris: two keys of values\.x render to the same key;/,
       },
     );
   });
 
-  test("are tried again where Helm fails of something else than a template", async () => {
+  test("can be rendered after Helm has failed for another reason than a template", async () => {
     const { render, runs } = rendererWith('Error: path "chart" not found\n');
 
     await assert.rejects(render(one), {
@@ -180,7 +176,7 @@ describe("rendered values", () => {
     assert.equal(runs.length, 1);
   });
 
-  test("are given up when nobody wants them, or when Helm finds no end", async () => {
+  test("are cancelled by the signal and by the timeout", async () => {
     const given = new AbortController();
     const waiting = rendererWith("endless").render(one, given.signal);
     given.abort();
@@ -188,7 +184,7 @@ describe("rendered values", () => {
     await assert.rejects(waiting, { code: "CANCELLED" });
     await assert.rejects(rendererWith("endless", 1).render(one), {
       code: "HELM_FAILED",
-      message: /took longer than/,
+      message: /timed out after/,
     });
   });
 });

@@ -1,14 +1,14 @@
 /**
- * The values of a deployment as they are in one cluster: texts that stand for one of its labels replaced, templates rendered
- * with Helm's engine, and `templateValues` over all of that.
+ * The values of a deployment in one cluster: strings that stand for labels are replaced, templates are rendered with Helm's
+ * engine, and `templateValues` override the result.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { agentErrors } from "../errors.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
 import type { RunHelm } from "../helm/run-helm.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
+import { TemplateError } from "./lex-template.ts";
 import { parseRendered, reread } from "./reread.ts";
-import { TemplateProblem } from "./template-problem.ts";
 import {
   findTexts,
   labelIn,
@@ -18,7 +18,7 @@ import {
 } from "./template-texts.ts";
 import { translateTemplate } from "./translate-template.ts";
 
-/** The fields of a content that templates can be in. */
+/** The fields of a content that can contain templates. */
 export interface ValuesTemplates {
   readonly values?: Values | undefined;
   readonly templateValues?: Readonly<Record<string, string>> | undefined;
@@ -26,16 +26,16 @@ export interface ValuesTemplates {
 }
 
 /**
- * What `values` with `templateValues` over them come to in a cluster; undefined: no values. Throws VALUES_TEMPLATE_FAILED,
- * and what keeps Helm from running at all: HELM_FAILED, HELM_UNAVAILABLE, CANCELLED.
+ * `values` overridden by `templateValues`; undefined: no values. Throws VALUES_TEMPLATE_FAILED, and HELM_FAILED,
+ * HELM_UNAVAILABLE or CANCELLED if Helm did not run.
  */
 export type RenderValues = (
   content: ValuesTemplates,
-  facts: ClusterInfo,
+  info: ClusterInfo,
   options: { readonly signal: AbortSignal },
 ) => Promise<Values | undefined>;
 
-/** Whether anything in it has to be rendered, and so the cluster's facts are needed. Pure. */
+/** Whether anything is rendered, which needs the cluster info. Pure. */
 export function hasTemplates(content: ValuesTemplates): boolean {
   const { values = {}, templateValues = {}, valuesAreTemplates } = content;
   return (
@@ -46,14 +46,14 @@ export function hasTemplates(content: ValuesTemplates): boolean {
 
 export function createRenderValues(deps: {
   readonly runHelm: RunHelm;
-  /** A folder of its own, for what Helm reads. */
+  /** A directory of its own, for files that Helm reads. */
   readonly dir: string;
-  /** How long Helm may take; absent: a minute. */
+  /** Timeout of Helm; default one minute. */
   readonly limitMs?: number;
 }): RenderValues {
   const renderTemplates = createRenderTemplates(deps);
 
-  return async function renderValues(content, facts, { signal }) {
+  return async function renderValues(content, info, { signal }) {
     const { values, templateValues, valuesAreTemplates } = content;
     if (values === undefined && templateValues === undefined) return undefined;
     const inValues = values === undefined ? [] : findTexts(values, "values", valuesAreTemplates);
@@ -65,50 +65,50 @@ export function createRenderValues(deps: {
     const templates = [...inValues, ...computed.map(({ found }) => found)].filter(
       (one) => one.text.includes("${") && labelOf(one) === undefined,
     );
-    const rendered = await renderAll(templates, facts, signal);
+    const rendered = await renderAll(templates, info, signal);
 
-    const replaced = attempt({ path: "values" }, facts, () =>
+    const replaced = toErrors({ path: "values" }, info, () =>
       replaceTexts(values ?? {}, "values", (one) => {
         const label = labelOf(one);
-        if (label !== undefined) return own(facts.labels, label) ?? "";
+        if (label !== undefined) return own(info.labels, label) ?? "";
         const text = rendered.get(nameOf(one));
         if (text === undefined) return one.text;
-        return attempt(one, facts, () => reread(one.text, text, one.place));
+        return toErrors(one, info, () => reread(one.text, text, one.place));
       }),
     );
     const over = computed.map(({ key, found }) => {
       const text = rendered.get(nameOf(found)) ?? found.text;
-      return [key, attempt(found, facts, () => parseRendered(text))] as const;
+      return [key, toErrors(found, info, () => parseRendered(text))] as const;
     });
     return Object.fromEntries([...Object.entries(replaced), ...over]);
   };
 
   async function renderAll(
     templates: readonly TemplateText[],
-    facts: ClusterInfo,
+    info: ClusterInfo,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     if (templates.length === 0) return new Map();
     const translated = templates.map((one, number) =>
-      attempt(one, facts, () => translateTemplate(one.text, number)),
+      toErrors(one, info, () => translateTemplate(one.text, number)),
     );
-    const rendering = await renderTemplates(translated, contextOf(facts), { signal });
+    const rendering = await renderTemplates(translated, contextOf(info), { signal });
     if (rendering.kind === "rendered")
       return new Map(
         templates.map((one, number) => [nameOf(one), rendering.texts[number] ?? ""] as const),
       );
-    throw failure(templates[rendering.number]?.path ?? "values", facts, rendering.why);
+    throw failure(templates[rendering.number]?.path ?? "values", info, rendering.why);
   }
 }
 
-/** What templates know, under Fleet's names. */
-function contextOf(facts: ClusterInfo): Readonly<Record<string, unknown>> {
+/** The variables of templates, with Fleet's names. */
+function contextOf(info: ClusterInfo): Readonly<Record<string, unknown>> {
   return {
-    ClusterNamespace: facts.namespace,
-    ClusterName: facts.name,
-    ClusterLabels: facts.labels,
-    ClusterAnnotations: facts.annotations,
-    ClusterValues: facts.templateValues,
+    ClusterNamespace: info.namespace,
+    ClusterName: info.name,
+    ClusterLabels: info.labels,
+    ClusterAnnotations: info.annotations,
+    ClusterValues: info.templateValues,
   };
 }
 
@@ -124,19 +124,20 @@ function own(texts: Readonly<Record<string, string>>, key: string): string | und
   return Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
-function attempt<T>({ path }: Pick<TemplateText, "path">, facts: ClusterInfo, act: () => T): T {
+/** Converts a TemplateError to VALUES_TEMPLATE_FAILED. */
+function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterInfo, act: () => T): T {
   try {
     return act();
   } catch (thrown) {
-    if (!(thrown instanceof TemplateProblem)) throw thrown;
-    throw failure(path, facts, messageOf(thrown), thrown);
+    if (!(thrown instanceof TemplateError)) throw thrown;
+    throw failure(path, info, messageOf(thrown), thrown);
   }
 }
 
-function failure(path: string, facts: ClusterInfo, why: string, cause?: unknown): AppError {
+function failure(path: string, info: ClusterInfo, why: string, cause?: unknown): AppError {
   return new AppError(
     agentErrors.VALUES_TEMPLATE_FAILED,
-    `render the template ${path} for cluster ${facts.namespace}/${facts.name}: ${why}; it is rendered again when the values or what the hub says of the cluster change`,
+    `render the template ${path} for cluster ${info.namespace}/${info.name}: ${why}; rendered again when the values or the cluster's labels and template values change`,
     { cause },
   );
 }

@@ -4,7 +4,7 @@ import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
 import { describe, test } from "vitest";
 import { reread, styleOf, type TextPlace, type TextStyle } from "./reread.ts";
 
-/** How a text was written, from what Go wrote before it and of it. */
+/** The style of a string in Go's output. */
 function styleIn(written: string): TextStyle {
   if (/^["']/.test(written)) return "quoted";
   return written.startsWith("|") ? "block" : "plain";
@@ -14,13 +14,13 @@ const { questions, answers } = await readGolden("values-rows");
 
 describe("Go writes", () => {
   for (const [at, text] of (questions.styles ?? []).entries()) {
-    test(`${JSON.stringify(text)} as we think`, () => {
+    test(`${JSON.stringify(text)} in the expected style`, () => {
       const { value, item, key } = answers.styles?.[at] ?? { value: "", item: "", key: "" };
 
       const written = [
         value.slice("v: ".length),
         item.slice("- ".length),
-        // A key of several lines is marked as one.
+        // A key of several lines is explicit.
         key.replace(/^\? /, ""),
       ];
       assert.deepEqual(new Set(written.map(styleIn)), new Set([styleOf(text)]));
@@ -28,7 +28,7 @@ describe("Go writes", () => {
   }
 });
 
-describe("what was rendered is read again", () => {
+describe("a rendered string is parsed again", () => {
   const rows: readonly (readonly [
     what: string,
     text: string,
@@ -60,7 +60,7 @@ describe("what was rendered is read again", () => {
     });
   }
 
-  const refused: readonly (readonly [rendered: string, place: TextPlace, why: RegExp])[] = [
+  const invalid: readonly (readonly [rendered: string, place: TextPlace, why: RegExp])[] = [
     ["a\nb: 1", "value", /one value/],
     ["a\n- b", "item", /one value/],
     ["a\n---\nb: 1", "value", /several documents/],
@@ -68,21 +68,21 @@ describe("what was rendered is read again", () => {
     ["a\nb", "key", /several lines/],
     ["#a", "key", /one key/],
     ["- a", "key", /one key/],
-    ["a: b", "value", /no YAML/],
-    ["*a", "value", /no YAML/],
-    ["@", "item", /no YAML/],
+    ["a: b", "value", /not YAML/],
+    ["*a", "value", /not YAML/],
+    ["@", "item", /not YAML/],
   ];
-  for (const [rendered, place, why] of refused) {
-    test(`unless it is ${JSON.stringify(rendered)} as ${place}`, () => {
+  for (const [rendered, place, why] of invalid) {
+    test(`but not ${JSON.stringify(rendered)} as ${place}`, () => {
       assert.throws(() => reread("${ 1 }", rendered, place), {
-        name: "TemplateProblem",
+        name: "TemplateError",
         message: why,
       });
     });
   }
 });
 
-test("lines made to take long are read in a moment", () => {
+test("adversarial lines are parsed fast", () => {
   const lines = `${"\n".repeat(100_000)}a`;
 
   const used = cpuMs(() =>

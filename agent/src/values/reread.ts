@@ -1,39 +1,38 @@
 /**
- * What a text with templates in it comes to.
+ * The value of a rendered string.
  *
- * Fleet writes all values as YAML, renders that text and reads it again. So what becomes of a text depends on how Go wrote
- * it. The rule, which shared/golden pins:
- *  - written plain, it is read as YAML where it stands: `3` is a number, `{a: 1}` a map. So is every text of one line that
- *    neither begins nor ends with a space, does not begin with a character that means something to YAML, and holds no `: `,
- *    no ` #`, no `:` at its end, and no character that Go escapes;
- *  - written in quotes, because it is of one line and not plain, or of several with a space before a line's end, or with
- *    characters that Go escapes, it stays text;
- *  - written as a block, as all other texts of several lines, it stays text, with as many line ends behind it as a block of
- *    its kind has.
- * Where the quotes or the indentation would be broken by what is rendered, Fleet fails or reads something else; here it is
- * text all the same. Nothing that is rendered can reach beyond its own value. Pure.
+ * Fleet writes all values as YAML, renders that text and parses it again, so the result depends on how Go wrote the string. The
+ * rules, which shared/golden pins:
+ *  - written plain, the result is parsed as YAML in its place: `3` is a number, `{a: 1}` a map. Plain are single lines that
+ *    neither begin nor end with a space, do not begin with a YAML indicator, contain no `: ` and no ` #`, do not end with `:`,
+ *    and contain no character that Go escapes;
+ *  - written in quotes, the result is a string. Quoted are all other single lines, and texts with a space before a newline or
+ *    with characters that Go escapes;
+ *  - written as a block, the result is a string with as many trailing newlines as its block style keeps. Blocks are all other
+ *    texts of several lines.
+ * Where the result would break the quotes or the indentation, Fleet fails or parses something else; here it stays a string.
+ * A result never reaches beyond its own value. Pure.
  */
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
-import { TemplateProblem } from "./template-problem.ts";
-import { withoutEnd } from "./without-end.ts";
+import { TemplateError, trimEnd } from "./lex-template.ts";
 
 export type TextPlace = "key" | "value" | "item";
 export type TextStyle = "plain" | "quoted" | "block";
 
-/** What go-yaml escapes: not all of it is invisible, an emoji is among it. */
+/** What go-yaml escapes: also some visible characters, such as emoji. */
 const escaped = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
 const notPlain = /^[ #,[\]{}&*!|>'"%@`]|^[?:-](?: |$)|^---|^\.\.\.| $|:(?: |$)| #|[\u2028\u2029]/;
 const endOfDocument = /^(?:---|\.\.\.)(?:\s|$)/m;
 
-/** How Go writes a text that has `${` in it. */
+/** The style in which Go writes a string that contains `${`. */
 export function styleOf(text: string): TextStyle {
   if (escaped.test(text)) return "quoted";
   if (!text.includes("\n")) return notPlain.test(text) ? "quoted" : "plain";
   return / (?:[\n\u2028\u2029]|$)/.test(text) ? "quoted" : "block";
 }
 
-/** What was rendered of a text, as it is read again. Throws a TemplateProblem. */
+/** The value of a rendered string. Throws a TemplateError. */
 export function reread(text: string, rendered: string, place: TextPlace): unknown {
   switch (styleOf(text)) {
     case "quoted":
@@ -45,18 +44,16 @@ export function reread(text: string, rendered: string, place: TextPlace): unknow
   }
 }
 
-/** A text that ends with one line end keeps one, with several all, with none none. */
+/** Trailing newlines: all of them if the source has several, else as many as the source. */
 function chomp(text: string, rendered: string): string {
   if (text.endsWith("\n\n")) return rendered;
-  const content = withoutEnd(rendered, "\n");
+  const content = trimEnd(rendered, "\n");
   return text.endsWith("\n") && content !== "" ? `${content}\n` : content;
 }
 
 function readPlain(rendered: string, place: TextPlace): unknown {
-  const found = (what: string): TemplateProblem =>
-    new TemplateProblem(
-      `what it renders is ${what}, and has to be one ${place === "key" ? "key" : "value"}`,
-    );
+  const found = (what: string): TemplateError =>
+    new TemplateError(`its result is ${what}, expected one ${place === "key" ? "key" : "value"}`);
   const key = "value";
   const before = { key: "", value: `${key}: `, item: "- " }[place];
   const after = place === "key" ? `: ""` : "";
@@ -77,14 +74,14 @@ function readPlain(rendered: string, place: TextPlace): unknown {
   return entry[1];
 }
 
-/** As `parseHelmYaml`, but a TemplateProblem. */
+/** Throws a TemplateError. */
 export function parseRendered(source: string): unknown {
   try {
     return parseHelmYaml(source, { name: "it" });
   } catch (thrown) {
-    const said = messageOf(thrown).replace(/^read it, /, "");
-    // In one line there is no need to count, and not all of that line was rendered.
-    const why = source.includes("\n") ? said : said.replace(/^line 1, column \d+: /, "");
-    throw new TemplateProblem(`what it renders is no YAML: ${why}`, { cause: thrown });
+    const error = messageOf(thrown).replace(/^read it, /, "");
+    // The position in a single line says nothing, because the line has a prefix that was not rendered.
+    const why = source.includes("\n") ? error : error.replace(/^line 1, column \d+: /, "");
+    throw new TemplateError(`its result is not YAML: ${why}`, { cause: thrown });
   }
 }

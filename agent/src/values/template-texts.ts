@@ -1,37 +1,37 @@
-/** The texts in values that are templates, and the values with what became of them. Pure. */
+/** Finds the strings in values that are templates or stand for labels, and replaces them. Pure. */
 import { isRawNumber } from "@flotilla/shared/json/exact.ts";
+import { TemplateError } from "./lex-template.ts";
 import type { TextPlace } from "./reread.ts";
-import { TemplateProblem } from "./template-problem.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** One text, and where it stands, as a person would write it. */
+/** A string, with its path for messages. */
 export interface TemplateText {
   readonly path: string;
   readonly text: string;
   readonly place: TextPlace;
 }
 
-/** What is done with the texts of values on a walk through them. */
+/** Maps the strings of values. */
 interface Walk {
-  /** Gives what a text that is no key becomes. */
+  /** For strings that are not keys. */
   readonly text: (found: TemplateText) => unknown;
   readonly key: (found: TemplateText) => string;
 }
 
-/** What a text that stands for a label begins with. */
+/** Prefix of a string that stands for a label of the cluster. */
 const labelPrefix = "global.fleet.clusterLabels.";
 
-/** The label that a text stands for. */
+/** The label that a string stands for. */
 export function labelIn(text: string): string | undefined {
   return text.startsWith(labelPrefix) ? text.slice(labelPrefix.length) : undefined;
 }
 
-/** Every text that stands for a label and, where they are wanted, that is a template. */
+/** All strings that stand for a label and, if `includeTemplates`, all templates. */
 export function findTexts(
   values: Values,
   path: string,
-  wantsTemplates: boolean,
+  includeTemplates: boolean,
 ): readonly TemplateText[] {
   const found: TemplateText[] = [];
   walk(values, path, {
@@ -43,11 +43,11 @@ export function findTexts(
   });
   return found.filter(
     ({ text, place }) =>
-      (wantsTemplates && text.includes("${")) || (place !== "key" && labelIn(text) !== undefined),
+      (includeTemplates && text.includes("${")) || (place !== "key" && labelIn(text) !== undefined),
   );
 }
 
-/** What becomes of values; a text that is not replaced stays. Throws what `replace` throws, and a TemplateProblem. */
+/** The values with all strings mapped. Throws what `replace` throws, and a TemplateError. */
 export function replaceTexts(
   values: Values,
   path: string,
@@ -73,7 +73,7 @@ function walk(value: unknown, path: string, how: Walk): unknown {
   });
   const replaced = Object.fromEntries(entries);
   if (Object.keys(replaced).length < entries.length)
-    throw new TemplateProblem(`two keys of ${path} come to the same`);
+    throw new TemplateError(`two keys of ${path} render to the same key`);
   return replaced;
 }
 

@@ -3,18 +3,18 @@ import { describe, test } from "vitest";
 import { missingKeyIn, translateTemplate } from "./translate-template.ts";
 
 describe("a template for Helm", () => {
-  test("has what stands outside of actions as texts of Go's", () => {
+  test("has text outside of actions as Go string literals", () => {
     assert.equal(translateTemplate('{{ .x }}"\\\n\ud800', 0), '{{ "{{ .x }}\\"\\\\\\n\ufffd" }}');
   });
 
-  test("has actions with the delimiters of Helm, and nothing of comments", () => {
+  test("has actions with Helm's delimiters, and no comments", () => {
     assert.equal(
       translateTemplate("${ if true }a${/* } */}${ end }", 0),
       '{{ if true }}{{ "a" }}{{ end }}',
     );
   });
 
-  test("looks for every key of a chain before it asks for it", () => {
+  test("checks every key of a field chain", () => {
     const translated = translateTemplate("${ $x.a.b }", 7);
 
     assert.match(translated, /hasKey \$x "a".*hasKey \$x\.a "b".* \$x\.a\.b\)/);
@@ -22,12 +22,12 @@ describe("a template for Helm", () => {
     assert.match(translated, /\(fail "flotilla:missing-key:7:\$x\.a\.b"\)/);
   });
 
-  test("looks for no key where a method is called", () => {
+  test("does not check keys if a method is called", () => {
     assert.equal(translateTemplate('${ $t.Format "2006" }', 0), '{{ $t.Format "2006" }}');
     assert.equal(translateTemplate('${ "2006" | $t.Format }', 0), '{{ "2006" | $t.Format }}');
   });
 
-  const refused: readonly (readonly [template: string, why: RegExp])[] = [
+  const invalid: readonly (readonly [template: string, why: RegExp])[] = [
     ['${ env "HOME" }', /it calls env,/],
     ['${ expandenv "$HOME" }', /it calls expandenv,/],
     ['${ include "a" . }', /it calls include,/],
@@ -38,14 +38,14 @@ describe("a template for Helm", () => {
     ["${ (env).a }", /it calls env,/],
     ['${ template "other" . }', /it uses a template "other" that it does not define/],
     ["${ if .a }", /without \$\{ end \}.* does not span several/],
-    ["a${ end }", /\$\{ end \} without what it ends.* does not span several/],
-    ["${ ( }", /a \( in it has no \)/],
-    ["${ ) }", /a \) in it has no \(/],
+    ["a${ end }", /\$\{ end \} without a block.* does not span several/],
+    ["${ ( }", /it has an unclosed \(/],
+    ["${ ) }", /it has a \) without \(/],
   ];
-  for (const [template, why] of refused) {
-    test(`cannot be made of ${template}`, () => {
+  for (const [template, why] of invalid) {
+    test(`rejects ${template}`, () => {
       assert.throws(() => translateTemplate(template, 0), {
-        name: "TemplateProblem",
+        name: "TemplateError",
         message: why,
       });
     });
@@ -61,19 +61,19 @@ describe("a template for Helm", () => {
     "${ if .a }${ else if .b }${ else }${ end }",
   ];
   for (const template of allowed) {
-    test(`can be made of ${template}`, () => {
+    test(`accepts ${template}`, () => {
       assert.doesNotThrow(() => translateTemplate(template, 0));
     });
   }
 
-  test("does not grow without bounds", () => {
+  test("has a limited size", () => {
     const nested = `\${ ${"(".repeat(20)}dict${").a".repeat(20)} }`;
 
     assert.throws(() => translateTemplate(nested, 0), { message: /nested too deeply/ });
   });
 });
 
-test("a missing key is known by the whole of what Helm says, and not by what a template holds", () => {
+test("a missing key is recognised in Helm's error, not in the text of a template", () => {
   const said = (line: string) => missingKeyIn(`walk.go:1: found\n${line}\n\nUse --debug flag\n`);
 
   assert.deepEqual(

@@ -1,8 +1,8 @@
 /** Runs the agents of a simulation and prints their progress. */
 import { createWriteStream } from "node:fs";
 import type { Bootstrap } from "@flotilla/agent/identity/bootstrap.ts";
+import type { FleetCounts } from "@flotilla/agent/simulation/fleet-counts.ts";
 import { createSimulatedFleet } from "@flotilla/agent/simulation/simulated-fleet.ts";
-import type { Counts } from "@flotilla/agent/simulation/tally.ts";
 import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { lineLog } from "@flotilla/shared/log/log.ts";
@@ -72,7 +72,7 @@ export async function runAgents(run: AgentRun): Promise<void> {
   print(`${agents} agents disconnected`);
 }
 
-export interface Progress extends Counts {
+export interface Progress extends FleetCounts {
   readonly agents: number;
   /** Of any agent; "" before the first. */
   readonly lastWarning: string;

@@ -25,7 +25,11 @@ export interface AgentsFleet extends WatchedObjects {
 }
 
 export async function startAgentsFleet(): Promise<AgentsFleet> {
-  const fleet = await startTestFleet({ clusters: [], hubEnvironment: inspectorEnvironment });
+  const fleet = await startTestFleet({
+    clusters: [],
+    ownPlanes: true,
+    hubEnvironment: inspectorEnvironment,
+  });
   const watched = await watchObjects(fleet.hub);
   const simulations: Simulation[] = [];
 

@@ -1,13 +1,14 @@
 /** What the agent's own tests share: a control plane whose workloads run, a chart repository, and what Helm has stored. */
 import { join } from "node:path";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
 import { objectThat } from "../testing/expect.ts";
@@ -27,7 +28,7 @@ export interface AgentCluster {
 export async function startAgentCluster(): Promise<AgentCluster> {
   const dir = await testDir({ onTestFinished: afterAll });
   const { helm } = await ensureBinaries(["helm"]);
-  const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: true });
+  const plane = await leaseControlPlane("cluster");
   const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
   afterAll(() => rest.close());
   await rest.create(namespaces, { metadata: { name: agentNamespace } });

@@ -1,9 +1,9 @@
 /** The agent without its link to a hub: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Intake } from "@flotilla/agent/assignment/intake.ts";
 import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
 import { createInstaller } from "@flotilla/agent/installer.ts";
-import type { Intake } from "@flotilla/agent/link/ports.ts";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
 import { agentNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
@@ -80,7 +80,7 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     clock,
     log,
     metrics: new Registry(),
-    ...(spec.patienceMs !== undefined && { patienceMs: spec.patienceMs }),
+    ...(spec.patienceMs !== undefined && { supersededGraceMs: spec.patienceMs }),
   });
 
   function eventually<T>(find: () => T | undefined, what: () => string): Promise<T> {

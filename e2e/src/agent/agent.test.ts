@@ -190,7 +190,7 @@ test("an assignment that cannot be kept is not carried out, and says why", async
   assert.equal(kept, false);
   assert.match(
     failed.message,
-    /^what the hub assigned could not be kept in this cluster: create secrets flotilla-agent\/assignment-unkept on .*: 403 Forbidden: .*quota.*; it is tried again at /,
+    /^store the assignment in this cluster: create secrets flotilla-agent\/assignment-unkept on .*: 403 Forbidden: .*quota.*; retrying at /,
   );
   assert.equal(runsFor("unkept"), 0);
 
@@ -278,7 +278,7 @@ test("a release that was refused is installed at once when the one that has it m
   const wanted = { chart: first, url, namespace: "mover", release: "mover" };
   await agent.intake.assign(await deploymentOf({ name: "follower", ...wanted }));
   const refused = await agent.report(
-    ({ name, code }) => name === "follower" && code === "RELEASE_TAKEN",
+    ({ name, code }) => name === "follower" && code === "RELEASE_CONFLICT",
   );
 
   await agent.intake.assign(
@@ -298,7 +298,7 @@ test("what is withdrawn is uninstalled and forgotten, and a second time nothing 
   await agent.withdrawn("leaving");
   assert.equal(await versionOf("leaving"), undefined);
   assert.deepEqual(await records("leaving"), []);
-  assert.ok(!agent.intake.holdings().some(({ name }) => name === "leaving"));
+  assert.ok(!agent.intake.inventory().some(({ name }) => name === "leaving"));
 
   await agent.intake.withdraw(deployment);
 });
@@ -383,6 +383,6 @@ test("an agent that starts anew finds what is installed and runs nothing", async
     const found = await agent.report(isReady(name, 1));
     assert.equal(found.chartDigest, `sha256:${first.digest}`);
     assert.equal(runsFor(name), 0);
-    assert.ok(agent.intake.holdings().some((holding) => holding.name === name));
+    assert.ok(agent.intake.inventory().some((holding) => holding.name === name));
   }
 });

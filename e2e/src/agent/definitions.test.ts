@@ -207,7 +207,7 @@ test("what was there before stays when a first install fails that is atomic", as
 
   assert.match(
     failed.message,
-    /Not_A_Name.*; what it had installed was removed again, as atomic asks for; it is tried again at /,
+    /Not_A_Name.*; the failed release was uninstalled, as atomic is set; retrying at /,
   );
   assert.deepEqual(await records("atomic"), []);
   await isSame();
@@ -286,7 +286,7 @@ test("an account that may not see them changes nothing of a release that has the
   assert.equal(failed.code, "CRDS_NOT_KEPT");
   assert.match(
     failed.message,
-    /^have CustomResourceDefinition walled\.example\.com stay when its release goes, as service account flotilla-agent\/walled, which needs the rights to get and to patch it: get customresourcedefinitions.* 403 Forbidden: .*; the release is left as it is until then; it is tried again at /,
+    /^keep CustomResourceDefinition walled\.example\.com when its release is uninstalled, as service account flotilla-agent\/walled, which needs the rights to get and to patch it: get customresourcedefinitions.* 403 Forbidden: .*; the release is not changed until then; retrying at /,
   );
   assert.deepEqual(await records("walled"), ["1 deployed"]);
   await isSame();

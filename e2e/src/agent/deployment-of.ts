@@ -1,5 +1,5 @@
 /** Contents as a hub would make them, for charts that a test serves. */
-import type { Assignment } from "@flotilla/agent/link/ports.ts";
+import type { AssignmentRequest } from "@flotilla/agent/assignment/intake.ts";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
@@ -27,7 +27,7 @@ export interface Wanted {
 }
 
 /** The deployment in a namespace and with a release of its own name, unless it says otherwise. */
-export async function deploymentOf(wanted: Wanted): Promise<Assignment> {
+export async function deploymentOf(wanted: Wanted): Promise<AssignmentRequest> {
   const { name, chart, url, values } = wanted;
   const { deploymentId, bytes } = await packContent({
     ...plainContent,

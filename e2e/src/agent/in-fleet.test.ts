@@ -5,8 +5,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { heldAssignment } from "@flotilla/agent/assignment/assignment-secret.ts";
-import { startOfProcess } from "@flotilla/agent/engine/process-start.ts";
+import { parseAssignment } from "@flotilla/agent/assignment/assignment-secret.ts";
+import { startOfProcess } from "@flotilla/agent/helm/process-start.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
   agentNamespace,
@@ -181,7 +181,7 @@ test("an assignment that cannot be kept is ErrApplied with the reason, and the a
 
   await createHelmOp("unkept");
   await helmOpThat(fleet.hub, "unkept", "refused", ({ status }) =>
-    /could not be kept in this cluster: create secrets flotilla-agent\/assignment-unkept .*quota/.test(
+    /store the assignment in this cluster: create secrets flotilla-agent\/assignment-unkept .*quota/.test(
       findCondition(status?.conditions, "Ready")?.message ?? "",
     ),
   );
@@ -209,7 +209,7 @@ test("what Helm refuses is ErrApplied in its words, what was installed stays, an
   });
   const ready = findCondition(deployment?.status?.conditions, "Ready");
   assert.equal(ready?.reason, "ErrApplied");
-  assert.match(ready.message ?? "", /helm upgrade.*greeting must be polite.*tried again at/s);
+  assert.match(ready.message ?? "", /helm upgrade.*greeting must be polite.*retrying at/s);
   assert.equal((await config("refused"))?.data?.["greeting"], "hello");
 
   await change("refused", { helm: { values: { greeting: "polite" } } });
@@ -261,7 +261,7 @@ test("a second HelmOp for the same release is refused, and the first is named", 
     helm: { releaseName: "holder", version: "1.1.0" },
   });
   await helmOpThat(fleet.hub, "latecomer", "refused", ({ status }) =>
-    /release holder\/holder belongs to the deployment holder already/.test(
+    /release holder\/holder belongs to deployment holder;/.test(
       findCondition(status?.conditions, "Ready")?.message ?? "",
     ),
   );
@@ -315,7 +315,7 @@ test("large numbers in values reach the agent to the last digit", async () => {
   await helmOpThat(fleet.hub, "numbers", "ready", isReady("1.0.0", 1));
 
   const secret = await rest.get(secrets, { namespace: agentNamespace, name: "assignment-numbers" });
-  const held = secret === undefined ? undefined : heldAssignment(secret);
+  const held = secret === undefined ? undefined : parseAssignment(secret);
   assert.ok(held !== undefined);
   const { values } = await unpackContent({ deploymentId: held.deploymentId, bytes: held.content });
   // Which is what Helm gets. Helm itself makes a floating-point number of it, from whatever file it reads it.

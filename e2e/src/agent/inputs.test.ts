@@ -33,7 +33,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 /** What the hub says of the cluster. */
 async function told(labels: Readonly<Record<string, string>>): Promise<void> {
   const facts = { namespace: "fleet-default", name: "paris", annotations: {}, templateValues: {} };
-  await agent.intake.takeFacts(await packClusterInfo({ ...facts, labels }));
+  await agent.intake.setClusterInfo(await packClusterInfo({ ...facts, labels }));
 }
 
 beforeAll(() => told({}));
@@ -46,7 +46,7 @@ async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
 
 async function supply(ref: ObjectRef, object: ReferencedObjectData): Promise<void> {
   const { digest, bytes } = await packReferencedObject(object);
-  await agent.intake.takeSupply({
+  await agent.intake.setReferencedObject({
     ...ref,
     packed: { digest, content: bytes },
   } satisfies ReferencedObject);
@@ -79,13 +79,13 @@ test("values of a ConfigMap are waited for, found as soon as they come, and foll
   assert.equal(missing.code, "VALUES_SOURCE_MISSING");
   assert.match(
     missing.message,
-    /^ConfigMap watched\/defaults, which valuesFrom names, is not there; it goes on as soon as it is/,
+    /^ConfigMap watched\/defaults not found, which valuesFrom references; the agent continues as soon as it exists/,
   );
 
   const ref = { namespace: "watched", name: defaults.name };
   await cluster.rest.create(configMaps, { metadata: ref, data: { other: "" } });
   const keyless = await agent.report(({ message }) => message.startsWith("key values.yaml"));
-  assert.match(keyless.message, /is missing from ConfigMap watched\/defaults, can't use it/);
+  assert.match(keyless.message, /not found in ConfigMap watched\/defaults/);
 
   const change = (greeting: string) =>
     cluster.rest.patch(configMaps, ref, {
@@ -138,7 +138,7 @@ test("a Secret of the hub is copied before the release, changed with it, restore
   const awaited = await agent.report(({ name, message }) => name === "copied" && message !== "");
   assert.match(
     awaited.message,
-    /^waiting for the Secret fleet-default\/login, which is to be copied/,
+    /^waiting for the hub to send the Secret fleet-default\/login, which is copied/,
   );
 
   await supply(login, {
@@ -189,8 +189,8 @@ test("an object of that name which nobody copied there is left alone, and said",
 
   const refused = await agent.report(({ name, code }) => name === "taken" && code !== undefined);
 
-  assert.equal(refused.code, "COPY_TAKEN");
-  assert.match(refused.message, /there is a Secret taken\/login in the cluster already/);
+  assert.equal(refused.code, "DOWNSTREAM_RESOURCE_CONFLICT");
+  assert.match(refused.message, /to Secret taken\/login: the cluster has such an object already/);
   const kept = await cluster.rest.get(secrets, { namespace: "taken", name: login.name });
   assert.deepEqual(kept?.data, data);
   assert.deepEqual(await cluster.records("taken"), []);
@@ -224,13 +224,13 @@ test("what depends on another waits for it before the values are asked for that 
     ({ name, message }) => name === "shop-front" && message !== "",
   );
   assert.equal(waiting.phase, "pending");
-  assert.match(waiting.message, /^it waits for db, which this cluster does not have/);
+  assert.match(waiting.message, /^waiting for db, which this cluster does not have/);
 
   await assign("db", { namespace: "shop" });
   const missing = await agent.report(
     ({ name, code }) => name === "shop-front" && code !== undefined,
   );
-  assert.match(missing.message, /^key made is missing from ConfigMap shop\/db-config/);
+  assert.match(missing.message, /^key made not found in ConfigMap shop\/db-config/);
 });
 
 test("what is moved stays where it is while what it depends on is not there", async () => {

@@ -1,9 +1,8 @@
 /** How the agent follows the objects of a release, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import type { OwnedObject } from "@flotilla/agent/readiness/manifest.ts";
+import type { OwnedObject } from "@flotilla/agent/helm/manifest.ts";
 import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
 import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import {
@@ -15,12 +14,12 @@ import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
 import { afterAll, test } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 
 const namespace = "apps";
 const patienceMs = 60_000;
 
-const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
-const plane = await startTestControlPlane(wholeFile, { workloads: true });
+const plane = await leaseControlPlane("cluster");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
@@ -85,7 +84,7 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   tracker.track("web", [web], namespace);
   const absent = await readiness("web", () => true);
   assert.deepEqual(absent.notReady, [
-    { ...web, namespace, state: "missing", message: "is not there" },
+    { ...web, namespace, state: "missing", message: "does not exist" },
   ]);
 
   await rest.create(deployments, deploymentThat("web"));

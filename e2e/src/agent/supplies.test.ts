@@ -1,6 +1,6 @@
 /** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
 import assert from "node:assert/strict";
-import type { Assignment } from "@flotilla/agent/link/ports.ts";
+import type { AssignmentRequest } from "@flotilla/agent/assignment/intake.ts";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import { packContent, unpackContent } from "@flotilla/shared/content/content.ts";
 import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
@@ -29,7 +29,7 @@ const facts = await packClusterInfo({
 const source = { kind: "Secret", name: "source" } as const;
 
 /** A deployment that names a Secret for its chart. */
-async function guarded(name: string, secret: string = source.name): Promise<Assignment> {
+async function guarded(name: string, secret: string = source.name): Promise<AssignmentRequest> {
   const chart = await configChart(name, "1.0.0");
   charts.publish(chart);
   const open = await deploymentOf({ name, chart, url: charts.origin });
@@ -53,26 +53,26 @@ async function supplied(login: Partial<Login>): Promise<ReferencedObject> {
 }
 
 test("a deployment waits for its Secret, fails with a wrong one, and is installed at once with the right one", async () => {
-  await agent.intake.takeFacts(facts);
+  await agent.intake.setClusterInfo(facts);
   await agent.intake.assign(await guarded("late"));
   const waiting = await agent.report(({ name, message }) => name === "late" && message !== "");
   assert.equal(waiting.phase, "pending");
   assert.match(waiting.message, /^waiting for the Secret fleet-default\/source, /);
 
-  await agent.intake.takeSupply(source);
+  await agent.intake.setReferencedObject(source);
   const missing = await agent.report(({ phase }) => phase === "failed");
   assert.match(missing.message, /^the hub has no Secret fleet-default\/source, /);
   assert.equal(missing.retryAt, undefined);
 
-  await agent.intake.takeSupply(await supplied({ username: "me" }));
+  await agent.intake.setReferencedObject(await supplied({ username: "me" }));
   await agent.report(({ code }) => code === "REPOSITORY_SECRET_INVALID");
 
-  await agent.intake.takeSupply(await supplied({ ...right, password: "wrong" }));
+  await agent.intake.setReferencedObject(await supplied({ ...right, password: "wrong" }));
   const refused = await agent.report(({ code }) => code === "REGISTRY_UNAUTHORIZED");
   assert.ok(refused.retryAt !== undefined);
   assert.doesNotMatch(refused.message, /wrong/);
 
-  await agent.intake.takeSupply(await supplied(right));
+  await agent.intake.setReferencedObject(await supplied(right));
   await agent.report(({ phase }) => phase === "deployed");
   assert.ok(Date.now() < Date.parse(refused.retryAt), "it was not waited for");
   assert.deepEqual(await cluster.records("late"), ["1 deployed"]);
@@ -81,8 +81,8 @@ test("a deployment waits for its Secret, fails with a wrong one, and is installe
 test("a rotated Secret runs nothing; one that the hub lost is told of, and used as it was", async () => {
   const runs = agent.helmRuns.length;
 
-  await agent.intake.takeSupply(await supplied({ ...right, password: "rotated" }));
-  await agent.intake.takeSupply(source);
+  await agent.intake.setReferencedObject(await supplied({ ...right, password: "rotated" }));
+  await agent.intake.setReferencedObject(source);
   const lost = await agent.report(
     ({ name, message }) => name === "late" && message.includes("any more"),
   );
@@ -94,24 +94,24 @@ test("a rotated Secret runs nothing; one that the hub lost is told of, and used 
   );
   assert.equal(agent.helmRuns.length, runs);
 
-  await agent.intake.takeSupply(await supplied(right));
-  await agent.intake.takeSupply(source);
+  await agent.intake.setReferencedObject(await supplied(right));
+  await agent.intake.setReferencedObject(source);
   await agent.intake.assign(await guarded("meanwhile"));
   await agent.report(({ name, phase }) => name === "meanwhile" && phase === "deployed");
 });
 
 test("a Secret that is withdrawn before what named it has changed goes once that has", async () => {
   const other = { kind: "Secret", name: "other" } as const;
-  await agent.intake.takeSupply({ ...(await supplied(right)), ...other });
+  await agent.intake.setReferencedObject({ ...(await supplied(right)), ...other });
   await agent.intake.assign(await guarded("changed", other.name));
   await agent.report(({ name, phase }) => name === "changed" && phase === "deployed");
 
-  await agent.intake.dropSupply(other);
-  assert.equal(agent.intake.supplies().length, 2);
+  await agent.intake.withdrawReferencedObject(other);
+  assert.equal(agent.intake.referencedObjects().length, 2);
   await agent.intake.assign(await guarded("changed"));
 
   assert.deepEqual(
-    agent.intake.supplies().map(({ name }) => name),
+    agent.intake.referencedObjects().map(({ name }) => name),
     [source.name],
   );
   await agent.intake.withdraw({ name: "changed", uid: "uid-changed" });
@@ -119,17 +119,17 @@ test("a Secret that is withdrawn before what named it has changed goes once that
 });
 
 test("a withdrawn Secret stays for what is installed with it, and goes with the last of that", async () => {
-  await agent.intake.dropSupply(source);
-  assert.equal(agent.intake.supplies().length, 1);
+  await agent.intake.withdrawReferencedObject(source);
+  assert.equal(agent.intake.referencedObjects().length, 1);
 
-  const [first, second] = agent.intake.holdings();
+  const [first, second] = agent.intake.inventory();
   assert.ok(first !== undefined && second !== undefined);
   await agent.intake.withdraw(first);
   await agent.withdrawn(first.name);
-  assert.equal(agent.intake.supplies().length, 1);
+  assert.equal(agent.intake.referencedObjects().length, 1);
   await agent.intake.withdraw(second);
   await agent.withdrawn(second.name);
   await agent.stop();
 
-  assert.deepEqual(agent.intake.supplies(), []);
+  assert.deepEqual(agent.intake.referencedObjects(), []);
 });

@@ -139,8 +139,8 @@ const refusals: readonly (readonly [text: string, why: string])[] = [
   ['${ fail "not here" }', "not here"],
   ["${ nosuch }", 'function "nosuch" not defined'],
   ["${ if }${ end }", "missing value for if"],
-  ["${ .ClusterAnnotations.colon }", "what it renders is no YAML: .*"],
-  ["${ tpl }", "it calls tpl, which templates of values cannot"],
+  ["${ .ClusterAnnotations.colon }", "its result is not YAML: .*"],
+  ["${ tpl }", "it calls tpl, which is not available in values"],
   ["${ if true }", ".* does not span several"],
 ];
 

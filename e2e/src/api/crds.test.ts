@@ -6,11 +6,11 @@ import { basename, join } from "node:path";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
 import { apiClient } from "@flotilla/local/control-plane/api-client.ts";
 import { waitUntil } from "@flotilla/local/process/wait-until.ts";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { type Program, programFor } from "./program.ts";
 import {
   accepted,
@@ -26,8 +26,7 @@ const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
 const group = "/apis/fleet.cattle.io/v1alpha1";
 
-const wholeFile = { onTestFinished: (end: () => unknown) => afterAll(() => end()) };
-const plane = await startTestControlPlane(wholeFile, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const binaries = await ensureBinaries(["kubectl", "helm"]);
 const kubectl = programFor(binaries.kubectl, plane.kubeconfig);
 const helm = programFor(binaries.helm, plane.kubeconfig);

@@ -41,7 +41,7 @@ export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }
       assert.match(
         message,
         new RegExp(
-          `^GET ${odd.at("other-bytes")}/web-1\\.0\\.0\\.tgz: chart digest mismatch: downloaded sha256:${good.digest}, index.yaml says sha256:0{64}; fix the index or publish the chart again; it is tried again at `,
+          `^GET ${odd.at("other-bytes")}/web-1\\.0\\.0\\.tgz: chart digest mismatch: downloaded sha256:${good.digest}, index.yaml says sha256:0{64}; fix the index or publish the chart again; retrying at `,
         ),
       );
       assert.deepEqual((await bench.runningOf("bytes")).records, records);
@@ -58,7 +58,7 @@ export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }
       await bench.change("no-archive", { helm: { repo: odd.at("no-archive") } });
       assert.match(
         await refusalOf("no-archive"),
-        /^GET http:\/\/127\.0\.0\.1:\d+\/no-archive\/elsewhere\.tgz: 404 Not Found; it is tried again at /,
+        /^GET http:\/\/127\.0\.0\.1:\d+\/no-archive\/elsewhere\.tgz: 404 Not Found; retrying at /,
       );
 
       await bench.replaceSpec("no-archive", goodSpec);
@@ -74,7 +74,7 @@ export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }
 
       assert.match(
         await refusalOf("secret-address"),
-        /^GET http:\/\/127\.0\.0\.1:1\/web\.tgz\?…: connection refused; it is tried again at /,
+        /^GET http:\/\/127\.0\.0\.1:1\/web\.tgz\?…: connection refused; retrying at /,
       );
     });
 

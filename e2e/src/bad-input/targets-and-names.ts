@@ -104,7 +104,7 @@ export function namesCollide({ fleet, bench, goodSpec, password }: World): void 
     test("of a release that another HelmOp has is refused to the second, which gets it when the first goes", async () => {
       const isRefused = (name: string) =>
         bench.that(name, "refused", ({ status }) =>
-          /release bad-input\/shared belongs to the deployment first already; give one of the two another releaseName or namespace; it is tried again/.test(
+          /release bad-input\/shared belongs to deployment first; give one of the two another releaseName or namespace; retrying at/.test(
             findCondition(status?.conditions, "Ready")?.message ?? "",
           ),
         );

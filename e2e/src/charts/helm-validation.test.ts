@@ -3,15 +3,16 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
-import { complaintOf, createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
+import { createRunHelm, helmErrorOf } from "@flotilla/agent/helm/run-helm.ts";
 import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
 import { afterAll, describe, it } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
-const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const dir = await testDir({ onTestFinished: afterAll });
 const runHelm = createRunHelm({
   path: helm,
@@ -29,13 +30,13 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
     revision: 1,
     chartPath,
     chartDigest: `sha256:${"0".repeat(64)}`,
-    isUndoneByHelm: true,
+    isRolledBackByHelm: true,
   });
   const result = await runHelm({
     args: isValidating ? args.filter((arg) => arg !== "--disable-openapi-validation") : args,
     signal,
   });
-  return result.code === 0 ? "installed" : complaintOf(result);
+  return result.code === 0 ? "installed" : helmErrorOf(result);
 }
 
 const cases: readonly (readonly [what: string, manifest: string, answer: RegExp])[] = [

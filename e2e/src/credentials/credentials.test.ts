@@ -9,11 +9,7 @@ import { runHelm } from "@flotilla/local/registries/run-helm.ts";
 import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
 import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import {
-  agentNamespace,
-  clusterNamespaceName,
-  workspaceNamespace as namespace,
-} from "@flotilla/shared/api/names.ts";
+import { agentNamespace, clusterNamespaceName, workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
 import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
@@ -138,7 +134,7 @@ function supplyOf(
   what: string,
   isWanted: (found: boolean, gone: boolean, digest: string) => boolean,
 ) {
-  const ref = { namespace: agentNamespace, name: `supply-secret-${name}` };
+  const ref = { namespace: agentNamespace, name: `referenced-secret-${name}` };
   return objectThat(rest, secrets, ref, what, (found) => {
     const { "flotilla.dev/gone": gone, "flotilla.dev/digest": digest = "" } =
       found?.metadata.annotations ?? {};
@@ -158,7 +154,7 @@ async function revisions(release: string): Promise<readonly string[]> {
 }
 
 async function suppliesIn(rest: KubeRest): Promise<readonly string[]> {
-  const labelSelector = "flotilla.dev/supply=true";
+  const labelSelector = "flotilla.dev/referenced-object=true";
   const { items } = await rest.list(secrets, { namespace: agentNamespace, labelSelector });
   return items.map(({ metadata }) => metadata.name);
 }
@@ -204,7 +200,7 @@ test("rancher/fleet#3589: a private authority in the Secret is trusted by hub an
 
   await patchSecret("login", { cacerts: certificate.caPem });
   await helmOpThat(fleet.hub, "guarded", "ready", isReady("1.0.0", 1));
-  assert.deepEqual(await suppliesIn(prod.rest), ["supply-secret-login"]);
+  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
 });
 
 test("rancher/fleet#3658: the Secret reaches the agent; a rotated password reaches it, deploys nothing, and fetches the next version", async () => {
@@ -338,8 +334,8 @@ test("a password is found where it has to be, and nowhere else", async () => {
     "Secret fleet-default/login",
   ]);
   assert.deepEqual(await objectsWith(prod.rest, texts), [
-    "Secret flotilla-agent/supply-secret-docker",
-    "Secret flotilla-agent/supply-secret-login",
+    "Secret flotilla-agent/referenced-secret-docker",
+    "Secret flotilla-agent/referenced-secret-login",
   ]);
   assert.deepEqual(await objectsWith(dev.rest, texts), []);
   assert.deepEqual(await suppliesIn(dev.rest), []);
@@ -364,7 +360,7 @@ test("a Secret leaves the agent with the last HelmOp that needs it", async () =>
 
   for (const name of ["guarded", "packed"]) await fleet.hub.delete(helmOps, { namespace, name });
   await supplyOf(prod.rest, "docker", "withdrawn", (found) => !found);
-  assert.deepEqual(await suppliesIn(prod.rest), ["supply-secret-login"]);
+  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
   await fleet.hub.delete(helmOps, { namespace, name: "second" });
   await supplyOf(prod.rest, "login", "withdrawn", (found) => !found);
 

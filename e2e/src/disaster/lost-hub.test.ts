@@ -7,7 +7,6 @@ import {
   createBootstrapSecret,
   ensureRegistrationToken,
 } from "@flotilla/cli/fleet/registration.ts";
-import { startTestControlPlane } from "@flotilla/local/testing/test-parts.ts";
 import {
   authoritySecretName,
   hubNamespace,
@@ -19,17 +18,18 @@ import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts"
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { afterAll, test } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 
 const [bench, otherPlane] = await Promise.all([
-  startWorkbench(),
-  startTestControlPlane({ onTestFinished: afterAll }, { workloads: false }),
+  startWorkbench({ ownPlanes: true }),
+  leaseControlPlane("hub"),
 ]);
 const { fleet, cluster } = bench;
 const other = connectKube(await loadKubeconfig({ path: otherPlane.kubeconfig }));
 afterAll(() => other.close());
-await Promise.all([installCrds(other), bench.install("web")]);
+await bench.install("web");
 
 /** Another hub, at the address that the agent knows. */
 function startOtherHub() {

@@ -9,7 +9,7 @@ import { objectThat } from "../testing/expect.ts";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";
 import { startWorkbench } from "./workbench.ts";
 
-const bench = await startWorkbench();
+const bench = await startWorkbench({ ownPlanes: true });
 const { fleet, cluster } = bench;
 let untouched: Awaited<ReturnType<typeof bench.installed>>;
 const backup = join(fleet.dir, "backup");

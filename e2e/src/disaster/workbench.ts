@@ -11,7 +11,12 @@ import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
+import {
+  startTestFleet,
+  type TestCluster,
+  type TestFleet,
+  type TestFleetSpec,
+} from "../testing/fleet.ts";
 
 export interface Workbench {
   readonly fleet: TestFleet;
@@ -36,9 +41,11 @@ export interface Workbench {
 const run = promisify(execFile);
 
 /** Lasts for the file. */
-export async function startWorkbench(): Promise<Workbench> {
+export async function startWorkbench(
+  spec: Pick<TestFleetSpec, "ownPlanes"> = {},
+): Promise<Workbench> {
   const [fleet, charts] = await Promise.all([
-    startTestFleet({ clusters: [{}] }),
+    startTestFleet({ clusters: [{}], ...spec }),
     startChartServer(),
   ]);
   afterAll(() => Promise.all([fleet.close(), charts.close()]));

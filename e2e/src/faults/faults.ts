@@ -51,7 +51,7 @@ function away(random: Random): number {
 const planeRestMs = 12_000;
 
 /** Asks for a custom resource: a server that was just started serves its own kinds some seconds before those. */
-async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
+export async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
   const signal = AbortSignal.timeout(2_000);
   await hub.list(helmOps, { limit: 1, signal });
   return true;
@@ -85,11 +85,11 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
       {
         name: `${tool} of the hub`,
         process: () => {
-          const running = fleet.hubPlane.part(tool);
+          const running = fleet.ownHubPlane().part(tool);
           if (running === undefined) throw new Error(`the hub has no ${tool}`);
           return running;
         },
-        start: () => fleet.hubPlane.restart(tool),
+        start: () => fleet.ownHubPlane().restart(tool),
       },
       chronicle,
     ),

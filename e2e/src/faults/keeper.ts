@@ -4,7 +4,7 @@ import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
 import { messageOf } from "@flotilla/shared/errors/app-error.ts";
 import type { Chronicle } from "./chronicle.ts";
 
-export interface Kept {
+export interface Supervised {
   readonly name: string;
   process(): RunningProcess;
   start(): Promise<void>;
@@ -26,7 +26,7 @@ export interface Keeper {
 /** What a process waits that has ended by itself or did not come up. */
 const restartMs = 1_000;
 
-export function keepUp(kept: Kept, chronicle: Chronicle): Keeper {
+export function keepUp(kept: Supervised, chronicle: Pick<Chronicle, "note">): Keeper {
   let isUp = true;
   let isStopped = false;
   let awayMs = restartMs;

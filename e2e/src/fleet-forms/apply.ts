@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { unknownFieldRemarks } from "@flotilla/hub/frontend/unknown-fields.ts";
-import { notCarriedOutRemarks } from "@flotilla/hub/frontend/unsupported-fields.ts";
-import { refusalOf } from "@flotilla/hub/helmop/validate.ts";
+import { unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/frontend/remarks.ts";
+import { validate } from "@flotilla/hub/helmop/validate.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { helmOps } from "@flotilla/shared/api/resources.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
@@ -55,11 +54,11 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
 
     test(`the hub finds nothing wrong with Fleet's form in ${file}`, async () => {
       for (const helmOp of await helmOpsIn(path)) {
-        const refusal = refusalOf(helmOp);
+        const refusal = validate(helmOp);
         // What is built later is refused for being that, and never for being wrong.
         assert.equal(refusal, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);
-        assert.deepEqual(notCarriedOutRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);
+        assert.deepEqual(unsupportedFieldRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);
       }
     });
   }

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { testDir } from "@flotilla/local/testing/test-parts.ts";
 import { parseExact } from "@flotilla/shared/json/exact.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import type { KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
@@ -25,8 +25,9 @@ import {
 } from "@flotilla/shared/kube/objects/core-resources.ts";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
 import { afterAll, describe, it } from "vitest";
+import { leaseControlPlane } from "../harness/control-planes.ts";
 
-const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: false });
+const plane = await leaseControlPlane("bare");
 const admin = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(admin);
 afterAll(() => rest.close());

@@ -1,13 +1,13 @@
 /** An agent as bare as can be: an identity and a stream, for what a well-behaved one never does. */
 
-import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
-import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
 import {
   createHubConnector,
   type HubClient,
   type HubStream,
-} from "@flotilla/agent/link/hub-client.ts";
+} from "@flotilla/agent/hubclient/hub-client.ts";
+import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
+import { createIdentityController } from "@flotilla/agent/identity/identity-controller.ts";
+import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
 import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
 import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
 import { supportedVersions } from "@flotilla/proto/versions.ts";
@@ -38,7 +38,7 @@ export async function enrolRaw(
   const namespace = `agent-${name}`;
   await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
   const { log } = testLog();
-  const keeper = createIdentityKeeper({
+  const keeper = createIdentityController({
     store: createIdentityStore(rest, namespace, log),
     connectHub: createHubConnector(),
     clock: systemClock,
@@ -47,7 +47,7 @@ export async function enrolRaw(
   const enrolled = new AbortController();
   const running = keeper.run(enrolled.signal);
   try {
-    return await keeper.usable(AbortSignal.timeout(20_000));
+    return await keeper.waitForIdentity(AbortSignal.timeout(20_000));
   } finally {
     enrolled.abort();
     await running;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { runConnection } from "@flotilla/agent/link/connection.ts";
-import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
-import { createOutbox } from "@flotilla/agent/link/outbox.ts";
+import { runSession } from "@flotilla/agent/connection/session.ts";
+import { createHubConnector } from "@flotilla/agent/hubclient/hub-client.ts";
+import { createOutbox } from "@flotilla/agent/report/outbox.ts";
 import { openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
 import { readRecord } from "@flotilla/hub/authority/record.ts";
 import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
@@ -172,23 +172,23 @@ describe("an agent that reaches another hub", () => {
     });
     const touched: string[] = [];
 
-    const end = await runConnection({
+    const end = await runSession({
       stream: client.connect(),
       hubId: "mine",
       agentVersion: "test",
       agentNamespace: "test",
       authoritiesDigest: "",
-      trust: () => Promise.resolve(void touched.push("trust")),
+      setAuthorities: () => Promise.resolve(void touched.push("trust")),
       intake: {
-        holdings: () => [],
+        inventory: () => [],
         states: () => [],
         assign: () => Promise.resolve(touched.push("assign") > 0),
         withdraw: () => Promise.resolve(touched.push("withdraw") > 0),
-        factsDigest: () => undefined,
-        takeFacts: () => Promise.resolve(touched.push("facts") > 0),
-        supplies: () => [],
-        takeSupply: () => Promise.resolve(touched.push("supply") > 0),
-        dropSupply: () => Promise.resolve(void touched.push("drop")),
+        clusterInfoDigest: () => undefined,
+        setClusterInfo: () => Promise.resolve(touched.push("facts") > 0),
+        referencedObjects: () => [],
+        setReferencedObject: () => Promise.resolve(touched.push("supply") > 0),
+        withdrawReferencedObject: () => Promise.resolve(void touched.push("drop")),
       },
       outbox: createOutbox(),
       clock: systemClock,
@@ -200,7 +200,7 @@ describe("an agent that reaches another hub", () => {
     assert.equal(end.code, "WRONG_HUB");
     assert.match(
       end.message,
-      /leads to hub other, this agent belongs to hub mine; nothing was touched/,
+      /leads to hub other, but this agent belongs to hub mine; nothing was changed/,
     );
     assert.deepEqual(touched, []);
   });

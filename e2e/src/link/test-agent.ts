@@ -1,9 +1,12 @@
 /** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
-import { createIdentityKeeper } from "@flotilla/agent/identity/identity-keeper.ts";
+import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment/intake.ts";
+import {
+  createHubConnection,
+  type HubConnectionDeps,
+} from "@flotilla/agent/connection/hub-connection.ts";
+import { createHubConnector } from "@flotilla/agent/hubclient/hub-client.ts";
+import { createIdentityController } from "@flotilla/agent/identity/identity-controller.ts";
 import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
-import { createHubConnector } from "@flotilla/agent/link/hub-client.ts";
-import { createLink, type LinkDeps } from "@flotilla/agent/link/link.ts";
-import type { Assignment, Intake } from "@flotilla/agent/link/ports.ts";
 import type {
   DeploymentKey,
   DeploymentState,
@@ -21,9 +24,9 @@ import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 export interface TestAgent extends Watched {
   readonly log: TestLog;
   readonly namespace: string;
-  readonly assigned: readonly Assignment[];
+  readonly assigned: readonly AssignmentRequest[];
   readonly withdrawn: readonly DeploymentKey[];
-  readonly link: ReturnType<typeof createLink>;
+  readonly link: ReturnType<typeof createHubConnection>;
   /** What it holds; a test may put something there before it connects. */
   readonly held: Map<string, ObservedDeployment>;
   readonly states: Map<string, DeploymentState>;
@@ -41,7 +44,7 @@ export interface TestAgent extends Watched {
 export function startAgent(
   rest: KubeRest,
   namespace: string,
-  options: { readonly clock?: Clock; readonly places?: LinkDeps["places"] } = {},
+  options: { readonly clock?: Clock; readonly places?: HubConnectionDeps["handshakes"] } = {},
 ): TestAgent {
   const { clock = systemClock, places } = options;
   const logged = testLog();
@@ -49,24 +52,24 @@ export function startAgent(
   const watch = watched(() => logged.lines);
   const ending = new AbortController();
   const connectHub = createHubConnector();
-  const keeper = createIdentityKeeper({
+  const identity = createIdentityController({
     store: createIdentityStore(rest, namespace, log),
     connectHub,
     clock,
     log,
     random: () => 0,
   });
-  const link = createLink({
-    keeper,
+  const link = createHubConnection({
+    identity,
     connectHub,
     agentVersion: "test",
     agentNamespace: namespace,
     clock,
     log,
     random: () => 0,
-    ...(places !== undefined && { places }),
+    ...(places !== undefined && { handshakes: places }),
   });
-  const assigned: Assignment[] = [];
+  const assigned: AssignmentRequest[] = [];
   const withdrawn: DeploymentKey[] = [];
   const held = new Map<string, ObservedDeployment>();
   const states = new Map<string, DeploymentState>();
@@ -75,17 +78,17 @@ export function startAgent(
   const supplies: ReferencedObject[] = [];
   const order: string[] = [];
   const intake: Intake = {
-    holdings: () => [...held.values()],
+    inventory: () => [...held.values()],
     states: () => [...states.values()],
-    factsDigest: () => facts.at(-1)?.digest,
-    takeFacts(packed) {
+    clusterInfoDigest: () => facts.at(-1)?.digest,
+    setClusterInfo(packed) {
       facts.push(packed);
       order.push("facts");
       watch.changed();
       return Promise.resolve(true);
     },
-    supplies: () => [...supplied.values()],
-    takeSupply(supply) {
+    referencedObjects: () => [...supplied.values()],
+    setReferencedObject(supply) {
       const { kind, name, packed } = supply;
       supplied.set(formatObjectRef(supply), {
         kind,
@@ -97,7 +100,7 @@ export function startAgent(
       watch.changed();
       return Promise.resolve(true);
     },
-    dropSupply(ref) {
+    withdrawReferencedObject(ref) {
       supplied.delete(formatObjectRef(ref));
       order.push(`drop ${formatObjectRef(ref)}`);
       watch.changed();

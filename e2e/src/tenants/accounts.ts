@@ -22,7 +22,7 @@ export function accountsComeAndGo(world: World): void {
     await world.create("early", { serviceAccount: "late" });
     await world.said(
       "early",
-      /look up service account flotilla-agent\/late: there is none.*goes on as soon as somebody makes it/s,
+      /service account flotilla-agent\/late not found.*continues as soon as it exists/s,
     );
 
     await world.makeAccount("late", tenant);
@@ -32,7 +32,7 @@ export function accountsComeAndGo(world: World): void {
 
   test("that are missing keep nothing from being deleted that was never installed", async () => {
     await world.create("never", { serviceAccount: "nobody" });
-    await world.said("never", /look up service account flotilla-agent\/nobody: there is none/);
+    await world.said("never", /service account flotilla-agent\/nobody not found/);
 
     await world.remove("never");
 
@@ -54,7 +54,7 @@ export function accountsComeAndGo(world: World): void {
     assert.deepEqual(await recordsOf("handed-over"), ["handed-over v1 deployed"]);
 
     await world.dropAccount("heir");
-    await world.said("handed-over", /look up service account flotilla-agent\/heir: there is none/);
+    await world.said("handed-over", /service account flotilla-agent\/heir not found/);
     await world.change("handed-over", {
       serviceAccount: tenant,
       helm: { values: { greeting: "ho" } },
@@ -72,7 +72,7 @@ export function accountsComeAndGo(world: World): void {
     await world.create("leaving", { serviceAccount: "brief" });
     await world.ready("leaving");
     await world.dropAccount("brief");
-    await world.said("leaving", /look up service account flotilla-agent\/brief: there is none/);
+    await world.said("leaving", /service account flotilla-agent\/brief not found/);
 
     await world.remove("leaving");
     await objectThat(
@@ -138,7 +138,7 @@ export function accountsComeAndGo(world: World): void {
       serviceAccount: "",
       helm: { chart: "spy", values: { namespace: tenant, secret: "own" } },
     });
-    await world.said("unnamed", /calls lookup, .* rights of the agent itself/s);
+    await world.said("unnamed", /calls lookup, .* rights of the agent/s);
 
     await world.makeAccount("fleet-default", tenant);
 

@@ -10,11 +10,11 @@ export function dependenciesAreWaitedFor(world: World): void {
 
   test("waits for it by name, says so, and goes on at once when it is ready", async () => {
     await world.create("shop", { dependsOn: [{ name: "base" }] });
-    await world.said("shop", /it waits for base, which this cluster does not have/);
+    await world.said("shop", /waiting for base, which this cluster does not have/);
     assert.ok(!(await world.records(tenant)).some((record) => record.startsWith("shop")));
 
     await world.create("base", { serviceAccount: "nobody" });
-    await world.said("shop", /it waits for base, which is ErrApplied and has to be Ready/);
+    await world.said("shop", /waiting for base, which is ErrApplied and must be Ready/);
     const installed = await endOfLog(agentLog);
     await world.change("base", { serviceAccount: tenant });
 
@@ -32,12 +32,12 @@ export function dependenciesAreWaitedFor(world: World): void {
     });
     await world.said("below", new RegExp(`service account ${agentNamespace}/nobody`));
     await world.create("above", { dependsOn: [{ selector: { matchLabels: { tier: "base" } } }] });
-    await world.said("above", /it waits for below, which is ErrApplied/);
+    await world.said("above", /waiting for below, which is ErrApplied/);
 
     await world.change("below", { labels: { tier: "middle" } });
     await world.said(
       "above",
-      /it waits for a Bundle with the labels of .*, of which this cluster has none/,
+      /waiting for a Bundle that matches .*, which this cluster does not have/,
     );
     await world.change("below", { labels: { tier: "base" }, serviceAccount: tenant });
 
@@ -51,8 +51,8 @@ export function dependenciesAreWaitedFor(world: World): void {
     await world.create("hen", { dependsOn: [{ name: "egg" }] });
     await world.create("egg", { dependsOn: [{ name: "hen" }] });
 
-    await world.said("hen", /these wait for each other.*hen waits for egg waits for hen/);
-    await world.said("egg", /these wait for each other.*egg waits for hen waits for egg/);
+    await world.said("hen", /dependency cycle: hen waits for egg waits for hen/);
+    await world.said("egg", /dependency cycle: egg waits for hen waits for egg/);
     await world.change("egg", { dependsOn: null });
 
     await Promise.all([world.ready("hen"), world.ready("egg")]);

@@ -16,7 +16,7 @@ export function namespacesAreDescribed(world: World): void {
 
     await world.said(
       "labels",
-      /set the labels and annotations of namespace team-a as service account flotilla-agent\/team-a, which needs the rights to get and to patch .*; the release itself is installed/s,
+      /set the labels and annotations of namespace team-a as service account flotilla-agent\/team-a, which needs the rights to get and patch .*; the release itself is installed/s,
     );
 
     assert.equal((await labelsOf())["owner"], undefined);

@@ -93,7 +93,7 @@ describe("a tenant's HelmOp", () => {
       await world.create(`copier-${index}`, { downstreamResources: [{ kind: "Secret", name }] });
       await world.said(
         `copier-${index}`,
-        /the hub has no Secret fleet-default\/.*hidden, which downstreamResources names/s,
+        /the hub has no Secret fleet-default\/.*hidden, which downstreamResources references/s,
       );
     }
 
@@ -116,7 +116,7 @@ describe("a tenant's HelmOp", () => {
 
     await world.said(
       "settler",
-      /make namespace newfound as service account flotilla-agent\/team-a, which may not create namespaces: .*make it beforehand, or give that right/s,
+      /create namespace newfound as service account flotilla-agent\/team-a, which may not create namespaces: .*create it beforehand, or grant the right/s,
     );
 
     assert.equal(await rest.get(namespaces, { name: "newfound" }), undefined);
@@ -134,7 +134,7 @@ describe("a tenant's HelmOp", () => {
       helm: { releaseName: "theirs" },
     });
 
-    await world.said("taker", /release vault\/theirs belongs to the deployment theirs already/);
+    await world.said("taker", /release vault\/theirs belongs to deployment theirs;/);
 
     assert.deepEqual(await world.records(vault.namespace), ["theirs v1 deployed"]);
   });
@@ -147,7 +147,7 @@ describe("a HelmOp without an account", () => {
 
     await world.said(
       "unbound",
-      /render release team-a\/unbound: spy\/templates\/found\.yaml calls lookup, .* rights of the agent itself; give the deployment a serviceAccount, .*helm\.disableLookup: false/s,
+      /render release team-a\/unbound: spy\/templates\/found\.yaml calls lookup, .* rights of the agent; give the deployment a serviceAccount, .*helm\.disableLookup: false/s,
     );
     assert.deepEqual(
       (await world.records(tenant)).filter((record) => record.startsWith("unbound")),

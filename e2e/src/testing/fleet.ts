@@ -25,12 +25,13 @@ import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
 import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { leaseControlPlane, type PlaneAccess } from "../harness/control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 
 export interface TestCluster {
   readonly name: string;
   readonly rest: KubeRest;
-  readonly plane: ControlPlane;
+  readonly plane: PlaneAccess;
   /** The log of its agents, one after the other. */
   readonly agentLog: string;
   agent(): RunningProcess;
@@ -52,7 +53,9 @@ export interface TestReplica {
 export interface TestFleet {
   readonly dir: string;
   readonly helm: string;
-  readonly hubPlane: ControlPlane;
+  readonly hubPlane: PlaneAccess;
+  /** The hub's control plane with its processes; throws unless the fleet has planes of its own. */
+  ownHubPlane(): ControlPlane;
   /** The log of the first replica. */
   readonly hubLog: string;
   /** The hub's API server. */
@@ -66,7 +69,10 @@ export interface TestFleet {
   hubProcess(): RunningProcess;
   startHub(): Promise<void>;
   stopHub(): Promise<void>;
-  /** Ends the hub's API server and etcd and starts them again at the same address, on other data where it is given. */
+  /**
+   * Ends the hub's API server and etcd and starts them again at the same address, on other data where it is given. Only for a
+   * fleet with planes of its own.
+   */
   restartHubPlane(options?: PlaneRestart): Promise<void>;
   close(): Promise<void>;
 }
@@ -87,6 +93,8 @@ export interface TestFleetSpec {
   readonly replicas?: number;
   /** Has a LinkProxy stand before a single replica, too. */
   readonly proxied?: boolean;
+  /** Has control planes of its own, which a test may kill and restart; by default they are leased from those of the run. */
+  readonly ownPlanes?: boolean;
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
 }
@@ -107,20 +115,19 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       reaper,
       ...(etcdDir !== undefined && { etcdDir }),
     });
-  const plane = async (name: string, workloads: boolean) => {
-    const started = await startPlane(name, workloads);
-    return {
-      plane: started,
-      rest: connectKube(await loadKubeconfig({ path: started.kubeconfig })),
-    };
+  const leaseOrStart = async (name: string, kind: "hub" | "cluster") => {
+    const own = spec.ownPlanes === true ? await startPlane(name, kind === "cluster") : undefined;
+    const plane = own ?? (await leaseControlPlane(kind));
+    const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
+    return { name, plane, own, rest };
   };
   const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
   const [hub, ...members] = await Promise.all([
-    plane("hub", false),
-    ...names.map((name) => plane(name, true)),
+    leaseOrStart("hub", "hub"),
+    ...names.map((name) => leaseOrStart(name, "cluster")),
   ]);
 
-  let hubPlane = hub.plane;
+  let ownHubPlane = hub.own;
   await installCrds(hub.rest);
   const { replicas: count = 1, proxied = count > 1 } = spec;
   const link = proxied ? await startLinkProxy() : undefined;
@@ -165,8 +172,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   );
 
   const clusters = await Promise.all(
-    members.map(async ({ plane: own, rest }, index): Promise<TestCluster> => {
-      const name = own.name;
+    members.map(async ({ name, plane, rest }, index): Promise<TestCluster> => {
       const workspace = workspaceOf(index);
       await createBootstrapSecret(rest, registrations.get(workspace) ?? {}, {
         clusterName: name,
@@ -178,7 +184,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       const runAgent = () =>
         startAgent({
           cluster: name,
-          kubeconfig: own.kubeconfig,
+          kubeconfig: plane.kubeconfig,
           dataDir,
           helm: binaries.helm,
           logFile: agentLog,
@@ -190,7 +196,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       return {
         name,
         rest,
-        plane: own,
+        plane,
         agentLog,
         agent: () => agent,
         async startAgent() {
@@ -204,8 +210,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   return {
     dir,
     helm: binaries.helm,
-    get hubPlane() {
-      return hubPlane;
+    hubPlane: hub.plane,
+    ownHubPlane() {
+      if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
+      return ownHubPlane;
     },
     hubLog: first.logFile,
     hub: hub.rest,
@@ -217,9 +225,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     startHub: first.start,
     stopHub: first.stop,
     async restartHubPlane({ meanwhile, etcdDir } = {}) {
-      await hubPlane.stop();
+      if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
+      await ownHubPlane.stop();
       await meanwhile?.();
-      hubPlane = await startPlane("hub", false, etcdDir);
+      ownHubPlane = await startPlane("hub", false, etcdDir);
     },
     async close() {
       await Promise.all(
@@ -232,7 +241,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await link?.close();
       await hub.rest.close();
       await Promise.all(
-        [hubPlane, ...members.map((member) => member.plane)].map((each) => each.stop()),
+        [ownHubPlane ?? hub.plane, ...members.map(({ plane }) => plane)].map((each) => each.stop()),
       );
       await reaper.release();
       await rm(dir, { recursive: true, force: true });

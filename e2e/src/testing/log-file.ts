@@ -1,6 +1,7 @@
 /** What a process that runs tells in its log. */
 import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const patienceMs = 60_000;
 
@@ -20,23 +21,37 @@ export async function lineInLog(
   from: number,
   ...patterns: readonly RegExp[]
 ): Promise<string> {
-  let look = (): void => undefined;
-  // Watched before it is read, so that nothing is written in between unseen.
-  const watcher = watch(file, () => look());
-  const giveUp = AbortSignal.timeout(patienceMs);
-  giveUp.addEventListener("abort", () => look());
+  let lines: readonly string[] = [];
+  const matches = (line: string) => patterns.every((pattern) => pattern.test(line));
+  await untilFile(
+    file,
+    async () => {
+      lines = await logLines(file, from);
+      return lines.some(matches);
+    },
+    () => `${patterns.join(" ")}:\n${lines.slice(-20).join("\n")}`,
+  );
+  return lines.find(matches) ?? "";
+}
+
+/** Resolves once the condition holds, which is evaluated whenever something is written in the file's folder. */
+export async function untilFile(
+  file: string,
+  condition: () => Promise<boolean>,
+  what: () => string = () => condition.toString(),
+): Promise<void> {
+  let evaluate = (): void => undefined;
+  // Watched before the first evaluation, so that nothing is written in between unseen.
+  const watcher = watch(dirname(file), () => evaluate());
+  const timeout = AbortSignal.timeout(patienceMs);
+  timeout.addEventListener("abort", () => evaluate());
   try {
     for (;;) {
       const changed = new Promise<void>((resolve) => {
-        look = resolve;
+        evaluate = resolve;
       });
-      const lines = await logLines(file, from);
-      const found = lines.find((line) => patterns.every((pattern) => pattern.test(line)));
-      if (found !== undefined) return found;
-      if (giveUp.aborted) {
-        const waited = `waited ${patienceMs / 1000} s for ${patterns.join(" ")} in ${file}`;
-        throw new Error(`${waited}:\n${lines.slice(-20).join("\n")}`);
-      }
+      if (await condition()) return;
+      if (timeout.aborted) throw new Error(`waited ${patienceMs / 1000} s for ${file}: ${what()}`);
       await changed;
     }
   } finally {

@@ -7,7 +7,7 @@ import { unpackContent } from "@flotilla/shared/content/content.ts";
 import { describe, test } from "vitest";
 import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
-import { createContentPacker, goesTo, place } from "./place.ts";
+import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins: readonly ChartPin[] = [
@@ -35,7 +35,7 @@ describe("placing a Bundle", () => {
       { clusterSelector: {} },
     ]);
 
-    const { placements, contents } = await place(
+    const { placements, contents } = await matchTargets(
       bundle,
       [paris, rome, oslo],
       [prod],
@@ -64,7 +64,7 @@ describe("placing a Bundle", () => {
   });
 
   test("names each cluster's own namespace", async () => {
-    const { placements } = await place(
+    const { placements } = await matchTargets(
       bundleOf([{ clusterName: "paris" }]),
       [paris, rome],
       [],
@@ -80,7 +80,7 @@ describe("placing a Bundle", () => {
   test("leaves out a cluster that is being deleted, and not one that has no status", async () => {
     const deletionTimestamp = "2026-01-01T00:00:00Z";
 
-    const { placements } = await place(
+    const { placements } = await matchTargets(
       bundleOf([{ clusterSelector: {} }]),
       [aCluster("paris", { metadata: { deletionTimestamp } }), aCluster("rome", { status: {} })],
       [],
@@ -94,7 +94,7 @@ describe("placing a Bundle", () => {
   });
 
   test("makes one content of targets that differ in nothing but clusters", async () => {
-    const { contents } = await place(
+    const { contents } = await matchTargets(
       bundleOf([{ clusterName: "paris" }, { clusterName: "rome" }]),
       [paris, rome],
       [],
@@ -129,7 +129,7 @@ describe("placing a Bundle", () => {
       targets: [{ name: "all", clusterSelector: {} }],
     });
 
-    await assert.rejects(place(bundle, [paris], [], createContentPacker()), {
+    await assert.rejects(matchTargets(bundle, [paris], [], createContentPacker()), {
       code: "PIN_MISSING",
       message:
         /target all of the Bundle .* https:\/\/charts\.example\.com\/ web 1\.0\.0; its HelmOp/,
@@ -142,18 +142,21 @@ describe("placing a Bundle", () => {
       targets: [{ clusterSelector: {} }],
     });
 
-    await assert.rejects(place(bundle, [paris], [], createContentPacker()), (thrown: Error) => {
-      assert.match(thrown.message, /https:\/\/charts\.example\.com\/a\?… web/);
-      assert.doesNotMatch(thrown.message, /secret/);
-      return true;
-    });
+    await assert.rejects(
+      matchTargets(bundle, [paris], [], createContentPacker()),
+      (thrown: Error) => {
+        assert.match(thrown.message, /https:\/\/charts\.example\.com\/a\?… web/);
+        assert.doesNotMatch(thrown.message, /secret/);
+        return true;
+      },
+    );
   });
 
   test("says what its targets ask for that is not there, clusters on their way out included", async () => {
     const leaving = aCluster("rome", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
     const bundle = bundleOf([{ clusterName: "rome" }, { clusterGroup: "europe" }]);
 
-    const { placements, missing } = await place(
+    const { placements, missing } = await matchTargets(
       bundle,
       [paris, leaving],
       [],
@@ -175,7 +178,7 @@ describe("placing a Bundle", () => {
       [{ repo: "", chart: url, version: "", pin }],
     );
 
-    const { contents } = await place(bundle, [paris], [], createContentPacker());
+    const { contents } = await matchTargets(bundle, [paris], [], createContentPacker());
 
     const [content] = await Promise.all(contents.map(unpackContent));
     assert.deepEqual(content?.pin, pin);
@@ -184,11 +187,16 @@ describe("placing a Bundle", () => {
   test("agrees with the cheap question whether a Bundle goes to a cluster", async () => {
     const bundle = bundleOf([{ clusterName: "oslo", doNotDeploy: true }, { clusterGroup: "prod" }]);
 
-    const { placements } = await place(bundle, [paris, rome, oslo], [prod], createContentPacker());
+    const { placements } = await matchTargets(
+      bundle,
+      [paris, rome, oslo],
+      [prod],
+      createContentPacker(),
+    );
 
     assert.deepEqual(
       placements.map(({ cluster }) => cluster),
-      [paris, rome, oslo].filter((cluster) => goesTo(bundle, cluster, [prod])),
+      [paris, rome, oslo].filter((cluster) => isTargetedAt(bundle, cluster, [prod])),
     );
     assert.deepEqual(
       placements.map(({ cluster }) => cluster),

@@ -12,14 +12,14 @@ import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-obje
 import { describeUrl } from "@flotilla/shared/source/address.ts";
 import { archiveDigest, describePin } from "@flotilla/shared/source/pin.ts";
 import { buildContent } from "../content/build-content.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { type TargetCluster, type TargetGroup, targetFor } from "../targeting/match.ts";
 import { mergeOptions } from "../targeting/merge.ts";
 import { missing } from "../targeting/missing.ts";
 import { bundleLabels } from "./labels.ts";
 import type { Placement } from "./plan-deployments.ts";
 
-export interface Placements {
+export interface TargetMatches {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
   readonly contents: readonly PackedTarget[];
@@ -44,7 +44,10 @@ interface PackedBundle {
   readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
 }
 
-export function createContentPacker(): ContentPacker {
+/** Packs one content. */
+export type Pack = typeof packContent;
+
+export function createContentPacker(pack: Pack = packContent): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
   const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
@@ -58,7 +61,7 @@ export function createContentPacker(): ContentPacker {
       packed.set(bundle.spec, ofBundle);
       const known = ofBundle.targets.get(target);
       if (known !== undefined) return known;
-      const fresh = packTarget(bundle, target);
+      const fresh = packTarget(bundle, target, pack);
       ofBundle.targets.set(target, fresh);
       return fresh;
     },
@@ -66,17 +69,21 @@ export function createContentPacker(): ContentPacker {
 }
 
 /** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
-export function goesTo(bundle: Bundle, cluster: Cluster, groups: readonly ClusterGroup[]): boolean {
+export function isTargetedAt(
+  bundle: Bundle,
+  cluster: Cluster,
+  groups: readonly ClusterGroup[],
+): boolean {
   const targets = bundle.spec.targets ?? [];
   return targetFor(toTargetCluster(cluster), targets, groups.map(toTargetGroup)) !== undefined;
 }
 
-export async function place(
+export async function matchTargets(
   bundle: Bundle,
   clusters: readonly Cluster[],
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
-): Promise<Placements> {
+): Promise<TargetMatches> {
   const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -115,7 +122,7 @@ async function packEach(
   return packed;
 }
 
-async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedTarget> {
+async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Promise<PackedTarget> {
   const options = mergeOptions(bundle.spec, target);
   const helmOpOptions = bundle.spec.helmOpOptions ?? {};
   const reference = options.helm ?? {};
@@ -142,7 +149,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget): Promise<PackedT
     caBundle: helmOpOptions.helmOpCABundle,
   });
   return {
-    ...(await packContent(content)),
+    ...(await pack(content)),
     supplies: referencedObjectsOf(content),
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };

@@ -1,25 +1,27 @@
 import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
+import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, test } from "vitest";
 import { createPatterns } from "../policy/patterns.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
-import { aBundle, aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
-import { bundlePreparer } from "./prepare.ts";
-import { createBundleResolver } from "./resolve-bundle.ts";
+import { createChartResolver } from "../resolve/chart-resolver.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
+import { chartNotFetched } from "../summary/deployment-state.ts";
+import { aBundle, aDeployment, aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
+import { resolvedStatus } from "./decided-status.ts";
+import { bundlePreparer, type Prepared } from "./prepare.ts";
 
-const { signal } = new AbortController();
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
 const pins = [{ ...helm, pin: httpPin("1.2.9") }];
-const none = { pins: [], handled: undefined };
-const kept = { pins, handled: undefined };
 const targets = [{ name: "all", clusterSelector: {} }];
 
 /** A Bundle that nobody has a HelmOp for. */
@@ -27,7 +29,7 @@ function direct(spec: Bundle["spec"] = {}, status?: Bundle["status"]): Bundle {
   return aBundle({ helm, targets, ...spec }, { labels: {} }, status);
 }
 
-const seals = createPinSeals(Buffer.from("seal"));
+const seals = createPinSigner(Buffer.from("seal"));
 
 /** What is there around a Bundle. `answers`: what the repository says, one after the other. */
 function world({
@@ -40,7 +42,6 @@ function world({
   readonly answers?: readonly (string | Error)[];
 }) {
   const asked: string[] = [];
-  let isDoubted = false;
   const resolver: Resolver = {
     resolve(_source, version) {
       const answer = answers[asked.length];
@@ -54,192 +55,207 @@ function world({
   for (const policy of policies) policyStore.set(policy);
   const helmOpStore = createStore<HelmOp>();
   for (const helmOp of helmOps) helmOpStore.set(helmOp);
-  const charts = createBundleResolver({
-    resolver,
+  const clock = createFakeClock();
+  const deployments = createStore<BundleDeployment>();
+  const prepareBundle = bundlePreparer({
+    helmOps: helmOpStore,
+    policies: policyStore,
+    patterns: createPatterns(),
     access: {
-      of: () => Promise.resolve({ settingsFor: () => ({}), hasChanged: false }),
-      users: () => [],
+      of: () => Promise.resolve({ settingsFor: () => ({}), version: "" }),
+      keysUsing: () => [],
       forget: () => undefined,
     },
-    doubts: {
-      raise: () => (isDoubted = true),
-      take: () => {
-        const was = isDoubted;
-        isDoubted = false;
-        return was;
-      },
-      forget: () => undefined,
-    },
-    deploymentsOf: () => [],
+    charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
+    seals,
   });
   return {
     asked,
+    clock,
     policyStore,
-    doubt: () => {
-      isDoubted = true;
-    },
-    prepare: bundlePreparer({
-      helmOps: helmOpStore,
-      policies: policyStore,
-      patterns: createPatterns(),
-      charts,
-      seals,
-    }),
+    /** An agent cannot fetch what is pinned. */
+    failFetch: () =>
+      void deployments.set(
+        aDeployment("paris", {
+          status: {
+            conditions: [
+              {
+                type: "Deployed",
+                status: "False",
+                reason: chartNotFetched,
+                observedGeneration: 1,
+              },
+            ],
+          },
+        }),
+      ),
+    prepare: (bundle: Bundle) => prepareBundle(bundle, bundle.status, aContext()),
   };
 }
 
-describe("a Bundle that somebody applied", () => {
-  test("is resolved, and waits until what it came to is kept", async () => {
+/** The Bundle with the state that its preparation left. */
+function after(bundle: Bundle, prepared: Prepared): Bundle {
+  assert.ok("resolution" in prepared && prepared.resolution !== undefined);
+  return { ...bundle, status: resolvedStatus(bundle.status, prepared.resolution) };
+}
+
+describe("a Bundle that was applied by hand", () => {
+  test("is resolved, and deployed once its pins are stored", async () => {
     const { prepare, asked } = world({ answers: ["1.2.9"] });
 
-    assert.deepEqual(await prepare(direct(), none, signal), {
-      kind: "waiting",
-      pins,
-      handled: undefined,
-      remarks: [],
-    });
+    const resolved = await prepare(direct());
+    assert.equal(resolved.kind, "resolved");
+    const stored = after(direct(), resolved);
+    assert.deepEqual(stored.status?.pins, pins);
 
-    const prepared = await prepare(direct({}, { pins }), kept, signal);
+    const prepared = await prepare(stored);
     assert.equal(prepared.kind, "deployable");
     assert.equal(prepared.spec.helm?.version, "1.2.9");
-    assert.deepEqual(prepared.pins, pins);
     assert.deepEqual(asked, ["~1.2"]);
   });
 
-  test("comes to the very same spec each time, so that it is packed once", async () => {
+  test("results in the identical spec each time, so that it is packed once", async () => {
     const { prepare } = world({});
-    const bundle = direct({}, { pins });
+    const bundle = direct({}, { pins, resolution: { observedGeneration: 1 } });
 
-    const [first, second] = [
-      await prepare(bundle, kept, signal),
-      await prepare(bundle, kept, signal),
-    ];
+    const [first, second] = [await prepare(bundle), await prepare(bundle)];
 
     assert.ok(first.kind === "deployable" && second.kind === "deployable");
     assert.equal(first.spec, second.spec);
   });
 
-  test("is resolved anew when it asks for something else", async () => {
+  test("is resolved again when its chart reference changes", async () => {
     const { prepare, asked } = world({ answers: ["1.3.0"] });
+    const bundle = direct({ helm: { ...helm, version: "~1.3" } }, { pins });
 
-    const prepared = await prepare(
-      direct({ helm: { ...helm, version: "~1.3" } }, { pins }),
-      kept,
-      signal,
-    );
+    const changed = after(bundle, await prepare(bundle));
 
-    assert.deepEqual(prepared.pins, [{ ...helm, version: "~1.3", pin: httpPin("1.3.0") }]);
+    assert.deepEqual(changed.status?.pins, [{ ...helm, version: "~1.3", pin: httpPin("1.3.0") }]);
     assert.deepEqual(asked, ["~1.3"]);
   });
 
-  test("does not believe the pins that its author writes", async () => {
+  test("does not use pins that its author writes", async () => {
     const { prepare } = world({ answers: ["1.2.9"] });
     const forged = [{ ...helm, pin: httpPin("6.6.6", digestB) }];
+    const bundle = direct({ helmOpOptions: { pins: forged } });
 
-    const prepared = await prepare(direct({ helmOpOptions: { pins: forged } }), none, signal);
-
-    assert.deepEqual(prepared.pins, pins);
+    assert.deepEqual(after(bundle, await prepare(bundle)).status?.pins, pins);
   });
 
-  test("with a label that makes it look like a HelmOp's is nobody's but its author's", async () => {
+  test("is nobody else's because of the label of a HelmOp", async () => {
     const { prepare } = world({ answers: ["1.2.9"] });
 
-    assert.equal((await prepare(aBundle({ helm, targets }), none, signal)).kind, "waiting");
+    assert.equal((await prepare(aBundle({ helm, targets }))).kind, "resolved");
   });
 
-  test("that cannot be resolved is held and tried again, each time after a longer while", async () => {
+  test("that cannot be resolved is held and retried, each time later, and not before", async () => {
     const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare } = world({ answers: [away, away, "1.2.9", away] });
+    const { prepare, clock, asked } = world({ answers: [away, away, "1.2.9"] });
+    let bundle = direct();
 
-    const held = { kind: "held", error: away, pins: [], handled: undefined, remarks: [] };
-    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 1_000 });
-    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 2_000 });
-    assert.equal((await prepare(direct(), none, signal)).kind, "waiting");
-    assert.deepEqual(await prepare(direct(), none, signal), { ...held, retryMs: 1_000 });
+    for (const delayMs of [1_000, 2_000]) {
+      const count = asked.length + 1;
+      const held = await prepare(bundle);
+      assert.ok(held.kind === "held");
+      assert.equal(held.accepted.reason, "ChartNotResolved");
+      assert.match(
+        held.accepted.message,
+        /^get the index: refused; retrying at 2026-01-01T00:00:0/,
+      );
+      assert.equal(held.nextAtMs, clock.now() + delayMs);
+      bundle = after(bundle, held);
+      assert.equal((await prepare(bundle)).kind, "held");
+      assert.equal(asked.length, count);
+      await clock.advance(delayMs);
+    }
+    const resolved = await prepare(bundle);
+    assert.equal(resolved.kind, "resolved");
+    assert.equal(after(bundle, resolved).status?.resolution?.error, undefined);
   });
 
-  test("that asks for what there is not is held until it changes", async () => {
+  test("that asks for what does not exist is held until it changes", async () => {
     const wrong = new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no such version", {
       retryable: false,
     });
     const { prepare } = world({ answers: [wrong] });
 
-    assert.deepEqual(await prepare(direct(), none, signal), {
-      kind: "held",
-      error: wrong,
-      pins: [],
-      handled: undefined,
-      remarks: [],
-    });
+    const held = await prepare(direct());
+
+    assert.ok(held.kind === "held");
+    assert.equal(held.accepted.message, "no such version");
+    assert.equal(held.nextAtMs, undefined);
   });
 
-  test("keeps what it came to while its pin is looked up once more in vain", async () => {
+  test("keeps its pin while that cannot be looked up again, and says so", async () => {
     const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, doubt, asked } = world({ answers: [away] });
-    doubt();
+    const { prepare, failFetch, asked, clock } = world({ answers: [away] });
+    failFetch();
 
-    const prepared = await prepare(direct({}, { pins }), kept, signal);
+    const prepared = await prepare(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
-    assert.equal(prepared.kind, "deployable");
+    assert.ok(prepared.kind === "deployable");
     assert.deepEqual(prepared.remarks, ["get the index: refused"]);
+    assert.equal(prepared.resolution?.state.pinCheck?.count, 1);
+    assert.equal(prepared.nextAtMs, clock.now() + 4_000);
     assert.deepEqual(asked, ["1.2.9"]);
   });
 
-  test("is read anew when somebody asks, once for each time, and what is found is followed", async () => {
+  const requested = (bundle: Bundle): Bundle => ({
+    ...bundle,
+    metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
+  });
+
+  test("is resolved again on request, once for each value, and what is found is pinned", async () => {
     const { prepare, asked } = world({ answers: ["1.2.4"] });
-    const bundle = direct({}, { pins });
-    const annotated = {
-      ...bundle,
-      metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
-    };
+    const bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
-    const prepared = await prepare(annotated, kept, signal);
-    assert.deepEqual(prepared.pins, [{ ...helm, pin: httpPin("1.2.4") }]);
-    assert.equal(prepared.handled, "now");
+    const handled = after(bundle, await prepare(bundle));
+    assert.deepEqual(handled.status?.pins, [{ ...helm, pin: httpPin("1.2.4") }]);
+    assert.equal(handled.status.lastHandledReconcileAt, "now");
 
-    await prepare(annotated, { pins: prepared.pins ?? [], handled: "now" }, signal);
+    assert.equal((await prepare(handled)).kind, "deployable");
     assert.deepEqual(asked, ["~1.2"]);
   });
 
-  test("that is to be read anew in vain goes on with what it has, says so, and is read again until it could be", async () => {
+  test("whose request fails keeps what it has, says so, and is retried until it succeeds", async () => {
     const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, asked } = world({ answers: [away, away, "1.2.4"] });
-    const bundle = direct({}, { pins });
-    const annotated = {
-      ...bundle,
-      metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
-    };
+    const { prepare, asked, clock } = world({ answers: [away, away, "1.2.4"] });
+    let bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
-    for (const retryMs of [1_000, 2_000]) {
-      const prepared = await prepare(annotated, kept, signal);
+    for (const delayMs of [1_000, 2_000]) {
+      const prepared = await prepare(bundle);
       assert.ok(prepared.kind === "deployable");
-      assert.deepEqual(
-        [prepared.handled, prepared.remarks, prepared.retryMs],
-        [undefined, ["get the index: refused"], retryMs],
-      );
+      assert.match(prepared.remarks[0] ?? "", /^get the index: refused; retrying at /);
+      assert.equal(prepared.nextAtMs, clock.now() + delayMs);
+      bundle = after(bundle, prepared);
+      assert.equal(bundle.status?.resolution?.requestFailed, true);
+      await clock.advance(delayMs);
     }
-    const mended = await prepare(annotated, kept, signal);
-    assert.deepEqual([mended.kind, mended.handled], ["waiting", "now"]);
+    const resolved = await prepare(bundle);
+    assert.equal(resolved.kind, "resolved");
+    assert.equal(after(bundle, resolved).status?.resolution?.requestFailed, undefined);
     assert.deepEqual(asked, ["~1.2", "~1.2", "~1.2"]);
   });
 
-  test("with files from Git is held, and no repository is asked", async () => {
+  test("with files from Git is held, and its source is not asked", async () => {
     const { prepare, asked } = world({});
+    const bundle = direct({ resources: [{ name: "a" }] }, { pins });
 
-    const prepared = await prepare(direct({ resources: [{ name: "a" }] }, { pins }), kept, signal);
+    const held = await prepare(bundle);
 
-    assert.ok(prepared.kind === "held");
-    assert.equal(prepared.error.code, "BUNDLE_NOT_DEPLOYABLE");
-    assert.deepEqual(prepared.pins, pins);
+    assert.ok(held.kind === "held");
+    assert.equal(held.error?.code, "BUNDLE_NOT_DEPLOYABLE");
+    assert.deepEqual(after(bundle, held).status?.pins, pins);
     assert.deepEqual(asked, []);
   });
 
-  test("says which of its fields have no effect", async () => {
+  test("reports fields that have no effect", async () => {
     const { prepare } = world({});
     const spec = { helm: { ...helm, vesion: "1" }, correctDrift: { enabled: true } };
 
-    const prepared = await prepare(direct(spec, { pins }), kept, signal);
+    const prepared = await prepare(direct(spec, { pins, resolution: { observedGeneration: 1 } }));
 
+    assert.ok(prepared.kind === "deployable");
     assert.deepEqual(prepared.remarks, [
       "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?",
       "spec.correctDrift has no effect in this version of Flotilla",
@@ -253,20 +269,20 @@ describe("a Policy", () => {
   test("holds a Bundle that violates it, before any repository is asked, and lets it go on", async () => {
     const { prepare, asked, policyStore } = world({ policies: [noEvil], answers: ["1.2.9"] });
 
-    const held = await prepare(direct(), none, signal);
+    const held = await prepare(direct());
     assert.ok(held.kind === "held");
-    assert.equal(held.error.code, "POLICY_VIOLATION");
+    assert.equal(held.error?.code, "POLICY_VIOLATION");
     assert.deepEqual(asked, []);
 
     policyStore.remove(noEvil);
-    assert.equal((await prepare(direct(), none, signal)).kind, "waiting");
+    assert.equal((await prepare(direct())).kind, "resolved");
   });
 
   test("holds a HelmOp's Bundle too", async () => {
     const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
-    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
-    assert.equal((await prepare(bundle, none, signal)).kind, "held");
+    assert.equal((await prepare(bundle)).kind, "held");
   });
 
   test("gives defaults to HelmOps: their Bundle waits to be written anew, another one is held", async () => {
@@ -276,17 +292,17 @@ describe("a Policy", () => {
         helmOp: { defaultServiceAccount: "deployer" },
       }),
     ];
-    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
-    assert.deepEqual(await ofHelmOp.prepare(bundle, none, signal), { kind: "waiting" });
-    assert.equal((await world({ policies }).prepare(direct(), none, signal)).kind, "held");
+    assert.deepEqual(await ofHelmOp.prepare(bundle), { kind: "waiting" });
+    assert.equal((await world({ policies }).prepare(direct())).kind, "held");
   });
 
   test("that requires a ServiceAccount keeps namespaces from being made, whatever targets say", async () => {
     const policies = [aPolicy("guard", { requireServiceAccount: true })];
     const { prepare } = world({ policies, helmOps: [aHelmOp()] });
-    const bundle = seals.sealed(
+    const bundle = seals.signed(
       aBundle({
         helm,
         serviceAccount: "deployer",
@@ -295,7 +311,7 @@ describe("a Policy", () => {
       }),
     );
 
-    const prepared = await prepare(bundle, none, signal);
+    const prepared = await prepare(bundle);
 
     assert.ok(prepared.kind === "deployable");
     assert.equal(prepared.spec.createNamespace, false);
@@ -305,9 +321,9 @@ describe("a Policy", () => {
 
   test("that has nothing against a HelmOp's Bundle leaves it as it is", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const bundle = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const bundle = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
-    const prepared = await prepare(bundle, none, signal);
+    const prepared = await prepare(bundle);
 
     assert.ok(prepared.kind === "deployable");
     assert.equal(prepared.spec, bundle.spec);
@@ -315,12 +331,12 @@ describe("a Policy", () => {
 
   test("has a HelmOp's Bundle wait in which somebody wrote pins, until the HelmOp's loop writes it anew", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const sealed = seals.sealed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const sealed = seals.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
     const forged = aBundle({
       ...sealed.spec,
       helmOpOptions: { ...sealed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
     });
 
-    assert.deepEqual(await prepare(forged, none, signal), { kind: "waiting" });
+    assert.deepEqual(await prepare(forged), { kind: "waiting" });
   });
 });

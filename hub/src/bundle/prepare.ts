@@ -1,122 +1,145 @@
-/** Whether a Bundle may be handed out as it is now, and with which spec. */
+/** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { leftOutLabelRemarks } from "../frontend/ignored-labels.ts";
-import { unknownBundleFieldRemarks } from "../frontend/unknown-fields.ts";
-import { notCarriedOutRemarks } from "../frontend/unsupported-fields.ts";
+import { type ConditionState, chartNotResolved, notAccepted } from "../frontend/front-end.ts";
+import { remarksOnBundle } from "../frontend/remarks.ts";
 import { withDefaults } from "../policy/defaults.ts";
-import { forbidsNamespaces, mergePolicies } from "../policy/merge-policies.ts";
+import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "../policy/merge-policies.ts";
 import type { Patterns } from "../policy/patterns.ts";
 import { violationOf } from "../policy/violation.ts";
-import type { PinSeals } from "../resolve/pin-signature.ts";
-import { type HandledRequests, openRequests } from "../resolve/requests.ts";
-import { asHelmOp, isDirect, resolvedSpec } from "./as-helm-op.ts";
-import type { BundleResolver } from "./resolve-bundle.ts";
-import { bundleRefusal } from "./validate.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import { attemptText, type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import { handledOf, openRequests } from "../resolve/requests.ts";
+import { notesOn } from "../resolve/resolve-charts.ts";
+import { type Resolution, resolutionStateOf } from "./decided-status.ts";
+import {
+  asHelmOp,
+  authoritiesOf,
+  isAppliedByHand,
+  planAppliedBundle,
+  validateBundle,
+} from "./front-end.ts";
 
 export type Prepared =
-  /** `retryMs`: when what somebody asked for is tried again, which came to nothing. */
-  (
-    | { readonly kind: "deployable"; readonly spec: Bundle["spec"]; readonly retryMs?: number }
-    /** Nothing may change; what is deployed stays. */
-    | { readonly kind: "held"; readonly error: AppError; readonly retryMs?: number }
-    /** For a write that has this looked at again. */
-    | { readonly kind: "waiting" }
-  ) & {
-    /** What its charts came to, to be kept in its status; none of a HelmOp's, whose pins are in its spec. */
-    readonly pins?: readonly ChartPin[];
-    /** The request to read everything anew that was handled last, of a Bundle that was not made for a HelmOp. */
-    readonly handled?: string | undefined;
-    /** What its author should know, as sentences. */
-    readonly remarks?: readonly string[];
-  };
-
-/** What is kept of a Bundle that was not made for a HelmOp. */
-export interface KeptOfBundle {
-  readonly pins: readonly ChartPin[];
-  readonly handled: string | undefined;
-}
+  | {
+      readonly kind: "deployable";
+      readonly spec: Bundle["spec"];
+      /** What its author should know, as sentences. */
+      readonly remarks: readonly string[];
+      readonly resolution?: Resolution;
+      /** When its source is due again, ms since 1970. */
+      readonly nextAtMs?: number | undefined;
+    }
+  /** Nothing may change; what is deployed stays. */
+  | {
+      readonly kind: "held";
+      readonly accepted: ConditionState;
+      readonly error?: AppError;
+      /** It was not accepted because something could not be read, which may pass. */
+      readonly isRead?: boolean;
+      readonly resolution?: Resolution;
+      readonly nextAtMs?: number | undefined;
+    }
+  /** For its pins to be stored in the API, which reconciles it again. */
+  | { readonly kind: "resolved"; readonly resolution: Resolution }
+  /** For the HelmOp's controller to write the Bundle, which reconciles it again. */
+  | { readonly kind: "waiting" };
 
 export type PrepareBundle = (
   bundle: Bundle,
-  kept: KeptOfBundle,
-  signal: AbortSignal,
+  /** The status to decide by. */
+  status: BundleStatus | undefined,
+  context: Pick<ReconcileContext, "signal" | "withoutWorker">,
 ) => Promise<Prepared>;
 
 export interface PrepareDeps {
   readonly helmOps: Store<HelmOp>;
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
-  readonly charts: BundleResolver;
-  readonly seals: PinSeals;
+  readonly access: ChartAccess;
+  readonly charts: ChartResolver;
+  readonly seals: PinSigner;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
-  // What is packed is remembered by the spec, so the same Bundle has to come to the very same spec.
+  // Contents are packed once for each spec, so the same Bundle has to result in the identical spec.
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
 
-  return async function prepare(bundle, kept, signal) {
+  return async function prepare(bundle, status, context) {
     const policy = mergePolicies(
       deps.policies.byIndex(byNamespace, bundle.metadata.namespace ?? ""),
     );
-    const intent = asHelmOp(bundle);
-    const noNamespaces = forbidsNamespaces(policy);
-
-    if (!isDirect(bundle, deps.helmOps.get(keyOf(bundle)))) {
-      const violation = violationOf(policy, intent, deps.patterns);
-      // Pins that somebody wrote are replaced by the HelmOp's own loop, which writes the Bundle anew.
-      if (deps.seals.pinsOf(bundle) === undefined) return { kind: "waiting" };
-      if (violation === undefined)
-        return { kind: "deployable", spec: specOf({ bundle, noNamespaces }), pins: [] };
-      // What a default will mend is mended by the HelmOp's own loop, which writes the Bundle anew.
-      const isMendable =
-        violationOf(policy, withDefaults(policy, intent), deps.patterns) === undefined;
-      return isMendable ? { kind: "waiting" } : { kind: "held", error: violation };
-    }
-
-    const ownRemarks = [
-      ...unknownBundleFieldRemarks(bundle),
-      ...leftOutLabelRemarks(intent),
-      ...notCarriedOutRemarks(intent),
-    ];
-    const refusal = bundleRefusal(bundle) ?? violationOf(policy, intent, deps.patterns);
-    if (refusal !== undefined)
-      return { kind: "held", error: refusal, ...kept, remarks: ownRemarks };
-    const asked = openRequests(intent, handledRequests(kept)).reconcile;
-    const { pins, failure, caBundle, ...found } = await deps.charts.resolve(bundle, {
-      known: kept.pins,
-      isAsked: asked !== undefined,
-      signal,
-    });
-    if (failure?.isPinned === false) {
-      const { isPinned: _, ...held } = failure;
-      const remarks = [...found.remarks, ...ownRemarks];
-      return { kind: "held", ...held, pins, handled: kept.handled, remarks };
-    }
-    // What has a pin is handed out; that it could not be looked up once more is worth knowing.
-    const missed = failure === undefined ? [] : [failure.error.message];
-    const remarks = [...found.remarks, ...missed, ...ownRemarks];
-    // What somebody asks for is open until it was done.
-    const handled = failure === undefined ? (asked ?? kept.handled) : kept.handled;
-    // Only what is kept is handed out: otherwise a hub that starts anew could come to something else.
-    if (!isDeepStrictEqual(pins, bundle.status?.pins ?? []))
-      return { kind: "waiting", pins, handled, remarks };
-    const spec = specOf({ bundle, pins, caBundle, noNamespaces });
-    return {
-      kind: "deployable",
-      spec,
-      pins,
-      handled,
-      remarks,
-      ...(asked !== undefined && failure?.retryMs !== undefined && { retryMs: failure.retryMs }),
-    };
+    return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
+      ? prepareApplied(bundle, status, policy, context)
+      : prepareOfHelmOp(bundle, policy);
   };
+
+  function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
+    // The HelmOp's controller replaces pins that somebody else wrote.
+    if (deps.seals.pinsOf(bundle) === undefined) return { kind: "waiting" };
+    const helmOp = asHelmOp(bundle);
+    const violation = violationOf(policy, helmOp, deps.patterns);
+    if (violation === undefined) {
+      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policy) });
+      return { kind: "deployable", spec, remarks: [] };
+    }
+    // The HelmOp's controller writes the Policy's defaults into it.
+    const isDefaulted =
+      violationOf(policy, withDefaults(policy, helmOp), deps.patterns) === undefined;
+    return isDefaulted
+      ? { kind: "waiting" }
+      : { kind: "held", accepted: notAccepted(violation), error: violation };
+  }
+
+  async function prepareApplied(
+    bundle: Bundle,
+    status: BundleStatus | undefined,
+    policy: MergedPolicy,
+    context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Prepared> {
+    const helmOp = asHelmOp(bundle);
+    const remarks = remarksOnBundle(bundle, helmOp);
+    const before = resolutionStateOf(status);
+    const handled = handledOf(status);
+    const kept: Resolution = { state: before, handled: handled.reconcile };
+    const error = validateBundle(bundle) ?? violationOf(policy, helmOp, deps.patterns);
+    if (error !== undefined)
+      return { kind: "held", accepted: notAccepted(error, remarks), error, resolution: kept };
+    const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
+    if (access instanceof AppError) {
+      const accepted = notAccepted(access, remarks);
+      return { kind: "held", accepted, error: access, isRead: true, resolution: kept };
+    }
+    const open = openRequests(helmOp, handled);
+    const found = await deps.charts.resolve({ helmOp, state: before, open, access }, context);
+    const { state, nextAtMs } = found;
+    const resolution = { state, handled: open.reconcile ?? handled.reconcile };
+    const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
+    const notes = [...notesOn(state.pins), ...(problem === undefined ? [] : [problem]), ...remarks];
+    if (!isAllPinned(helmOp, state)) {
+      const message = notes.join("; ");
+      const accepted = { status: "False", reason: chartNotResolved, message } as const;
+      return { kind: "held", accepted, resolution, nextAtMs };
+    }
+    // Only stored pins are deployed: another leader could resolve others.
+    if (!isDeepStrictEqual(state.pins, bundle.status?.pins ?? []))
+      return { kind: "resolved", resolution };
+    const spec = specOf({
+      bundle,
+      pins: state.pins,
+      caBundle: access.caBundle,
+      noNamespaces: forbidsNamespaces(policy),
+    });
+    return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
+  }
 
   function specOf(source: SpecSource): Bundle["spec"] {
     const { spec } = source.bundle;
@@ -133,10 +156,6 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   }
 }
 
-function handledRequests({ handled }: KeptOfBundle): HandledRequests {
-  return handled === undefined ? {} : { reconcile: handled };
-}
-
 interface SpecSource {
   readonly bundle: Bundle;
   readonly pins?: readonly ChartPin[];
@@ -149,7 +168,7 @@ interface DerivedSpec extends Omit<SpecSource, "bundle"> {
 }
 
 function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
-  const spec = pins === undefined ? bundle.spec : resolvedSpec(bundle, pins, caBundle);
+  const { spec } = pins === undefined ? bundle : planAppliedBundle(bundle, pins, caBundle);
   if (!noNamespaces) return spec;
   return {
     ...spec,

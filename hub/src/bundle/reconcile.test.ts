@@ -1,11 +1,12 @@
-/** The loop of Bundles over an API server in memory. */
+/** The reconciler of Bundles over an API server in memory. */
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { maxContentBytes } from "@flotilla/shared/content/content.ts";
 import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { createStore } from "@flotilla/shared/kube/cache/store.ts";
@@ -17,13 +18,13 @@ import {
 } from "@flotilla/shared/kube/testing/memory-api-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
+import { notAccepted } from "../frontend/front-end.ts";
 import { planBundle } from "../helmop/plan.ts";
-import { createOutcomes } from "../status/intent.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { deployReconciler } from "./reconcile.ts";
+import { bundleReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -34,9 +35,10 @@ interface Circumstances {
   readonly prepare?: PrepareBundle;
 }
 
-const deployable: PrepareBundle = ({ spec }) => Promise.resolve({ kind: "deployable", spec });
+const deployable: PrepareBundle = ({ spec }) =>
+  Promise.resolve({ kind: "deployable", spec, remarks: [] });
 
-/** The Bundle `web`, which goes to the cluster paris, and whoever has just come to lead. */
+/** The Bundle `web`, which is deployed to the cluster paris, and a new leader. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryApiServer();
   const stores = {
@@ -55,43 +57,55 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
   };
   stores.bundles.set(rest.put(bundles, sized));
   stores.clusters.set(rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } })));
-  const outcomes = createOutcomes();
-  const run = deployReconciler({
+  let published: BundleStatus | undefined;
+  const run = bundleReconciler({
     rest,
     ...stores,
     contents: { ensure: () => Promise.resolve() },
     packer: createContentPacker(),
     prepare,
-    forget: () => undefined,
+    access: { forget: () => undefined },
+    statuses: {
+      current: (object) => published ?? object.status,
+      publish: (_, decided) => {
+        published = decided;
+      },
+    },
     onWritten: () => undefined,
-    markStatus: () => undefined,
-    outcomes,
+    refresh: () => undefined,
     events: { record: () => undefined, flush: () => Promise.resolve() },
     clock: createFakeClock(),
   });
   return {
     rest,
     stores,
-    outcomes,
-    reconcile: (signal = aContext().signal) => run(key, { ...aContext(), signal }),
+    /** The status that was published, if any was. */
+    published: () => published,
+    /** Why the Bundle is not accepted. */
+    rejection: () => {
+      const accepted = findCondition(published?.conditions, "Accepted");
+      return accepted?.status === "False" ? accepted.message : undefined;
+    },
+    reconcile: ({ signal = aContext().signal, retries = 0 } = {}) =>
+      run(key, { ...aContext({ retries }), signal }),
     deployed: () => rest.peek(bundleDeployments, aDeployment("paris").metadata)?.spec,
   };
 }
 
-test("a deployment that another leader made, and of which the watch has not told yet, gets what is wanted", async () => {
-  const { rest, outcomes, reconcile, deployed } = setUp();
+test("a deployment that another leader created, and that the cache does not have yet, is updated", async () => {
+  const { rest, rejection, reconcile, deployed } = setUp();
   rest.put(bundleDeployments, aDeployment("paris"));
   const before = deployed()?.deploymentID;
 
   const first = await reconcile();
-  assert.deepEqual(first, { kind: "requeue", afterMs: 0, why: "a deployment was there already" });
+  assert.deepEqual(first, { kind: "requeue", afterMs: 0, why: "a deployment existed already" });
   assert.deepEqual(await reconcile(), { kind: "done" });
 
   assert.notEqual(deployed()?.deploymentID, before);
-  assert.equal(outcomes.bundles.get(key)?.error, undefined);
+  assert.equal(rejection(), undefined);
 });
 
-test("a deployment of its name that is another's is left alone", async () => {
+test("a deployment of its name that belongs to another Bundle is left alone", async () => {
   const { rest, reconcile, deployed } = setUp();
   const foreign = aDeployment("paris", { metadata: { labels: {} } });
   rest.put(bundleDeployments, foreign);
@@ -101,13 +115,13 @@ test("a deployment of its name that is another's is left alone", async () => {
   assert.deepEqual(deployed(), foreign.spec);
 });
 
-for (const [what, reason, isTold] of [
+for (const [what, reason, isPublished] of [
   ["a leader that ends", undefined, false],
-  ["a leader that is none any more", new AppError(kubeErrors.LEADERSHIP_LOST, "lost"), false],
+  ["a leader that lost its Lease", new AppError(kubeErrors.LEADERSHIP_LOST, "lost"), false],
   ["a run that took too long", new AppError(kubeErrors.RECONCILE_TIMEOUT, "over 60 s"), true],
 ] as const) {
-  test(`what ${what} could not write is ${isTold ? "" : "not "}told of the Bundle`, async () => {
-    const { rest, outcomes, reconcile } = setUp();
+  test(`a failed write of ${what} is ${isPublished ? "" : "not "}published`, async () => {
+    const { rest, rejection, reconcile } = setUp();
     const ending = new AbortController();
     Object.assign(rest, {
       create: () => {
@@ -116,63 +130,69 @@ for (const [what, reason, isTold] of [
       },
     });
 
-    await assert.rejects(reconcile(ending.signal), { code: "CANCELLED" });
+    await assert.rejects(reconcile({ signal: ending.signal }), { code: "CANCELLED" });
 
-    const error = outcomes.bundles.get(key)?.error;
-    assert.equal(error, isTold ? "create it: given up" : undefined);
+    assert.equal(rejection(), isPublished ? "create it: given up" : undefined);
   });
 }
 
-test("values that are larger than what is distributed are said to be, and nothing of them goes to an agent", async () => {
-  const { outcomes, reconcile, deployed } = setUp({
+test("values above the limit are rejected, and nothing of them is deployed", async () => {
+  const { rejection, reconcile, deployed } = setUp({
     values: { text: "x".repeat(maxContentBytes) },
   });
 
   await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
 
   const said = /options of release default\/web have \d+ bytes; the limit is 8388608/;
-  assert.match(outcomes.bundles.get(key)?.error ?? "", said);
+  assert.match(rejection() ?? "", said);
   assert.equal(deployed(), undefined);
 });
 
-const told = { observedGeneration: 1, summary: { ready: 1, desiredReady: 3 } };
+const before: Bundle["status"] = {
+  observedGeneration: 1,
+  targets: 3,
+  summary: { ready: 1, desiredReady: 3 },
+  conditions: [{ type: "Accepted", status: "True", observedGeneration: 1 }],
+};
 
-test("of a Bundle that waits for a write of others is told what whoever led before told of it", async () => {
-  const { outcomes, reconcile } = setUp({
-    status: told,
+test("a Bundle that its HelmOp is about to write keeps its status", async () => {
+  const { published, reconcile } = setUp({
+    status: before,
     prepare: () => Promise.resolve({ kind: "waiting" }),
   });
 
   await reconcile();
 
-  assert.deepEqual(outcomes.bundles.get(key), { generation: 1, targets: 3, waiting: 0 });
+  assert.equal(published(), undefined);
 });
 
-test("a Bundle that could not be handed out has as many targets as were told before", async () => {
-  const { rest, outcomes, reconcile } = setUp({ status: told });
+test("a Bundle that could not be deployed keeps its number of targets", async () => {
+  const { rest, rejection, published, reconcile } = setUp({ status: before });
   rest.failNext(serverError(), serverError());
 
-  await assert.rejects(reconcile());
+  await assert.rejects(reconcile({ retries: 10 }));
 
-  assert.equal(outcomes.bundles.get(key)?.targets, 3);
-  assert.match(outcomes.bundles.get(key)?.error ?? "", /internal error/);
+  assert.equal(published()?.targets, 3);
+  assert.match(rejection() ?? "", /internal error/);
 });
 
-test("what could not be prepared once is not told by whoever has just come to lead, and the second time it is", async () => {
+test("a read that fails takes back what was accepted only after seconds of retries", async () => {
   const error = new AppError(commonErrors.CANCELLED, "list secrets: 503", { retryable: true });
-  const { outcomes, reconcile } = setUp({
-    status: told,
-    prepare: () => Promise.resolve({ kind: "held", error }),
+  const { published, rejection, reconcile } = setUp({
+    status: before,
+    prepare: () =>
+      Promise.resolve({ kind: "held", accepted: notAccepted(error), error, isRead: true }),
   });
 
-  assert.deepEqual(await reconcile(), { kind: "requeue", afterMs: 5_000, why: "look again" });
-  assert.equal(outcomes.bundles.get(key), undefined);
+  await assert.rejects(reconcile(), { message: "list secrets: 503" });
+  await assert.rejects(reconcile({ retries: 9 }), { message: "list secrets: 503" });
+  assert.equal(published(), undefined);
 
-  assert.deepEqual(await reconcile(), { kind: "done" });
-  assert.equal(outcomes.bundles.get(key)?.error, "list secrets: 503");
+  assert.deepEqual(await reconcile({ retries: 10 }), { kind: "done" });
+  assert.equal(rejection(), "list secrets: 503");
 });
 
-test("a Bundle that is deleted takes along a deployment of which our watch has not told yet, and none of another's", async () => {
+test("a deleted Bundle deletes a deployment that the cache does not have yet, and none of another Bundle", async () => {
   const { rest, stores, reconcile } = setUp();
   const known = stores.bundles.get(key);
   assert.ok(known !== undefined);
@@ -189,7 +209,7 @@ test("a Bundle that is deleted takes along a deployment of which our watch has n
   assert.equal(rest.peek(bundles, known.metadata), undefined);
 });
 
-test("a Bundle whose name is too long for a label, and which was refused for that, can be deleted", async () => {
+test("a Bundle whose name is too long for a label can be deleted", async () => {
   const rest = createMemoryApiServer();
   const name = "n".repeat(64);
 

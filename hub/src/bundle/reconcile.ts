@@ -1,10 +1,11 @@
-/** Bundle to BundleDeployments: chooses the clusters, stores what they run, and keeps one BundleDeployment for each. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+/** Bundle to BundleDeployments: chooses the clusters, stores their contents, and keeps one BundleDeployment for each. */
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
 import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
 import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
@@ -21,58 +22,64 @@ import {
   type Result,
   requeueAfter,
 } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import pLimit from "p-limit";
 import { byBundle } from "../cache/indexes.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
 import type { ContentStore } from "../content/content-store.ts";
-import type { BundleTargeting } from "../status/intent.ts";
+import { holds, isWorthPublishing } from "../frontend/front-end.ts";
+import { recordViolation } from "../policy/record-violation.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import { requeueAt } from "../resolve/chart-resolver.ts";
+import type { Publisher } from "../status/publisher.ts";
+import {
+  type Decision,
+  type Deployed,
+  decidedStatus,
+  resolutionStateOf,
+  resolvedStatus,
+  targetsMissing,
+} from "./decided-status.ts";
 import { addFinalizer, type FinalizerDeps, removeFinalizer } from "./finalizer.ts";
 import { listDeployments } from "./list-deployments.ts";
-import { type ContentPacker, place } from "./place.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
 import { planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import {
-  reportRefusal,
-  type TellBundleDeps,
-  tellAsBefore,
-  tellBundle,
-  tellHeld,
-} from "./tell-bundle.ts";
 
-export interface DeployDeps extends FinalizerDeps, TellBundleDeps {
+export interface BundleDeps extends FinalizerDeps {
   readonly deployments: Store<BundleDeployment>;
   readonly clusters: Store<Cluster>;
   readonly groups: Store<ClusterGroup>;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;
   readonly prepare: PrepareBundle;
-  /** Drops what is remembered of a Bundle that is gone. */
-  readonly forget: (key: ObjectKey) => void;
-  /** Told the key of every BundleDeployment that was written, before any status is told anew. */
+  readonly access: Pick<ChartAccess, "forget">;
+  readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
+  readonly events: EventRecorder;
+  readonly clock: Pick<Clock, "now">;
+  /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
   readonly onWritten: (key: ObjectKey) => void;
-  /** Has the statuses that depend on a Bundle told anew. */
-  readonly markStatus: (key: ObjectKey) => void;
+  /** Rolls up the statuses that depend on a Bundle. */
+  readonly refresh: (key: ObjectKey) => void;
 }
-
-/** After this, what could not be prepared at the first look is told. What it lacks most often has it looked at sooner. */
-const excuseMs = 5_000;
 
 /** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
 const parallelWrites = 48;
 
-export function deployReconciler(deps: DeployDeps): Reconcile {
+/** Contents without a digest that a status lists. */
+const maxUnchecked = 50;
+
+export function bundleReconciler(deps: BundleDeps): Reconcile {
+  const { statuses } = deps;
   const limit = pLimit(parallelWrites);
-  /** Bundles that could not be prepared at our first look. */
-  const excused = new Set<ObjectKey>();
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
-      deps.outcomes.bundles.delete(key);
-      excused.delete(key);
-      deps.forget(key);
-      deps.markStatus(key);
+      deps.access.forget(key);
+      deps.refresh(key);
       return done();
     }
     if (bundle.metadata.deletionTimestamp !== undefined) {
@@ -83,72 +90,93 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       return await update(bundle, context);
     } catch (thrown) {
       const error = AppError.from(thrown);
-      // Somebody else was faster, or goes on with it: nothing is wrong.
-      if (!isConflict(error) && !isEnding(context.signal))
-        tellBundle(deps, bundle, { error: error.message });
+      // After a conflict or the end of this leader nothing is wrong with the Bundle.
+      if (!isConflict(error) && !isEnding(context.signal)) publishFailure(bundle, error, context);
       throw error;
     } finally {
-      deps.markStatus(key);
+      deps.refresh(key);
     }
   };
 
-  async function update(
-    bundle: Bundle,
-    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
-  ): Promise<Result> {
-    const key = keyOf(bundle);
-    const before = deps.outcomes.bundles.get(key);
-    const kept = {
-      pins: before?.pins ?? bundle.status?.pins ?? [],
-      handled: before?.handled ?? bundle.status?.lastHandledReconcileAt,
-    };
-    // It may ask repositories.
-    const prepared = await withoutWorker(() => deps.prepare(bundle, kept, signal));
-    const told = {
-      ...(prepared.pins !== undefined && { pins: prepared.pins }),
-      ...(prepared.handled !== undefined && { handled: prepared.handled }),
-      ...(prepared.remarks !== undefined && { remarks: prepared.remarks }),
-    };
+  async function update(bundle: Bundle, context: ReconcileContext): Promise<Result> {
+    const status = statuses.current(bundle);
+    const prepared = await deps.prepare(bundle, status, context);
     switch (prepared.kind) {
       case "waiting":
-        if (prepared.pins === undefined) tellAsBefore(deps, bundle);
-        else tellBundle(deps, bundle, { ...told, isResolving: true });
         return done();
-      case "held":
-        // Who leads anew has read nothing yet: one answer that did not come takes nothing back that was told.
-        if (
-          prepared.error.retryable &&
-          before === undefined &&
-          bundle.status?.observedGeneration === bundle.metadata.generation &&
-          !excused.has(key)
-        ) {
-          excused.add(key);
-          return requeueAfter(excuseMs, "look again");
-        }
-        reportRefusal(deps, bundle, prepared.error);
-        return tellHeld(deps, bundle, prepared, told);
+      case "resolved":
+        statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
+        return done();
+      case "held": {
+        const { accepted, error, isRead, resolution, nextAtMs } = prepared;
+        const isAccepted = isAcceptedNow(bundle, status);
+        const { retries } = context;
+        if (isRead && error !== undefined && !isWorthPublishing(error, { isAccepted, retries }))
+          throw error;
+        if (error !== undefined)
+          recordViolation(
+            deps.events,
+            bundle,
+            findCondition(status?.conditions, "Accepted"),
+            error,
+          );
+        publish(bundle, { accepted, resolution });
+        return requeueAt(nextAtMs, deps.clock.now());
+      }
       case "deployable": {
-        const handedOut = { ...bundle, spec: prepared.spec };
-        await addFinalizer(deps, bundle, signal);
-        const { isOvertaken, ...targeting } = await deploy(handedOut, signal);
-        deps.outcomes.bundles.set(key, {
-          generation: bundle.metadata.generation ?? 0,
-          version: prepared.spec.helm?.version ?? "",
-          ...told,
-          ...targeting,
+        const { spec, remarks, resolution, nextAtMs } = prepared;
+        await addFinalizer(deps, bundle, context.signal);
+        const { isOvertaken, missing, ...deployed } = await deploy(
+          { ...bundle, spec },
+          context.signal,
+        );
+        publish(bundle, {
+          accepted: {
+            status: "True",
+            reason: missing.length > 0 ? targetsMissing : "",
+            message: [...missing, ...remarks].join("; "),
+          },
+          resolution,
+          deployed: { ...deployed, version: spec.helm?.version ?? "" },
         });
-        if (isOvertaken) return requeueAfter(0, "a deployment was there already");
-        return prepared.retryMs === undefined ? done() : requeueAfter(prepared.retryMs, "resolve");
+        if (isOvertaken) return requeueAfter(0, "a deployment existed already");
+        return requeueAt(nextAtMs, deps.clock.now());
       }
     }
+  }
+
+  function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {
+    const now = new Date(deps.clock.now()).toISOString();
+    const decided = decidedStatus(bundle, statuses.current(bundle), { ...decision, now });
+    statuses.publish(bundle, decided);
+  }
+
+  /** Deploying failed. Where it is deployed, and as which version, stays. */
+  function publishFailure(bundle: Bundle, error: AppError, { retries }: ReconcileContext): void {
+    const status = statuses.current(bundle);
+    const isAccepted = isAcceptedNow(bundle, status);
+    if (!isWorthPublishing(error, { isAccepted, retries })) return;
+    const isApplied = status?.pins !== undefined || status?.resolution !== undefined;
+    const kept = { state: resolutionStateOf(status), handled: status?.lastHandledReconcileAt };
+    publish(bundle, {
+      accepted: { status: "False", reason: "DeployFailed", message: error.message },
+      ...(isApplied && { resolution: kept }),
+    });
   }
 
   async function deploy(
     bundle: Bundle,
     signal: AbortSignal,
-  ): Promise<Omit<BundleTargeting, "generation"> & { readonly isOvertaken: boolean }> {
+  ): Promise<
+    Omit<Deployed, "version"> & {
+      /** A deployment existed that our cache did not have. */
+      readonly isOvertaken: boolean;
+      /** What the targets name that does not exist, as sentences. */
+      readonly missing: readonly string[];
+    }
+  > {
     const namespace = bundle.metadata.namespace ?? "";
-    const { placements, contents, missing } = await place(
+    const { placements, contents, missing } = await matchTargets(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
       deps.groups.byIndex(byNamespace, namespace),
@@ -181,22 +209,21 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     );
     return {
       isOvertaken,
+      missing,
       targets: placements.length,
-      waiting: plan.waiting,
-      ...(unchecked.length > 0 && { unchecked: new Map(unchecked) }),
-      ...(missing.length > 0 && { missing }),
+      uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
     };
   }
 
   /**
-   * What is of a cluster that is gone goes with that cluster's namespace, of which the API server itself was asked. Caches
-   * that are read anew after a backup was restored know of a deployment before they know of its cluster.
+   * Deployments of a removed cluster go with that cluster's namespace, for which the API server itself is asked. After a backup
+   * was restored the cache may have a deployment before it has its cluster.
    */
   function isOfKnownCluster(deployment: BundleDeployment): boolean {
     return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
   }
 
-  /** False when it was there already: whoever led before made it, and our cache knows of it only now. */
+  /** False when it existed already: another leader created it, and our cache did not have it. */
   async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<boolean> {
     try {
       written(await deps.rest.create(bundleDeployments, deployment, { signal }));
@@ -206,10 +233,10 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
       if (isNotFound(thrown)) return true;
       if (!isAlreadyExists(thrown)) throw thrown;
     }
-    const there = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
-    // One that is another's is left alone: it stays pending.
-    if (there === undefined || bundleKeyOf(there) !== bundleKeyOf(deployment)) return true;
-    written(there);
+    const existing = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
+    // That of another Bundle is left alone: ours stays pending.
+    if (existing === undefined || bundleKeyOf(existing) !== bundleKeyOf(deployment)) return true;
+    written(existing);
     return false;
   }
 
@@ -226,8 +253,8 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
   }
 
   /**
-   * The Bundle goes once all its BundleDeployments are on their way out; they are the tombstones from then on. The API server
-   * itself says which there are: one that our cache does not know of would stay for ever.
+   * The Bundle is removed once all its BundleDeployments are being deleted; they are the tombstones from then on. The API
+   * server itself is asked for them: one that our cache does not have would stay for ever.
    */
   async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
     if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
@@ -239,4 +266,9 @@ export function deployReconciler(deps: DeployDeps): Reconcile {
     );
     await removeFinalizer(deps, bundle, signal);
   }
+}
+
+function isAcceptedNow({ metadata }: Bundle, status: BundleStatus | undefined): boolean {
+  const { generation = 0 } = metadata;
+  return holds(findCondition(status?.conditions, "Accepted"), { status: "True", generation });
 }

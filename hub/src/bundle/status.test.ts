@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import type { BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
+import { decidedBundle } from "../testing/decided.ts";
 import { aBundle, aDeployment, digestA, httpPin, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
-import { type BundleInputs, bundleStatus, isBundleNews } from "./status.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type BundleInputs, bundleStatus, isUrgentBundle } from "./status.ts";
 
 const resourceCounts = {
   ready: 2,
@@ -20,15 +22,20 @@ const ready = aDeployment("paris", {
 });
 const waiting = aDeployment("rome");
 const settled: BundleInputs = {
-  bundle: aBundle({}, { generation: 4 }),
-  targeting: { generation: 4, targets: 1, waiting: 0 },
-  ...tallied([ready]),
+  bundle: decidedBundle(aBundle({}, { generation: 4 }), { generation: 4 }),
+  ...aggregated([ready]),
   now,
 };
 
+function statusOf(inputs: BundleInputs): BundleStatus {
+  const status = bundleStatus(inputs);
+  assert.ok(status !== undefined);
+  return status;
+}
+
 describe("the status of a Bundle", () => {
   test("counts clusters and objects, and speaks of the generation that was targeted", () => {
-    const status = bundleStatus(settled);
+    const status = statusOf(settled);
 
     assert.deepEqual(status.display, { readyClusters: "1/1", counts: "1 ready" });
     assert.deepEqual(status.resourceCounts, resourceCounts);
@@ -37,7 +44,7 @@ describe("the status of a Bundle", () => {
   });
 
   test("shows the worst state", () => {
-    const status = bundleStatus({ ...settled, ...tallied([ready, waiting]) });
+    const status = statusOf({ ...settled, ...aggregated([ready, waiting]) });
 
     assert.deepEqual(status.display, {
       readyClusters: "1/2",
@@ -47,9 +54,9 @@ describe("the status of a Bundle", () => {
   });
 
   test("is Unknown while it speaks of an earlier generation", () => {
-    const status = bundleStatus({
+    const status = statusOf({
       ...settled,
-      targeting: { ...settled.targeting, generation: 3 },
+      bundle: decidedBundle(aBundle({}, { generation: 4 }), { generation: 3 }),
     });
 
     assert.equal(status.observedGeneration, 3);
@@ -61,16 +68,16 @@ describe("the status of a Bundle", () => {
   });
 
   test("does not change with the totals that go on running", () => {
-    const status = bundleStatus(settled);
+    const status = statusOf(settled);
 
     assert.notEqual(status.resourceCounts, settled.tally.resources);
   });
 
   test("is the same when nothing has changed but the time", () => {
-    const status = bundleStatus(settled);
+    const status = statusOf(settled);
 
     assert.deepEqual(
-      bundleStatus({
+      statusOf({
         ...settled,
         bundle: { ...settled.bundle, status },
         now: "2027-01-01T00:00:00Z",
@@ -80,66 +87,47 @@ describe("the status of a Bundle", () => {
   });
 
   test("is news when all are ready, and not while they wait", () => {
-    const progress = bundleStatus({ ...settled, ...tallied([waiting]) });
+    const progress = statusOf({ ...settled, ...aggregated([waiting]) });
 
-    assert.equal(isBundleNews(undefined, progress), false);
-    assert.equal(isBundleNews(progress, bundleStatus(settled)), true);
+    assert.equal(isUrgentBundle(undefined, progress), false);
+    assert.equal(isUrgentBundle(progress, statusOf(settled)), true);
   });
 
-  test("tells the version that is handed out, and keeps it while nothing is", () => {
-    const status = bundleStatus({
-      ...settled,
-      targeting: { ...settled.targeting, version: "1.2.9" },
-    });
-    const held = bundleStatus({
-      ...settled,
-      bundle: { ...settled.bundle, status },
-      targeting: { ...settled.targeting, error: "a Policy forbids it" },
-    });
-
-    assert.equal(status.version, "1.2.9");
-    assert.equal(held.version, "1.2.9");
-    assert.equal(findCondition(held.conditions, "Ready")?.message, "a Policy forbids it");
-  });
-
-  test("keeps what its charts came to until that is known anew, and drops it where there is none", () => {
+  test("with new pins is written at once", () => {
     const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
-    const kept = { ...settled.bundle, status: { pins } };
-    const told = (known?: typeof pins) =>
-      bundleStatus({
-        ...settled,
-        bundle: kept,
-        targeting: { ...settled.targeting, ...(known !== undefined && { pins: known }) },
-      }).pins;
+    const before = statusOf(settled);
+    const bundle = { ...settled.bundle, status: { ...settled.bundle.status, pins } };
 
-    assert.deepEqual(told(), pins);
-    assert.deepEqual(told(pins), pins);
-    assert.equal(told([]), undefined);
+    assert.equal(isUrgentBundle(before, statusOf({ ...settled, bundle })), true);
+    assert.equal(isUrgentBundle(before, before), false);
   });
 
-  test("with new pins is news, and Unknown until they are handed out", () => {
-    const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
-    const before = bundleStatus(settled);
-    const status = bundleStatus({
-      ...settled,
-      targeting: { ...settled.targeting, pins, isResolving: true },
-    });
+  test("with a failed attempt is written at once, so that a crash does not lose the backoff", () => {
+    const before = statusOf(settled);
+    const resolution = { failures: 1, error: "refused" };
+    const bundle = { ...settled.bundle, status: { ...settled.bundle.status, resolution } };
 
-    assert.equal(isBundleNews(before, status), true);
-    assert.equal(status.observedGeneration, 4);
-    const { reason, observedGeneration } = findCondition(status.conditions, "Ready") ?? {};
-    assert.deepEqual([reason, observedGeneration], ["Progressing", 4]);
+    assert.equal(isUrgentBundle(before, statusOf({ ...settled, bundle })), true);
   });
 
-  test("says what is worth knowing although all is well", () => {
-    const status = bundleStatus({
-      ...settled,
-      targeting: { ...settled.targeting, missing: ["no group a"], remarks: ["diff has no effect"] },
-    });
+  test("has the notes of Accepted in Ready's message", () => {
+    const bundle = decidedBundle(settled.bundle, { generation: 4, notes: "there is no group a" });
 
     assert.equal(
-      findCondition(status.conditions, "Ready")?.message,
-      "no group a; diff has no effect",
+      findCondition(statusOf({ ...settled, bundle }).conditions, "Ready")?.message,
+      "there is no group a",
     );
+  });
+
+  test("is not Ready with the reason why it is not accepted", () => {
+    const bundle = decidedBundle(settled.bundle, { generation: 4, error: "a Policy forbids it" });
+
+    const ready = findCondition(statusOf({ ...settled, bundle }).conditions, "Ready");
+
+    assert.deepEqual([ready?.status, ready?.message], ["False", "a Policy forbids it"]);
+  });
+
+  test("does not exist before the Bundle was reconciled", () => {
+    assert.equal(bundleStatus({ ...settled, bundle: aBundle() }), undefined);
   });
 });

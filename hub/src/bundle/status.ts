@@ -1,63 +1,45 @@
-/** The status of a Bundle, from its BundleDeployments. Pure. */
+/** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import type { BundleTargeting } from "../status/intent.ts";
-import { isNews } from "../status/urgency.ts";
-import type { Tally } from "../summary/aggregate.ts";
+import { isUrgentChange } from "../status/urgency.ts";
+import type { Aggregate } from "../summary/bundle-aggregate.ts";
 import { type OfflineClusters, offlineFields } from "../summary/offline-clusters.ts";
-import { bundleVerdict } from "../summary/ready-condition.ts";
+import { bundleReady } from "../summary/ready-condition.ts";
 import { countsText, worstState } from "../summary/summarize.ts";
 
 export interface BundleInputs {
+  /** With the status that its reconcile decided. */
   readonly bundle: Bundle;
-  readonly targeting: BundleTargeting;
   readonly summary: BundleSummary;
-  readonly tally: Tally;
-  /** Those of its clusters of which nothing is heard. */
+  readonly tally: Aggregate;
   readonly offline: OfflineClusters;
   /** RFC 3339. */
   readonly now: string;
 }
 
+/** Undefined until the Bundle was reconciled once. */
 export function bundleStatus({
   bundle,
-  targeting,
   summary,
   tally,
   offline,
   now,
-}: BundleInputs): BundleStatus {
-  const isCurrent =
-    targeting.generation === bundle.metadata.generation && targeting.isResolving !== true;
-  const current = isCurrent ? targeting : undefined;
-  const {
-    pins: keptPins = [],
-    offlineClusterCount: _,
-    offlineClusters: __,
-    ...before
-  } = bundle.status ?? {};
-  const pins = targeting.pins ?? keptPins;
+}: BundleInputs): BundleStatus | undefined {
+  if (bundle.status === undefined) return undefined;
+  const { offlineClusterCount: _, offlineClusters: __, ...kept } = bundle.status;
   const state = worstState(summary);
   const counts = countsText(summary);
+  const ready = bundleReady(bundle, summary, offline);
+  const { observedGeneration } = kept;
   return {
-    ...before,
-    ...(pins.length > 0 && { pins }),
-    ...(targeting.version !== undefined && { version: targeting.version }),
-    ...(targeting.handled !== undefined && { lastHandledReconcileAt: targeting.handled }),
+    ...kept,
     conditions: setConditions(
-      bundle.status?.conditions ?? [],
-      [
-        {
-          type: "Ready",
-          ...bundleVerdict(current, summary, offline),
-          observedGeneration: targeting.generation,
-        },
-      ],
+      kept.conditions ?? [],
+      [{ type: "Ready", ...ready, observedGeneration }],
       now,
     ),
-    observedGeneration: targeting.generation,
     summary,
     ...offlineFields(offline),
     resourceCounts: { ...tally.resources },
@@ -69,10 +51,15 @@ export function bundleStatus({
   };
 }
 
-export function isBundleNews(before: BundleStatus | undefined, after: BundleStatus): boolean {
-  // What its charts came to is handed out once it is kept here.
-  if (!isDeepStrictEqual(before?.pins, after.pins)) return true;
-  return isNews(
+export function isUrgentBundle(before: BundleStatus | undefined, after: BundleStatus): boolean {
+  // Pins are deployed once the API server has them, and a crash must not lose the backoff of a failed attempt.
+  if (
+    !isDeepStrictEqual(before?.pins, after.pins) ||
+    (before?.resolution?.failures ?? 0) !== (after.resolution?.failures ?? 0) ||
+    (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)
+  )
+    return true;
+  return isUrgentChange(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );

@@ -14,7 +14,7 @@ import {
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
-import { hasNobodyToConfirm, release, tombstoneReconciler } from "./reconcile.ts";
+import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
@@ -66,7 +66,7 @@ for (const [what, deployment, cluster, goes] of cases) {
       aContext(),
     );
 
-    assert.equal(hasNobodyToConfirm(deployment, cluster), goes);
+    assert.equal(needsNoConfirmation(deployment, cluster), goes);
     assert.equal(kube.peek(bundleDeployments, deployment.metadata) === undefined, goes);
   });
 }
@@ -104,14 +104,23 @@ describe("letting a deployment go", () => {
   });
 
   test("is done when it is gone already", async () => {
-    await release(createMemoryApiServer(), leaving);
+    const kube = createMemoryApiServer();
+
+    await release(kube, leaving);
+
+    assert.equal(kube.peek(bundleDeployments, leaving.metadata), undefined);
+    assert.equal(kube.writes.length, 1);
   });
 
   test("is done when somebody else is faster", async () => {
     const kube = createMemoryApiServer();
+    kube.put(bundleDeployments, leaving);
     kube.failNext(conflict());
 
     await release(kube, leaving);
+
+    assert.ok(kube.peek(bundleDeployments, leaving.metadata), "it is another one by now");
+    assert.equal(kube.writes.length, 1);
   });
 
   test("fails when the API server does", async () => {

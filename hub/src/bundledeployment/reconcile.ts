@@ -14,7 +14,7 @@ import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { clusterKeyOf, isForCluster } from "../cache/keys.ts";
 
 /** Whether nobody has to confirm that the deployment is gone. Pure. */
-export function hasNobodyToConfirm(
+export function needsNoConfirmation(
   deployment: BundleDeployment,
   cluster: Cluster | undefined,
 ): boolean {
@@ -35,7 +35,7 @@ export function tombstoneReconciler(deps: TombstoneDeps): Reconcile {
     const deployment = deps.deployments.get(key);
     if (
       deployment !== undefined &&
-      hasNobodyToConfirm(deployment, deps.clusters.get(clusterKeyOf(deployment)))
+      needsNoConfirmation(deployment, deps.clusters.get(clusterKeyOf(deployment)))
     ) {
       await release(deps.rest, deployment, signal);
     }

@@ -10,7 +10,7 @@ import { describe, test } from "vitest";
 import { stateOf } from "../summary/deployment-state.ts";
 import { aDeployment, digestA, digestB, now } from "../testing/objects.ts";
 import { deployed } from "../testing/reports.ts";
-import { deploymentStatus, isDeploymentNews, isOutdated } from "./status.ts";
+import { deploymentStatus, isOutdated, isUrgentDeployment } from "./status.ts";
 
 const place = { epoch: 2, sequence: 5 };
 
@@ -312,7 +312,7 @@ describe("what cannot wait of a deployment", () => {
   ];
   for (const [what, before, state, urgent] of cases) {
     test(`${what}: ${urgent ? "at once" : "later"}`, () => {
-      assert.equal(isDeploymentNews(before, told(state, before)), urgent);
+      assert.equal(isUrgentDeployment(before, told(state, before)), urgent);
     });
   }
 });

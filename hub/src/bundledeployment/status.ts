@@ -7,7 +7,7 @@ import type {
 } from "@flotilla/shared/api/bundle-deployment.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import { isNews } from "../status/urgency.ts";
+import { isUrgentChange } from "../status/urgency.ts";
 import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
 import { objectText } from "../summary/object-text.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
@@ -18,7 +18,7 @@ const fetchFailures: ReadonlySet<string> = new Set([
 ]);
 
 /** A report, and where it stands among the reports of its cluster. */
-export interface PlacedReport {
+export interface SequencedReport {
   readonly epoch: number;
   readonly sequence: number;
   readonly state: DeploymentState;
@@ -26,7 +26,7 @@ export interface PlacedReport {
 
 /** Whether a report is older than the one that the status already tells of. */
 export function isOutdated(
-  report: PlacedReport,
+  report: SequencedReport,
   status: BundleDeploymentStatus | undefined,
 ): boolean {
   const known = status?.agent;
@@ -39,7 +39,7 @@ export function isOutdated(
 
 export function deploymentStatus(
   deployment: BundleDeployment,
-  report: PlacedReport,
+  report: SequencedReport,
   now: string,
 ): BundleDeploymentStatus {
   const before = deployment.status;
@@ -65,14 +65,17 @@ export function deploymentStatus(
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
 }
 
-export function isDeploymentNews(
+export function isUrgentDeployment(
   before: BundleDeploymentStatus | undefined,
   after: BundleDeploymentStatus,
 ): boolean {
   const failed = findCondition(after.conditions, "Deployed");
-  if (failed?.status === "False" && isNews(findCondition(before?.conditions, "Deployed"), failed))
+  if (
+    failed?.status === "False" &&
+    isUrgentChange(findCondition(before?.conditions, "Deployed"), failed)
+  )
     return true;
-  return isNews(
+  return isUrgentChange(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );

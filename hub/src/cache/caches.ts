@@ -1,4 +1,4 @@
-/** What a replica of the hub keeps in memory of the hub's API server. */
+/** The informers of a replica of the hub. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
@@ -45,14 +45,6 @@ export interface Caches {
   /** The replicas' own Leases. */
   readonly replicas: Informer<Lease>;
 }
-
-/** What the controllers follow: as it is now, and what changes. */
-export type FollowedCaches = {
-  readonly [K in Exclude<keyof Caches, "tokens" | "replicas">]: Pick<
-    Caches[K],
-    "store" | "onChange"
-  >;
-};
 
 export function createCaches(rest: KubeRest, log: Log): Caches {
   function cache<T extends KubeObject>(
@@ -101,23 +93,22 @@ export async function cachesSynced(caches: Caches): Promise<void> {
 }
 
 /**
- * Reads anew what a leader decides by, for whoever has just come to lead: a watch that died without a word, which takes half a
- * minute to notice, must not have it undo what whoever led before has done since. Without the BundleDeployments, which are
- * thousands: a write of one that is another by now is refused, and one that is there already is found when it is made.
- * Resolves also when `signal` aborts.
+ * Lists again what a newly elected leader decides by: a watch that died silently, which takes half a minute to notice, must not
+ * make it undo what the former leader did since. Not the BundleDeployments, of which there are thousands: a write with an old
+ * resourceVersion conflicts, and one that exists already is found when it is created. Resolves also when `signal` aborts.
  */
 export async function refreshCaches(
   { helmOps, bundles, clusters, groups, policies }: Caches,
   signal: AbortSignal,
 ): Promise<void> {
-  const decisive: readonly Pick<Informer<KubeObject>, "refresh">[] = [
+  const refreshed: readonly Pick<Informer<KubeObject>, "refresh">[] = [
     helmOps,
     bundles,
     clusters,
     groups,
     policies,
   ];
-  await Promise.all(decisive.map((informer) => informer.refresh(signal)));
+  await Promise.all(refreshed.map((informer) => informer.refresh(signal)));
 }
 
 function withoutData({ data: _, ...secret }: Secret): Secret {

@@ -11,7 +11,7 @@ export const byBundle = defineIndex<BundleDeployment>("bundle", (deployment) => 
 ]);
 
 /** BundleDeployments by the contents that they refer to. */
-export const byContent = defineIndex<BundleDeployment>("content", contentsNamedBy);
+export const byContent = defineIndex<BundleDeployment>("content", contentsReferredBy);
 
 /** Secrets by the digest of the content that they store. */
 export const byDigest = defineIndex<Secret>("digest", (secret) => [contentDigestOf(secret) ?? ""]);
@@ -25,7 +25,7 @@ export const byReplica = defineIndex<Cluster>("replica", ({ status }) =>
 );
 
 /** The contents that a BundleDeployment refers to: the one it runs, the staged one, and the one still installed. */
-export function contentsNamedBy({ spec, status }: BundleDeployment): readonly string[] {
+export function contentsReferredBy({ spec, status }: BundleDeployment): readonly string[] {
   return [
     ...new Set([spec.deploymentID, spec.stagedDeploymentID, status?.appliedDeploymentID ?? ""]),
   ].filter((id) => id !== "");

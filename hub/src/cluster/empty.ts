@@ -8,7 +8,7 @@ import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isForCluster } from "../cache/keys.ts";
-import { isLeaving, isToBeEmptied } from "../clusterstate/deletion.ts";
+import { isBeingEmptied, isToBeEmptied } from "../clusterstate/deletion.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;
@@ -17,7 +17,7 @@ export interface EmptyDeps {
 }
 
 /** A Cluster that leaves what it has installed has none, and costs no write. */
-export async function keepFinalizer(
+export async function ensureFinalizer(
   deps: EmptyDeps,
   cluster: Cluster,
   signal: AbortSignal,
@@ -31,8 +31,12 @@ export async function keepFinalizer(
  * Its deployments go first, each of which stays until the agent has uninstalled it; then the Cluster. One that came to
  * leave everything after all goes at once.
  */
-export async function empty(deps: EmptyDeps, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  if (isLeaving(cluster)) {
+export async function emptyCluster(
+  deps: EmptyDeps,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isBeingEmptied(cluster)) {
     const { namespace: workspace = "", name, uid } = cluster.metadata;
     const house = clusterNamespaceName(workspace, name);
     const remaining = deps.deployments

@@ -3,33 +3,31 @@
  * Cluster's, so nothing has to be looked up; it goes when the Cluster is gone.
  */
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
 import { clusters } from "@flotilla/shared/api/resources.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
 import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
 import {
   clusterKeyOfNamespace,
-  enrolmentOf,
-  houseFor,
-  isOutdated,
+  clusterNamespaceFor,
+  enrolmentAnnotations,
+  isEnrolmentOutdated,
   removedClientOf,
 } from "../clusterstate/cluster-namespace.ts";
 import {
   type RemovedClientsDeps,
   recordRemovedClient,
 } from "../registrationtoken/removed-clients.ts";
-import { type EmptyDeps, empty, keepFinalizer } from "./empty.ts";
+import { type EmptyDeps, emptyCluster, ensureFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */
   readonly namespaces: Store<Namespace>;
-  /** Keys of Clusters whose namespace is there. */
-  readonly housed: Set<ObjectKey>;
-  readonly markStatus: (key: ObjectKey) => void;
+  /** Rolls up the status of a Cluster. */
+  readonly refresh: (key: ObjectKey) => void;
 }
 
 export function clusterReconciler(deps: ClusterDeps): Reconcile {
@@ -39,40 +37,54 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     const cluster = deps.clusters.get(key);
     const namespace = deps.namespaces.get(house);
     if (cluster === undefined) {
-      deps.housed.delete(key);
       await demolish(house, key, signal);
       return done();
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
-      await empty(deps, cluster, signal);
-      if (namespace !== undefined) deps.housed.add(key);
-      deps.markStatus(key);
+      await emptyCluster(deps, cluster, signal);
+      deps.refresh(key);
       return done();
     }
-    await keepFinalizer(deps, cluster, signal);
+    await ensureFinalizer(deps, cluster, signal);
     if (namespace?.metadata.deletionTimestamp !== undefined) {
       // That of an earlier Cluster of this name. Its end is a change that leads here again.
-      deps.housed.delete(key);
       return done();
     }
     if (namespace === undefined) await build(cluster, signal);
-    else if (isOutdated(namespace, cluster)) await inform(namespace, cluster, signal);
-    deps.housed.add(key);
-    deps.markStatus(key);
+    else if (isEnrolmentOutdated(namespace, cluster)) await inform(namespace, cluster, signal);
+    deps.refresh(key);
     return done();
   };
 
   async function build(cluster: Cluster, signal: AbortSignal): Promise<void> {
     try {
-      deps.namespaces.wrote(await deps.rest.create(namespaces, houseFor(cluster), { signal }));
+      deps.namespaces.wrote(
+        await deps.rest.create(namespaces, clusterNamespaceFor(cluster), { signal }),
+      );
     } catch (thrown) {
       if (!isAlreadyExists(thrown)) throw thrown;
+      await adopt(cluster, signal);
     }
+  }
+
+  /** The namespace exists and our cache does not have it: it is new, or somebody created it without our label. */
+  async function adopt(cluster: Cluster, signal: AbortSignal): Promise<void> {
+    const { name, labels, annotations } = clusterNamespaceFor(cluster).metadata;
+    const existing = await deps.rest.get(namespaces, { name }, { signal });
+    if (existing === undefined || existing.metadata.deletionTimestamp !== undefined) return;
+    const { uid, resourceVersion } = existing.metadata;
+    const isLabelled = existing.metadata.labels?.[managedLabel] === "true";
+    const body = { metadata: { uid, resourceVersion, labels, annotations } };
+    deps.namespaces.wrote(
+      isLabelled
+        ? existing
+        : await deps.rest.patch(namespaces, { name }, { type: "merge", body }, { signal }),
+    );
   }
 
   async function inform(house: Namespace, cluster: Cluster, signal: AbortSignal): Promise<void> {
     const { name, uid, resourceVersion } = house.metadata;
-    const body = { metadata: { uid, resourceVersion, annotations: enrolmentOf(cluster) } };
+    const body = { metadata: { uid, resourceVersion, annotations: enrolmentAnnotations(cluster) } };
     const written = await deps.rest.patch(
       namespaces,
       { name },

@@ -8,8 +8,8 @@ import {
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
-import { type ClusterInputs, clusterStatus, isClusterNews } from "./status.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type ClusterInputs, clusterStatus, isUrgentCluster } from "./status.ts";
 
 const namespace = clusterNamespaceName(workspace, "paris");
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
@@ -19,7 +19,7 @@ function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): C
   return clusterStatus({
     cluster: aCluster("paris", { status }),
     namespace,
-    ...tallied([ready]),
+    ...aggregated([ready]),
     now,
     ...inputs,
   });
@@ -44,7 +44,7 @@ describe("the status of a Cluster", () => {
     assert.deepEqual(status.orphans, ["old"]);
   });
 
-  const waiting = tallied([aDeployment("paris")]);
+  const waiting = aggregated([aDeployment("paris")]);
   const cases: readonly (readonly [
     what: string,
     status: ClusterStatus,
@@ -75,7 +75,7 @@ describe("the status of a Cluster", () => {
       [[ready], 0],
       [[ofHelmOp], 1],
     ] as const) {
-      const status = statusOf(connected, tallied(deployments));
+      const status = statusOf(connected, aggregated(deployments));
       assert.equal(status.readyHelmOps, count);
       assert.equal(status.desiredReadyHelmOps, count);
     }
@@ -167,8 +167,8 @@ describe("the status of a Cluster", () => {
   test("is news when the namespace is there, since Bundles wait for that", () => {
     const status = statusOf(connected);
 
-    assert.equal(isClusterNews({ ...status, namespace: undefined }, status), true);
-    assert.equal(isClusterNews(status, status), false);
-    assert.equal(isClusterNews(status, statusOf(status, waiting)), false);
+    assert.equal(isUrgentCluster({ ...status, namespace: undefined }, status), true);
+    assert.equal(isUrgentCluster(status, status), false);
+    assert.equal(isUrgentCluster(status, statusOf(status, waiting)), false);
   });
 });

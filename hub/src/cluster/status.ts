@@ -4,9 +4,10 @@ import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
 import { presenceOf } from "../clusterstate/presence.ts";
 import { revocationOf } from "../clusterstate/revocation.ts";
-import { isNews } from "../status/urgency.ts";
-import type { Tally } from "../summary/aggregate.ts";
-import { summaryVerdict, type Verdict } from "../summary/ready-condition.ts";
+import type { ConditionState } from "../frontend/front-end.ts";
+import { isUrgentChange } from "../status/urgency.ts";
+import type { Aggregate } from "../summary/bundle-aggregate.ts";
+import { summaryReady } from "../summary/ready-condition.ts";
 import { worstState } from "../summary/summarize.ts";
 
 export interface ClusterInputs {
@@ -14,7 +15,7 @@ export interface ClusterInputs {
   /** The cluster's own namespace, once it is there. */
   readonly namespace: string;
   readonly summary: BundleSummary;
-  readonly tally: Tally;
+  readonly tally: Aggregate;
   /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
   readonly remaining?: readonly string[];
   /** RFC 3339. */
@@ -59,9 +60,9 @@ export function clusterStatus({
   };
 }
 
-export function isClusterNews(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
+export function isUrgentCluster(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
   if (before?.namespace !== after.namespace) return true;
-  return isNews(
+  return isUrgentChange(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );
@@ -72,21 +73,21 @@ function readyVerdict(
   cluster: Cluster,
   summary: BundleSummary,
   remaining: readonly string[] | undefined,
-): Verdict {
+): ConditionState {
   if (remaining !== undefined)
     return { status: "False", reason: "Uninstalling", message: leavingMessage(cluster, remaining) };
-  const verdict = summaryVerdict(summary, "Bundle");
+  const ready = summaryReady(summary, "Bundle");
   const presence = presenceOf(cluster);
   switch (presence) {
     case "Connected":
-      return verdict;
+      return ready;
     case "WaitCheckIn":
       return { status: "Unknown", reason: presence, message: "no agent has connected yet" };
     case "Offline": {
       const last =
-        verdict.status === "True"
+        ready.status === "True"
           ? `${summary.ready}/${summary.desiredReady} were ready then`
-          : `what was known then: ${verdict.message}`;
+          : `what was known then: ${ready.message}`;
       const revocation = revocationOf(cluster);
       const why =
         revocation === undefined

@@ -7,11 +7,12 @@ import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { createTallies, toCounted } from "../summary/aggregate.ts";
-import { createGroupTallies } from "../summary/group-aggregate.ts";
+import { toMember } from "../summary/aggregates.ts";
+import { createDeploymentAggregates, toCounted } from "../summary/bundle-aggregate.ts";
+import { createGroupAggregates } from "../summary/group-aggregate.ts";
 import { summarize } from "../summary/summarize.ts";
 import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
-import { clusterGroupStatus, isClusterGroupNews, toMember } from "./status.ts";
+import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
 
 const group: ClusterGroup = {
   apiVersion,
@@ -32,12 +33,12 @@ function statusOf(
   ready: readonly string[] = clusters.map(({ metadata }) => metadata.name),
   of: ClusterGroup = group,
 ): ClusterGroupStatus {
-  const tallies = createTallies();
+  const tallies = createDeploymentAggregates();
   const deployments = clusters.map(({ metadata: { name } }) =>
     aDeployment(name, ready.includes(name) ? { status: readyStatus } : {}),
   );
   for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
-  const groups = createGroupTallies((cluster) => toMember(cluster, tallies));
+  const groups = createGroupAggregates((cluster) => toMember(cluster, tallies));
   groups.groupChanged(keyOf(of), of, clusters);
   const tally = groups.of(keyOf(of));
   const summary = summarize({
@@ -134,8 +135,8 @@ describe("the status of a ClusterGroup", () => {
     const more = statusOf([connected("paris"), connected("rome")]);
     const away = statusOf([aCluster("paris")]);
 
-    assert.equal(isClusterGroupNews(undefined, ready), true);
-    assert.equal(isClusterGroupNews(ready, more), false);
-    assert.equal(isClusterGroupNews(away, ready), true);
+    assert.equal(isUrgentClusterGroup(undefined, ready), true);
+    assert.equal(isUrgentClusterGroup(ready, more), false);
+    assert.equal(isUrgentClusterGroup(away, ready), true);
   });
 });

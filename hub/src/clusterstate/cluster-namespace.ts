@@ -26,7 +26,7 @@ export interface RemovedClient {
 
 const digestLength = 16;
 
-export function houseFor(cluster: Cluster): Namespace {
+export function clusterNamespaceFor(cluster: Cluster): Namespace {
   const { namespace = "", name } = cluster.metadata;
   return {
     apiVersion: "v1",
@@ -37,10 +37,18 @@ export function houseFor(cluster: Cluster): Namespace {
       annotations: {
         [clusterNamespaceAnnotation]: namespace,
         [clusterAnnotation]: name,
-        ...enrolmentOf(cluster),
+        ...enrolmentAnnotations(cluster),
       },
     },
   };
+}
+
+/** Whether a Cluster has its namespace. One that is being deleted is that of an earlier Cluster, or goes with this one. */
+export function hasNamespace({ metadata }: Cluster, namespace: Namespace | undefined): boolean {
+  if (namespace === undefined) return false;
+  return (
+    namespace.metadata.deletionTimestamp === undefined || metadata.deletionTimestamp !== undefined
+  );
 }
 
 /** The key of the Cluster that a namespace belongs to; undefined for every other namespace. */
@@ -51,7 +59,10 @@ export function clusterKeyOfNamespace(namespace: Namespace): ObjectKey | undefin
 }
 
 /** What the namespace has to say about who enrolled; nothing of a Cluster that nobody has enrolled as with a token. */
-export function enrolmentOf({ metadata, spec }: Cluster): Readonly<Record<string, string>> {
+export function enrolmentAnnotations({
+  metadata,
+  spec,
+}: Cluster): Readonly<Record<string, string>> {
   const token = metadata.annotations?.[registrationTokenAnnotation];
   if (token === undefined || !spec.clientID) return {};
   return {
@@ -61,8 +72,8 @@ export function enrolmentOf({ metadata, spec }: Cluster): Readonly<Record<string
 }
 
 /** Whether the namespace does not say it yet, or speaks of an earlier enrolment. */
-export function isOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
-  return Object.entries(enrolmentOf(cluster)).some(
+export function isEnrolmentOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
+  return Object.entries(enrolmentAnnotations(cluster)).some(
     ([name, value]) => metadata.annotations?.[name] !== value,
   );
 }

@@ -11,7 +11,7 @@ export function isToBeEmptied({ spec }: Cluster): boolean {
  * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be gone at
  * any moment, and what happens to its deployments is only that they go with it.
  */
-export function isLeaving(cluster: Cluster): boolean {
+export function isBeingEmptied(cluster: Cluster): boolean {
   const { deletionTimestamp, finalizers = [] } = cluster.metadata;
   return (
     deletionTimestamp !== undefined &&
@@ -27,5 +27,5 @@ export function isLeaving(cluster: Cluster): boolean {
  */
 export function mayWithdraw(cluster: Cluster | undefined, uid: string): boolean {
   if (cluster?.metadata.uid !== uid) return false;
-  return cluster.metadata.deletionTimestamp === undefined || isLeaving(cluster);
+  return cluster.metadata.deletionTimestamp === undefined || isBeingEmptied(cluster);
 }

@@ -13,14 +13,14 @@ export function presenceOf({ status }: Cluster): AgentPresence {
 }
 
 /** When the agent of an offline Cluster was last connected, RFC 3339; "" for every other Cluster. */
-export function unheardSince(cluster: Cluster | undefined): string {
+export function offlineSince(cluster: Cluster | undefined): string {
   return cluster !== undefined && presenceOf(cluster) === "Offline"
     ? (cluster.status?.agent?.lastSeen ?? "")
     : "";
 }
 
 /** Says of a BundleDeployment whether the Cluster that it is for has no agent connected. */
-export function isOfflineIn(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
+export function offlineCheck(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
   return (deployment) => {
     const cluster = clusters.get(clusterKeyOf(deployment));
     return cluster !== undefined && presenceOf(cluster) !== "Connected";

@@ -21,7 +21,7 @@ export function createdAtOf({ createdAt }: { readonly createdAt: string }): numb
   return Date.parse(createdAt) || 0;
 }
 
-export function revokedSentence(cluster: string, { text, at }: Revocation): string {
+export function revokedText(cluster: string, { text, at }: Revocation): string {
   return Number.isFinite(at)
     ? `Cluster ${cluster} was revoked at ${text}`
     : `Cluster ${cluster} was revoked (its annotation ${revokedAtAnnotation} is ${JSON.stringify(text.slice(0, 40))}, which is no time: no token is newer than that until somebody corrects it)`;

@@ -14,7 +14,7 @@ import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
 /** Hands out the packed bytes of a content. Throws CONTENT_MISSING. */

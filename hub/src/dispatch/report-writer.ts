@@ -22,11 +22,11 @@ import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { release } from "../bundledeployment/reconcile.ts";
 import {
   deploymentStatus,
-  isDeploymentNews,
   isOutdated,
-  type PlacedReport,
+  isUrgentDeployment,
+  type SequencedReport,
 } from "../bundledeployment/status.ts";
-import { createStatusWriter } from "../status/publisher.ts";
+import { createPublisher } from "../status/publisher.ts";
 import type { ReportSink } from "./report-intake.ts";
 import { createStalenessCheck, longestGapMs } from "./staleness-check.ts";
 
@@ -49,7 +49,7 @@ export interface ReportWriterDeps {
 const writeTimeoutMs = longestGapMs;
 
 interface Pending {
-  readonly report: PlacedReport;
+  readonly report: SequencedReport;
   readonly cluster: ObjectKey;
   readonly waiting: (() => void)[];
 }
@@ -58,13 +58,13 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
   /** By deployment the latest report that is not stored yet. */
   const pending = new Map<ObjectKey, Pending>();
   const staleness = createStalenessCheck(deps);
-  const writer = createStatusWriter({
+  const writer = createPublisher({
     ...deps,
     rest: { ...deps.rest, replace },
     resource: bundleDeployments,
     store: deps.deployments,
-    isUrgent: isDeploymentNews,
-    compute: (deployment) => {
+    isUrgent: isUrgentDeployment,
+    rollUp: (deployment) => {
       const latest = pending.get(keyOf(deployment));
       if (latest === undefined || latest.report.state.uid !== deployment.metadata.uid)
         return undefined;
@@ -118,7 +118,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
           // Storing this report also settles the earlier ones.
           const waiting = [...(earlier?.waiting ?? []), resolve];
           pending.set(key, { report, cluster: keyOf(cluster), waiting });
-          writer.mark(key);
+          writer.refresh(key);
         }
       });
     },

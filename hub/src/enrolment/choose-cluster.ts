@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { isLeaving } from "../clusterstate/deletion.ts";
+import { isBeingEmptied } from "../clusterstate/deletion.ts";
 import { createdAtOf, revocationOf } from "../clusterstate/revocation.ts";
 import type { TokenTerms } from "./token.ts";
 
@@ -62,7 +62,7 @@ function enrolAs(cluster: Cluster, { fingerprint, token }: ChoiceInputs): Cluste
   const rejected = (why: RejectionReason): ClusterChoice => ({ kind: "rejected", cluster, why });
   if (cluster.metadata.deletionTimestamp !== undefined) {
     // Its agent is needed to uninstall, also when its certificate has expired meanwhile.
-    const isNeeded = isLeaving(cluster) && isKnown && revocation === undefined;
+    const isNeeded = isBeingEmptied(cluster) && isKnown && revocation === undefined;
     return isNeeded ? { kind: "same", cluster } : rejected("deleting");
   }
   if (revocation !== undefined) {

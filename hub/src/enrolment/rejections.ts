@@ -4,7 +4,7 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { unreachable } from "@flotilla/shared/errors/app-error.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { status } from "@grpc/grpc-js";
-import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
+import { revocationOf, revokedText } from "../clusterstate/revocation.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
@@ -75,7 +75,7 @@ export function rejectionFor(
 
 function revokedSince(cluster: Cluster): string {
   const revocation = revocationOf(cluster);
-  return revocation === undefined ? "" : revokedSentence(keyOf(cluster), revocation);
+  return revocation === undefined ? "" : revokedText(keyOf(cluster), revocation);
 }
 
 function denied(message: string, needsNewKey = false): RpcError {

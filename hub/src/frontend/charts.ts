@@ -7,26 +7,28 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 
 /** One chart as a spec asks for it; "" where a field is empty. */
-export interface WantedChart {
+export interface ChartReference {
   readonly repo: string;
   readonly chart: string;
   readonly version: string;
 }
 
 /** All distinct references of an object; the first is that of the object itself. */
-export function wantedCharts({ spec }: Pick<HelmOp, "spec">): readonly WantedChart[] {
-  const own = wantedBy(spec.helm ?? {});
+export function chartReferences({ spec }: Pick<HelmOp, "spec">): readonly ChartReference[] {
+  const own = chartReferenceOf(spec.helm ?? {});
   const all = [
     own,
-    ...(spec.targets ?? []).filter(deploys).map((target) => wantedBy(target.helm ?? {}, own)),
+    ...(spec.targets ?? [])
+      .filter(mayReferenceChart)
+      .map((target) => chartReferenceOf(target.helm ?? {}, own)),
   ];
   return all.filter(
-    (chart, index) => all.findIndex((other) => isSameChart(other, chart)) === index,
+    (chart, index) => all.findIndex((other) => isSameReference(other, chart)) === index,
   );
 }
 
 /** The reference in one set of Helm options; empty fields are taken from `base`. */
-export function wantedBy(helm: HelmOptions, base?: WantedChart): WantedChart {
+export function chartReferenceOf(helm: HelmOptions, base?: ChartReference): ChartReference {
   return {
     repo: helm.repo || base?.repo || "",
     chart: helm.chart || base?.chart || "",
@@ -35,18 +37,18 @@ export function wantedBy(helm: HelmOptions, base?: WantedChart): WantedChart {
 }
 
 /** The entry for a reference, if there is one. */
-export function entryFor<T extends WantedChart>(
+export function entryFor<T extends ChartReference>(
   entries: readonly T[],
-  wanted: WantedChart,
+  wanted: ChartReference,
 ): T | undefined {
-  return entries.find((entry) => isSameChart(entry, wanted));
+  return entries.find((entry) => isSameReference(entry, wanted));
 }
 
 /** Whether a target may reference a chart of its own. */
-export function deploys(target: BundleTarget): boolean {
+export function mayReferenceChart(target: BundleTarget): boolean {
   return target.doNotDeploy !== true && target.helm !== undefined && target.helm !== null;
 }
 
-function isSameChart(a: WantedChart, b: WantedChart): boolean {
+function isSameReference(a: ChartReference, b: ChartReference): boolean {
   return a.repo === b.repo && a.chart === b.chart && a.version === b.version;
 }

@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
 import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
-import type { HelmOpIntent } from "../status/intent.ts";
+import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
 import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { type HelmOpInputs, helmOpStatus } from "./status.ts";
 
-const intent: HelmOpIntent = { generation: 1, accepted: { ok: true }, version: "1.2.9" };
-const targeting = { generation: 1, targets: 1, waiting: 0 };
-const refused: HelmOpIntent = {
-  generation: 1,
-  accepted: { ok: false, message: "no chart" },
-  stalled: { reason: "Stalled", message: "no chart" },
-};
+const resolving: HelmOpDecision = {};
+const rejected: HelmOpDecision = { accepted: "no chart" };
 
 function paris(status: BundleDeploymentStatus, deploymentID = digestA) {
-  return tallied([
+  return aggregated([
     aDeployment("paris", { status, spec: { deploymentID, stagedDeploymentID: deploymentID } }),
   ]);
 }
@@ -27,17 +22,19 @@ const ready = paris({ appliedDeploymentID: digestA, ready: true });
 const failed = paris({ conditions: [{ type: "Deployed", status: "False", message: "no" }] });
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
-const made = { bundle: aBundle(), targeting };
-const unmade = { bundle: undefined, targeting: undefined, ...tallied([]) };
-const pollFailed: HelmOpIntent = {
-  ...intent,
-  polled: { at: now, error: "500" },
-  stalled: { reason: "Stalled", message: "500" },
+const made = { bundle: decidedBundle(aBundle()) };
+const unmade = { bundle: undefined, ...aggregated([]) };
+const pollFailed: HelmOpDecision = {
+  ...accepted,
+  lastPollingTriggered: now,
+  polling: { failures: 1, error: "500" },
 };
+
+const polled = aHelmOp({ pollingInterval: "5m" });
 
 type Step = readonly [
   what: string,
-  inputs: Omit<HelmOpInputs, "helmOp" | "now" | "intent"> & { readonly intent?: HelmOpIntent },
+  inputs: Omit<HelmOpInputs, "helmOp" | "now"> & { readonly decision?: HelmOpDecision },
   reconciling: "True" | "False",
   stalled: "True" | "False",
 ];
@@ -47,7 +44,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
   [
     "that is installed, fails later and mends",
     [
-      ["its chart is looked for", { ...unmade, intent: { generation: 1 } }, "True", "False"],
+      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
       ["its Bundle is made", unmade, "True", "False"],
       ["it is handed out", { ...made, ...waiting }, "True", "False"],
       ["its workloads start", { ...made, ...starting }, "True", "False"],
@@ -69,11 +66,11 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     "whose repository is away for a while",
     [
       ["it is ready", { ...made, ...ready }, "False", "False"],
-      ["a poll fails", { ...made, ...ready, intent: pollFailed }, "False", "True"],
-      ["another fails", { ...made, ...ready, intent: pollFailed }, "False", "True"],
+      ["a poll fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
+      ["another fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
       [
         "a poll goes well",
-        { ...made, ...ready, intent: { ...intent, polled: { at: now } } },
+        { ...made, ...ready, decision: { ...accepted, lastPollingTriggered: now } },
         "False",
         "False",
       ],
@@ -83,16 +80,16 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     "whose repository is away while it is rolled out",
     [
       ["it is handed out", { ...made, ...waiting }, "True", "False"],
-      ["a poll fails", { ...made, ...waiting, intent: pollFailed }, "False", "True"],
+      ["a poll fails", { ...made, ...waiting, decision: pollFailed }, "False", "True"],
       ["a poll goes well", { ...made, ...waiting }, "True", "False"],
     ],
   ],
   [
     "whose chart is not there at first",
     [
-      ["its chart is looked for", { ...unmade, intent: { generation: 1 } }, "True", "False"],
-      ["it is not there", { ...unmade, intent: refused }, "False", "True"],
-      ["it is still not there", { ...unmade, intent: refused }, "False", "True"],
+      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
+      ["it is not there", { ...unmade, decision: rejected }, "False", "True"],
+      ["it is still not there", { ...unmade, decision: rejected }, "False", "True"],
       ["it is found", unmade, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
     ],
@@ -109,7 +106,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     [
       [
         "no cluster matches",
-        { bundle: aBundle(), targeting: { ...targeting, targets: 0 }, ...tallied([]) },
+        { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([]) },
         "False",
         "False",
       ],
@@ -119,9 +116,9 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
 
 for (const [story, steps] of stories) {
   test(`a HelmOp ${story}`, () => {
-    let helmOp: HelmOp = aHelmOp();
-    for (const [what, inputs, reconciling, stalled] of steps) {
-      const status = helmOpStatus({ intent, ...inputs, helmOp, now });
+    let helmOp: HelmOp = polled;
+    for (const [what, { decision = accepted, ...inputs }, reconciling, stalled] of steps) {
+      const status = statusOf(decidedHelmOp(helmOp, decision), inputs);
       const holds = (type: string) => findCondition(status.conditions, type)?.status;
       assert.deepEqual(
         { Reconciling: holds("Reconciling"), Stalled: holds("Stalled") },
@@ -133,23 +130,29 @@ for (const [story, steps] of stories) {
   });
 }
 
+function statusOf(helmOp: HelmOp, inputs: Omit<HelmOpInputs, "helmOp" | "now">): HelmOpStatus {
+  const status = helmOpStatus({ ...inputs, helmOp, now });
+  assert.ok(status !== undefined);
+  return status;
+}
+
 describe("what programs wait for", () => {
   test("Stalled says why, as Polled does", () => {
-    const status = helmOpStatus({ ...made, ...ready, intent: pollFailed, helmOp: aHelmOp(), now });
+    const status = statusOf(decidedHelmOp(polled, pollFailed), { ...made, ...ready });
     const { reason, message } = findCondition(status.conditions, "Stalled") ?? {};
     assert.deepEqual([reason, message], ["Stalled", "500"]);
   });
 
   test("Reconciling says what is under way, as Ready does", () => {
-    const { conditions } = helmOpStatus({ ...made, ...waiting, intent, helmOp: aHelmOp(), now });
-    const told = ["Ready", "Reconciling"].map((type) => findCondition(conditions, type));
-    assert.equal(told[1]?.reason, "WaitApplied");
-    assert.equal(told[1].message, told[0]?.message);
+    const { conditions } = statusOf(decidedHelmOp(polled, accepted), { ...made, ...waiting });
+    const shown = ["Ready", "Reconciling"].map((type) => findCondition(conditions, type));
+    assert.equal(shown[1]?.reason, "WaitApplied");
+    assert.equal(shown[1].message, shown[0]?.message);
   });
 
   test("a change that has not been looked at is under way", () => {
-    const helmOp = aHelmOp({}, { generation: 2 });
-    const status = helmOpStatus({ ...made, ...ready, intent, helmOp, now });
+    const helmOp = decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted);
+    const status = statusOf(helmOp, { ...made, ...ready });
     assert.equal(findCondition(status.conditions, "Reconciling")?.status, "True");
     assert.equal(status.observedGeneration, 1);
   });

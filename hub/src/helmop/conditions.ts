@@ -1,72 +1,133 @@
-/** What a HelmOp's conditions say. Pure. */
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+/** The conditions of a HelmOp but for Ready, from its status. Pure. */
+
+import { type Condition } from "@flotilla/shared/api/condition.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { HelmOpIntent } from "../status/intent.ts";
-import type { Verdict } from "../summary/ready-condition.ts";
+import { type ConditionState, chartNotResolved } from "../frontend/front-end.ts";
+import { remarksOn } from "../frontend/remarks.ts";
+import { attemptText } from "../resolve/chart-resolver.ts";
+import { pollingIntervalMs } from "../resolve/polling.ts";
+import { notesOn } from "../resolve/resolve-charts.ts";
+import { resolutionStateOf } from "./decided-status.ts";
 
-/** All of them but Ready's verdict, which is given. Those that are missing are not to be there. */
-export function helmOpConditions(
-  intent: HelmOpIntent,
-  ready: Verdict,
-  summary: BundleSummary,
-  before: HelmOpStatus | undefined,
-): readonly NewCondition[] {
+export interface ConditionInputs {
+  readonly helmOp: HelmOp;
+  /** The status that the reconcile decided. */
+  readonly status: HelmOpStatus;
+  readonly ready: ConditionState;
+  readonly summary: BundleSummary;
+  /** What the clusters report of the archives that they got, where that is worth knowing. */
+  readonly differing: string | undefined;
+}
+
+/** Conditions that exist only while they apply are left out. */
+export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
+  const { helmOp, status, ready, summary } = inputs;
+  const isObserved = status.observedGeneration === helmOp.metadata.generation;
+  const stalled = isObserved
+    ? stalledCondition(helmOp, status)
+    : findCondition(status.conditions, "Stalled");
+  const polled = isObserved
+    ? polledCondition(helmOp, status)
+    : findCondition(status.conditions, "Polled");
   return [
-    ...acceptedCondition(intent),
-    ...polledCondition(intent),
+    ...acceptedCondition(inputs),
+    ...(polled === undefined ? [] : [polled]),
     { type: "Ready", ...ready },
-    reconcilingCondition(intent, ready, summary, before),
-    intent.stalled === undefined
-      ? { type: "Stalled", status: "False" }
-      : { type: "Stalled", status: "True", ...intent.stalled },
+    reconcilingCondition(status, ready, summary, stalled?.status === "True"),
+    stalled ?? { type: "Stalled", status: "False" },
   ];
 }
 
-function acceptedCondition({ accepted }: HelmOpIntent): readonly NewCondition[] {
-  if (accepted === undefined) return [];
-  const { ok, message = "" } = accepted;
+/** True's message is composed of what is worth knowing; False is as the reconcile decided it. */
+function acceptedCondition({
+  helmOp,
+  status,
+  differing,
+}: ConditionInputs): readonly NewCondition[] {
+  const accepted = findCondition(status.conditions, "Accepted");
+  if (accepted?.observedGeneration !== status.observedGeneration || accepted === undefined)
+    return [];
+  if (accepted.status !== "True" || accepted.observedGeneration !== helmOp.metadata.generation)
+    return [accepted];
+  const notes = [...notesOn(status.pins ?? []), ...remarksOn(helmOp)];
   return [
-    ok
-      ? { type: "Accepted", status: "True", message }
-      : { type: "Accepted", status: "False", reason: "Error", message },
+    {
+      type: "Accepted",
+      status: "True",
+      message: [...notes, ...(differing === undefined ? [] : [differing])].join("; "),
+    },
   ];
 }
 
-function polledCondition({ polled }: HelmOpIntent): readonly NewCondition[] {
-  if (polled === undefined) return [];
-  return [
-    polled.error === undefined
-      ? { type: "Polled", status: "True" }
-      : { type: "Polled", status: "False", reason: "Error", message: polled.error },
-  ];
+/** Exists while the HelmOp is polled. */
+function polledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition | undefined {
+  if (pollingIntervalMs(helmOp) === undefined || !status.lastPollingTriggered) return undefined;
+  const message = problemOf(status);
+  return message === undefined
+    ? { type: "Polled", status: "True" }
+    : { type: "Polled", status: "False", reason: "Error", message };
+}
+
+/** Why the last attempt failed; with the time of the next one where one is scheduled. */
+function problemOf(status: HelmOpStatus): string | undefined {
+  const { error } = status.polling ?? {};
+  if (error === undefined) return undefined;
+  return isRejected(status) ? error : attemptText(resolutionStateOf(status));
+}
+
+/** Not accepted for another reason than that its source could not be asked: no attempt is made. */
+function isRejected(status: HelmOpStatus): boolean {
+  const accepted = currentAccepted(status);
+  return accepted?.status === "False" && accepted.reason !== chartNotResolved;
+}
+
+function currentAccepted({ conditions, observedGeneration }: HelmOpStatus): Condition | undefined {
+  const accepted = findCondition(conditions, "Accepted");
+  return accepted?.observedGeneration === observedGeneration ? accepted : undefined;
+}
+
+function stalledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition {
+  const accepted = currentAccepted(status);
+  const message =
+    accepted === undefined
+      ? undefined
+      : accepted.status === "False"
+        ? (accepted.message ?? "")
+        : helmOp.spec.suspend === true
+          ? undefined
+          : (problemOf(status) ?? status.pinCheck?.error);
+  if (message === undefined) return { type: "Stalled", status: "False" };
+  const reason = status.polling?.requestFailed === true ? "RequestFailed" : "Stalled";
+  return { type: "Stalled", status: "True", reason, message };
 }
 
 /**
- * True while something is under way that ends by itself. What does not go on is Stalled instead: programs take a resource
- * for failed or for under way, and never for both.
+ * True while something is in progress that ends by itself. What does not is Stalled instead: tools take a resource as failed
+ * or as in progress, and never as both.
  */
 function reconcilingCondition(
-  intent: HelmOpIntent,
-  ready: Verdict,
+  before: HelmOpStatus,
+  ready: ConditionState,
   summary: BundleSummary,
-  before: HelmOpStatus | undefined,
+  isStalled: boolean,
 ): NewCondition {
-  if (intent.stalled !== undefined || !isUnderWay(ready, summary, before))
+  if (isStalled || !isInProgress(ready, summary, before))
     return { type: "Reconciling", status: "False" };
   return { type: "Reconciling", status: "True", reason: ready.reason, message: ready.message };
 }
 
-function isUnderWay(
-  ready: Verdict,
+function isInProgress(
+  ready: ConditionState,
   { pending = 0, waitApplied = 0, outOfSync = 0, notReady = 0 }: BundleSummary,
-  before: HelmOpStatus | undefined,
+  before: HelmOpStatus,
 ): boolean {
-  // A cluster that is away comes back some day, or never: nothing goes on until then.
+  // An offline cluster may never come back: nothing is in progress until then.
   if (ready.status === "True" || ready.reason === "Offline") return false;
-  // That something could not be handed out is tried again.
+  // A deployment that failed is retried.
   if (ready.status === "Unknown" || ready.reason === "Error") return true;
   if (pending + waitApplied + outOfSync > 0) return true;
   // A workload that is not ready belongs to a rollout that has begun; it begins none when it fails later.
-  return notReady > 0 && findCondition(before?.conditions, "Reconciling")?.status !== "False";
+  return notReady > 0 && findCondition(before.conditions, "Reconciling")?.status !== "False";
 }

@@ -1,12 +1,12 @@
-/** A HelmOp that somebody else led until now: what is told and done of it by whoever begins with its status alone. */
+/** What a new leader does for a HelmOp, of which it knows only the status. */
 import assert from "node:assert/strict";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { test } from "vitest";
-import { hubErrors } from "../errors.ts";
-import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 
 const refused = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
@@ -15,7 +15,7 @@ const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
 /** One that is polled, whose repository gives these answers, the last of them for good. */
 function polled(...answers: readonly (Pin | AppError)[]) {
   let asked = 0;
-  const loop = createHelmOpLoop({
+  const loop = createTestHelmOps({
     resolve() {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
@@ -41,7 +41,7 @@ function polled(...answers: readonly (Pin | AppError)[]) {
   };
 }
 
-test("new credentials for a poll that failed have it made at once, whoever leads", async () => {
+test("new credentials after a failed poll start the next poll at once, also with a new leader", async () => {
   const { loop, asked, said, pollAgain } = polled(httpPin("1.2.3"), refused, httpPin("1.2.4"));
   await pollAgain();
   assert.match(said("Polled"), /^False GET index.yaml: 401/);
@@ -49,7 +49,7 @@ test("new credentials for a poll that failed have it made at once, whoever leads
   await loop.reconcile(web);
   assert.equal(asked(), 2);
 
-  loop.nextAccess({ hasChanged: true });
+  loop.nextAccess("2");
   await loop.reconcile(web);
 
   assert.equal(asked(), 3);
@@ -57,37 +57,33 @@ test("new credentials for a poll that failed have it made at once, whoever leads
   assert.equal(loop.helmOp(web).status?.version, "1.2.4");
 });
 
-test("what it is accessed with could not be read at the first look: that takes nothing back, at the second it does", async () => {
+test("a read that fails takes back what was accepted only after seconds of retries", async () => {
   const { loop, said } = polled(httpPin("1.2.3"));
   await loop.reconcile(web);
   loop.restart();
-  loop.nextAccess(away, away);
+  loop.nextAccess(away, away, away);
 
-  const first = await loop.reconcile(web);
-
-  assert.deepEqual(first, {
-    kind: "requeue",
-    afterMs: 5_000,
-    why: "read what it is accessed with",
-  });
+  await assert.rejects(loop.reconcile(web), { message: "list secrets: 503" });
+  await assert.rejects(loop.reconcile(web, 9), { message: "list secrets: 503" });
   assert.equal(said("Accepted"), "True");
 
-  assert.deepEqual(await loop.reconcile(web), { kind: "done" });
+  assert.deepEqual(await loop.reconcile(web, 10), { kind: "done" });
   assert.equal(said("Accepted"), "False list secrets: 503");
 
   await loop.reconcile(web);
   assert.equal(said("Accepted"), "True");
 });
 
-test("a poll that failed has failed also after a refusal in between, which names no time for the next", async () => {
+test("a failed poll stays failed after a rejection, which names no time for the next poll", async () => {
   const { loop, said, pollAgain } = polled(httpPin("1.2.3"), refused);
   await pollAgain();
-  assert.match(said("Polled"), /^False GET index.yaml: 401; it is tried again at \S+Z$/);
+  const failed = said("Polled");
+  assert.match(failed, /^False GET index.yaml: 401; retrying at \S+Z$/);
   loop.nextAccess(away);
 
-  await loop.reconcile(web);
+  await loop.reconcile(web, 10);
   assert.equal(said("Polled"), "False GET index.yaml: 401");
   await loop.reconcile(web);
 
-  assert.equal(said("Polled"), "False GET index.yaml: 401");
+  assert.equal(said("Polled"), failed);
 });

@@ -6,6 +6,7 @@ import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
 import { bundleStatus } from "../bundle/status.ts";
+import { accepted, decidedBundle, decidedHelmOp } from "../testing/decided.ts";
 import {
   aBundle,
   aCluster,
@@ -16,7 +17,7 @@ import {
   now,
   workspace,
 } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
+import { aggregated } from "../testing/tallied.ts";
 import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";
@@ -46,14 +47,14 @@ function statusOf(
   away: readonly Cluster[],
   before?: HelmOpStatus,
 ): HelmOpStatus {
-  return helmOpStatus({
-    helmOp: aHelmOp({}, {}, before),
-    intent: { generation: 1, accepted: { ok: true }, version: "1.2.9" },
-    bundle: aBundle(),
-    targeting: { generation: 1, targets: deployments.length, waiting: 0 },
-    ...tallied(deployments, 0, away),
+  const status = helmOpStatus({
+    helmOp: decidedHelmOp(aHelmOp({}, {}, before), accepted),
+    bundle: decidedBundle(aBundle(), { targets: deployments.length }),
+    ...aggregated(deployments, 0, away),
     now,
   });
+  assert.ok(status !== undefined);
+  return status;
 }
 
 describe("a HelmOp that goes to clusters of which nothing is heard", () => {
@@ -164,11 +165,11 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     const deployments = [ready("oslo"), waiting("paris")];
     const status = statusOf(deployments, [asleep("paris")]);
     const ofBundle = bundleStatus({
-      bundle: aBundle(),
-      targeting: { generation: 1, targets: 2, waiting: 0 },
-      ...tallied(deployments, 0, [asleep("paris")]),
+      bundle: decidedBundle(aBundle(), { targets: 2 }),
+      ...aggregated(deployments, 0, [asleep("paris")]),
       now,
     });
+    assert.ok(ofBundle !== undefined);
 
     assert.deepEqual(ofBundle.offlineClusters, status.offlineClusters);
     assert.equal(ofBundle.offlineClusterCount, 1);

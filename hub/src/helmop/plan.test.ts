@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
 import { describe, test } from "vitest";
-import { entryFor, wantedBy, wantedCharts } from "../frontend/charts.ts";
+import { chartReferenceOf, chartReferences, entryFor } from "../frontend/charts.ts";
 import { aHelmOp, httpPin } from "../testing/objects.ts";
 import { planBundle } from "./plan.ts";
 
@@ -37,14 +37,14 @@ describe("the charts that a HelmOp asks for", () => {
   ] as const;
   for (const [what, spec, wanted] of cases) {
     test(what, () => {
-      assert.deepEqual(wantedCharts(aHelmOp(spec)), wanted);
+      assert.deepEqual(chartReferences(aHelmOp(spec)), wanted);
     });
   }
 
   test("a pin is that of the very same question", () => {
     assert.equal(entryFor([ownPin], own), ownPin);
     assert.equal(entryFor([ownPin], { ...own, version: "~1.3" }), undefined);
-    assert.deepEqual(wantedBy({ repo: null }), { repo: "", chart: "", version: "" });
+    assert.deepEqual(chartReferenceOf({ repo: null }), { repo: "", chart: "", version: "" });
   });
 });
 

@@ -10,7 +10,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
 import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names.ts";
 import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { entryFor, type WantedChart, wantedBy } from "../frontend/charts.ts";
+import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/charts.ts";
 
 /** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
@@ -29,7 +29,7 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
     resources: _r,
     ...options
   } = helmOp.spec;
-  const own = wantedBy(helmOp.spec.helm ?? {});
+  const own = chartReferenceOf(helmOp.spec.helm ?? {});
   const targets =
     (helmOp.spec.targets ?? []).length === 0 ? [defaultTarget] : (helmOp.spec.targets ?? []);
   return {
@@ -50,7 +50,7 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
         name: target.name || targetName(index),
         ...(target.helm !== undefined &&
           target.helm !== null && {
-            helm: resolved(target.helm, wantedBy(target.helm, own), pins),
+            helm: resolved(target.helm, chartReferenceOf(target.helm, own), pins),
           }),
       })),
       helmOpOptions: {
@@ -73,7 +73,7 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
  */
 function resolved(
   { version: _, ...helm }: HelmOptions,
-  wanted: WantedChart,
+  wanted: ChartReference,
   pins: readonly ChartPin[],
 ): HelmOptions {
   const pin = entryFor(pins, wanted)?.pin;

@@ -6,7 +6,7 @@ import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts
 import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
 import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { afterAll, test } from "vitest";
-import { createHelmOpLoop } from "../testing/helm-op-loop.ts";
+import { createTestHelmOps } from "../testing/helm-op-loop.ts";
 import { aHelmOp } from "../testing/objects.ts";
 
 const many = 1_000;
@@ -23,7 +23,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const clock = createFakeClock();
 const client = createTestClient({ clock });
 afterAll(() => client.close());
-const loop = createHelmOpLoop(client, clock);
+const loop = createTestHelmOps(client, clock);
 const keys = Array.from({ length: many }, (_, at) =>
   keyOf({ namespace: "fleet-default", name: `web-${at}` }),
 );
@@ -69,7 +69,7 @@ test("cost their repository one request in each interval, whether something chan
   versions = ["1.2.3", "1.2.4"];
   [asked, delays] = await pollAll(delays);
   assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.intent(key).version === "1.2.4"));
+  assert.ok(keys.every((key) => loop.helmOp(key).status?.version === "1.2.4"));
 });
 
 test("cost it one request also while it fails, and while nothing matches", async () => {
@@ -77,13 +77,13 @@ test("cost it one request also while it fails, and while nothing matches", async
   status = 500;
   [asked, delays] = await pollAll(delays);
   assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.intent(key).polled?.error?.includes("500")));
+  assert.ok(keys.every((key) => loop.helmOp(key).status?.polling?.error?.includes("500")));
 
   status = 200;
   versions = ["9.0.0", "9.0.1", "9.0.2"];
   [asked, delays] = await pollAll(delays);
   assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.intent(key).version === "1.2.4"));
+  assert.ok(keys.every((key) => loop.helmOp(key).status?.version === "1.2.4"));
 });
 
 test("cost it no request when the hub starts anew between two polls", async () => {

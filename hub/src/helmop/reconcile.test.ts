@@ -8,7 +8,7 @@ import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { chartErrors } from "@flotilla/shared/source/errors.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
 import { describe, test } from "vitest";
-import { createHelmOpLoop, web } from "../testing/helm-op-loop.ts";
+import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
 import { aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
 
 const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
@@ -25,7 +25,7 @@ function repository(first: Pin | AppError) {
         : Promise.resolve({ pin: current, problems: [] });
     },
   };
-  return { answers, loop: createHelmOpLoop(resolver) };
+  return { answers, loop: createTestHelmOps(resolver) };
 }
 
 function annotated(name: string, value: string, helmOp: HelmOp): HelmOp {
@@ -57,7 +57,7 @@ describe("a HelmOp without polling", () => {
     assert.equal(loop.helmOp(web).status?.version, "1.2.3");
   });
 
-  test("keeps its pins when somebody writes others into its Bundle", async () => {
+  test("keeps its pins when somebody writes others into its Bundle, also after a change of leader", async () => {
     const { answers, loop } = repository(httpPin("1.2.3"));
     loop.put(aHelmOp());
     await loop.reconcile(web);
@@ -73,8 +73,8 @@ describe("a HelmOp without polling", () => {
     loop.putBundle(forged);
     loop.restart();
     await loop.reconcile(web);
-    assert.equal(answers.asked, 2);
-    assert.equal(loop.bundle(web)?.spec.helm?.version, "1.2.4");
+    assert.equal(answers.asked, 1);
+    assert.deepEqual(loop.bundle(web)?.spec, own.spec);
   });
 
   test("is resolved anew when its constraint changes", async () => {
@@ -138,12 +138,17 @@ describe("a HelmOp without polling", () => {
     assert.equal(status.version, "1.2.3");
     assert.equal(findCondition(status.conditions, "Accepted")?.status, "True");
     assert.equal(stalled?.status, "True");
-    assert.match(stalled.message ?? "", /^GET index\.yaml: refused; it is tried again at 2026-/);
-    assert.deepEqual(first, { kind: "requeue", afterMs: 1_000, why: "poll" });
+    assert.match(
+      stalled.message ?? "",
+      /^GET index\.yaml: refused; retrying at 2026-01-01T00:00:01Z$/,
+    );
+    assert.deepEqual(first, { kind: "requeue", afterMs: 1_000, why: "resolve" });
     assert.equal(loop.events.at(-1)?.reason, "FailedToGetNewChartVersion");
 
     loop.restart();
     answers.current = httpPin("1.2.1");
+    assert.deepEqual(await loop.reconcile(web), first, "not before its time");
+    await loop.clock.advance(1_000);
     assert.deepEqual(await loop.reconcile(web), { kind: "done" });
 
     const mended = loop.helmOp(web).status;
@@ -162,6 +167,7 @@ describe("a HelmOp without polling", () => {
     await loop.reconcile(web);
 
     answers.current = httpPin("1.2.4");
+    await loop.clock.advance(1_000);
     await loop.reconcile(web);
 
     assert.equal(loop.helmOp(web).status?.version, "1.2.4");
@@ -203,16 +209,65 @@ describe("a HelmOp whose chart an agent could not fetch", () => {
       const stalled = () => findCondition(loop.helmOp(web).status?.conditions, "Stalled");
 
       answers.current = away;
-      loop.doubt(web);
+      loop.fetchFails(true);
       await loop.reconcile(web);
       assert.equal(stalled()?.status, "True");
       assert.match(stalled()?.message ?? "", /GET index\.yaml: refused/);
 
       await loop.reconcile(web);
+      assert.equal(answers.asked, 2, "not again before its time");
+      loop.fetchFails(false);
+      await loop.reconcile(web);
       assert.equal(stalled()?.status, "False");
       assert.equal(answers.asked, 2);
+      assert.equal(loop.helmOp(web).status?.pinCheck, undefined);
       assert.equal(loop.helmOp(web).status?.lastPollingTriggered, next);
     });
+});
+
+describe("a HelmOp whose chart cannot be resolved", () => {
+  test("is retried at growing intervals, which a change of leader does not begin again", async () => {
+    const { answers, loop } = repository(away);
+    loop.put(aHelmOp());
+    for (const afterMs of [1_000, 2_000, 4_000]) {
+      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "resolve" });
+      const asked = answers.asked;
+      loop.restart();
+      assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs, why: "resolve" });
+      assert.equal(answers.asked, asked);
+      await loop.clock.advance(afterMs);
+    }
+
+    const { conditions, polling } = loop.helmOp(web).status ?? {};
+    assert.deepEqual(
+      [polling?.failures, polling?.error, polling?.nextAttemptTime],
+      [3, away.message, "2026-01-01T00:00:07Z"],
+    );
+    const accepted = findCondition(conditions, "Accepted");
+    assert.deepEqual(
+      [accepted?.status, accepted?.reason, accepted?.message],
+      [
+        "False",
+        "ChartNotResolved",
+        "could not get a chart version: GET index.yaml: refused; retrying at 2026-01-01T00:00:07Z",
+      ],
+    );
+  });
+
+  test("is resolved at once when its spec changes", async () => {
+    const { answers, loop } = repository(away);
+    loop.put(aHelmOp());
+    await loop.reconcile(web);
+    answers.current = httpPin("1.2.3");
+    loop.put({ ...loop.helmOp(web), spec: { ...aHelmOp().spec, labels: { a: "b" } } });
+
+    await loop.reconcile(web);
+
+    const { status } = loop.helmOp(web);
+    assert.equal(status?.version, "1.2.3");
+    assert.equal(status.polling?.error, undefined);
+    assert.equal(findCondition(status.conditions, "Stalled")?.status, "False");
+  });
 });
 
 describe("a HelmOp with polling", () => {
@@ -254,7 +309,7 @@ describe("a HelmOp with polling", () => {
     loop.put({ ...loop.helmOp(web), spec: { ...polled.spec, labels: { a: "b" } } });
     await loop.reconcile(web);
     loop.restart();
-    assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs: 1, why: "poll" });
+    assert.deepEqual(await loop.reconcile(web), { kind: "requeue", afterMs: 1, why: "resolve" });
 
     assert.equal(answers.asked, 1);
   });

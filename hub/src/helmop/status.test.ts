@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { findCondition } from "@flotilla/shared/conditions/condition.ts";
 import { describe, test } from "vitest";
-import { aBundle, aDeployment, aHelmOp, digestA, now } from "../testing/objects.ts";
-import { tallied } from "../testing/tallied.ts";
-import { type HelmOpInputs, helmOpStatus, isHelmOpNews } from "./status.ts";
+import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
+import { aBundle, aDeployment, aHelmOp, digestA, httpPin, now } from "../testing/objects.ts";
+import { aggregated } from "../testing/tallied.ts";
+import { type HelmOpInputs, helmOpStatus, isUrgentHelmOp } from "./status.ts";
 
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
 const failed = aDeployment("rome", {
@@ -12,21 +14,30 @@ const failed = aDeployment("rome", {
 });
 
 const settled: HelmOpInputs = {
-  helmOp: aHelmOp(),
-  intent: { generation: 1, accepted: { ok: true }, version: "1.2.9" },
-  bundle: aBundle(),
-  targeting: { generation: 1, targets: 1, waiting: 0 },
-  ...tallied([ready]),
+  helmOp: decidedHelmOp(aHelmOp(), { ...accepted, version: "1.2.9" }),
+  bundle: decidedBundle(aBundle()),
+  ...aggregated([ready]),
   now,
 };
 
+function statusOf(inputs: HelmOpInputs): HelmOpStatus {
+  const status = helmOpStatus(inputs);
+  assert.ok(status !== undefined);
+  return status;
+}
+
 function conditionOf(inputs: Partial<HelmOpInputs>, type: string): Condition | undefined {
-  return findCondition(helmOpStatus({ ...settled, ...inputs }).conditions, type);
+  return findCondition(statusOf({ ...settled, ...inputs }).conditions, type);
+}
+
+/** The HelmOp that is polled, as its reconcile decided. */
+function decided(decision: HelmOpDecision): Pick<HelmOpInputs, "helmOp"> {
+  return { helmOp: decidedHelmOp(aHelmOp({ pollingInterval: "5m" }), decision) };
 }
 
 describe("the status of a HelmOp", () => {
   test("that is Ready everywhere tells the version, the counts and all conditions", () => {
-    const status = helmOpStatus(settled);
+    const status = statusOf(settled);
 
     assert.equal(status.version, "1.2.9");
     assert.equal(status.readyClusters, 1);
@@ -50,7 +61,7 @@ describe("the status of a HelmOp", () => {
   });
 
   test("shows the worst state and what it says", () => {
-    const status = helmOpStatus({ ...settled, ...tallied([ready, failed]) });
+    const status = statusOf({ ...settled, ...aggregated([ready, failed]) });
 
     assert.deepEqual(status.display, {
       readyBundleDeployments: "1/2",
@@ -62,9 +73,9 @@ describe("the status of a HelmOp", () => {
   });
 
   test("is the same when nothing has changed but the time", () => {
-    const status = helmOpStatus(settled);
+    const status = statusOf(settled);
 
-    const again = helmOpStatus({
+    const again = statusOf({
       ...settled,
       helmOp: { ...settled.helmOp, status },
       now: "2026-02-02T00:00:00Z",
@@ -76,24 +87,24 @@ describe("the status of a HelmOp", () => {
   test("keeps what others may have written into it", () => {
     const status = { version: "1.2.8", theirs: "x" };
 
-    const next = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) });
+    const helmOp = decidedHelmOp(aHelmOp({}, {}, status), accepted);
+    const next = statusOf({ ...settled, helmOp });
 
     assert.equal(Reflect.get(next, "theirs"), "x");
   });
 
   test("lists the objects as they are now, and none when there are none any more", () => {
     const resources = [{ kind: "Pod", name: "a", state: "Ready" }];
-    const status = helmOpStatus({ ...settled, resources });
+    const status = statusOf({ ...settled, resources });
 
     assert.deepEqual(status.resources, resources);
-    assert.deepEqual(helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) }).resources, []);
+    assert.deepEqual(statusOf({ ...settled, helmOp: aHelmOp({}, {}, status) }).resources, []);
   });
 
   test("keeps the version while a new one cannot be resolved", () => {
-    const status = helmOpStatus({
+    const status = statusOf({
       ...settled,
-      helmOp: aHelmOp({}, {}, { version: "1.2.8" }),
-      intent: { generation: 1, accepted: { ok: false, message: "no chart version" } },
+      ...decided({ accepted: "no chart version", version: "1.2.8" }),
     });
 
     assert.equal(status.version, "1.2.8");
@@ -101,13 +112,15 @@ describe("the status of a HelmOp", () => {
 });
 
 describe("the version of a bare archive", () => {
-  const intent = { generation: 1, accepted: { ok: true }, version: "" } as const;
+  const chart = "https://charts.example.com/web.tgz";
+  const pins = [{ repo: "", chart, version: "", pin: { kind: "tarball", url: chart } as const }];
+  const helmOp = decidedHelmOp(aHelmOp({ helm: { chart } }), { ...accepted, pins });
   const has = (cluster: string, version?: string) =>
     aDeployment(cluster, { status: version === undefined ? {} : { version } });
 
   test("is empty before any cluster has reported one", () => {
-    const inputs = { ...settled, intent, ...tallied([has("paris")]) };
-    assert.equal(helmOpStatus(inputs).version, "");
+    const inputs = { ...settled, helmOp, ...aggregated([has("paris")]) };
+    assert.equal(statusOf(inputs).version, "");
   });
 
   test("is the one that clusters report, of several that of most, of as many always the same", () => {
@@ -120,38 +133,44 @@ describe("the version of a bare archive", () => {
     ];
     for (const [versions, expected] of cases) {
       const deployments = versions.map((version, at) => has(`c${at}`, version));
-      assert.equal(helmOpStatus({ ...settled, intent, ...tallied(deployments) }).version, expected);
+      assert.equal(statusOf({ ...settled, helmOp, ...aggregated(deployments) }).version, expected);
     }
   });
 });
 
 describe("requests", () => {
   test("that were handled are told, and stay told", () => {
-    const intent = { ...settled.intent, handled: { reconcile: "one", poll: "push" } };
-    const status = helmOpStatus({ ...settled, intent });
+    const handled = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
+    const status = statusOf({ ...settled, ...decided({ ...accepted, ...handled }) });
     assert.equal(status.lastHandledReconcileAt, "one");
     assert.equal(status.lastHandledPollRequest, "push");
 
-    const again = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, status) });
+    const again = statusOf({ ...settled, helmOp: aHelmOp({}, {}, status) });
     assert.equal(again.lastHandledReconcileAt, "one");
   });
 });
 
+const noted = [
+  {
+    repo: "https://charts.example.com",
+    chart: "web",
+    version: "~1.2",
+    pin: httpPin("1.2.9"),
+    note: "published again",
+  },
+];
+
 describe("Accepted", () => {
   test("is False with what to change", () => {
-    const accepted = { ok: false, message: "spec.helm is empty" } as const;
-
-    const condition = conditionOf({ intent: { generation: 1, accepted } }, "Accepted");
+    const condition = conditionOf(decided({ accepted: "spec.helm is empty" }), "Accepted");
 
     assert.equal(condition?.status, "False");
-    assert.equal(condition.reason, "Error");
+    assert.equal(condition.reason, "Invalid");
     assert.equal(condition.message, "spec.helm is empty");
   });
 
   test("is True with what is worth knowing", () => {
-    const accepted = { ok: true, message: "published again" } as const;
-
-    const condition = conditionOf({ intent: { generation: 1, accepted } }, "Accepted");
+    const condition = conditionOf(decided({ ...accepted, pins: noted }), "Accepted");
 
     assert.equal(condition?.status, "True");
     assert.equal(condition.message, "published again");
@@ -159,10 +178,9 @@ describe("Accepted", () => {
 });
 
 describe("Accepted, where the source gives no digest", () => {
-  const targeting = { generation: 1, targets: 2, waiting: 0, unchecked: new Map([["s-1", "web"]]) };
+  const bundle = decidedBundle(aBundle(), { targets: 2, unchecked: { "s-1": "web" } });
 
   test("says that clusters got different archives, after what else is worth knowing", () => {
-    const accepted = { ok: true, message: "published again" } as const;
     const archives = new Map([
       [
         "s-1",
@@ -174,7 +192,7 @@ describe("Accepted, where the source gives no digest", () => {
     ]);
 
     const condition = conditionOf(
-      { intent: { generation: 1, accepted }, targeting, archives },
+      { ...decided({ ...accepted, pins: noted }), bundle, archives },
       "Accepted",
     );
 
@@ -188,35 +206,43 @@ describe("Accepted, where the source gives no digest", () => {
   test("says nothing when they got the same", () => {
     const archives = new Map([["s-1", new Map([["one", 2]])]]);
 
-    assert.equal(conditionOf({ targeting, archives }, "Accepted")?.message, "");
+    assert.equal(conditionOf({ bundle, archives }, "Accepted")?.message, "");
   });
 });
 
-describe("Polled", () => {
-  const intent = settled.intent;
+const pollFailed: HelmOpDecision = {
+  ...accepted,
+  version: "1.2.9",
+  lastPollingTriggered: now,
+  polling: { failures: 1, error: "refused" },
+};
 
+describe("Polled", () => {
   test("is not there when nothing is polled", () => {
     assert.equal(conditionOf({}, "Polled"), undefined);
   });
 
   test("goes when polling is turned off, and the time of the last poll stays", () => {
-    const polled = helmOpStatus({ ...settled, intent: { ...intent, polled: { at: now } } });
+    const polled = statusOf({
+      ...settled,
+      ...decided({ ...accepted, lastPollingTriggered: now }),
+    });
 
-    const after = helmOpStatus({ ...settled, helmOp: aHelmOp({}, {}, polled) });
+    const after = statusOf({ ...settled, helmOp: aHelmOp({}, {}, polled) });
 
     assert.equal(findCondition(after.conditions, "Polled"), undefined);
     assert.equal(after.lastPollingTriggered, now);
   });
 
   test("is True after a poll, and the time of the poll is told", () => {
-    const inputs = { ...settled, intent: { ...intent, polled: { at: now } } };
+    const inputs = { ...settled, ...decided({ ...accepted, lastPollingTriggered: now }) };
 
     assert.equal(conditionOf(inputs, "Polled")?.status, "True");
-    assert.equal(helmOpStatus(inputs).lastPollingTriggered, now);
+    assert.equal(statusOf(inputs).lastPollingTriggered, now);
   });
 
   test("is False with the failure, and Accepted and Ready stay", () => {
-    const inputs = { ...settled, intent: { ...intent, polled: { at: now, error: "refused" } } };
+    const inputs = { ...settled, ...decided(pollFailed) };
 
     assert.equal(conditionOf(inputs, "Polled")?.status, "False");
     assert.equal(conditionOf(inputs, "Polled")?.message, "refused");
@@ -226,8 +252,8 @@ describe("Polled", () => {
 });
 
 describe("Ready of a HelmOp", () => {
-  const refused = { generation: 1, accepted: { ok: false, message: "no chart" } } as const;
-  const nothing = tallied([]);
+  const rejected = decided({ accepted: "no chart" });
+  const nothing = aggregated([]);
   const cases: readonly (readonly [
     what: string,
     inputs: Partial<HelmOpInputs>,
@@ -237,49 +263,49 @@ describe("Ready of a HelmOp", () => {
   ])[] = [
     [
       "that changed since it was looked at",
-      { helmOp: aHelmOp({}, { generation: 2 }) },
+      { helmOp: decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted) },
       "Unknown",
       "Progressing",
-      /reading the change/,
+      /reading the new spec/,
     ],
     [
       "that is refused, with nothing deployed",
-      { intent: refused, bundle: undefined, targeting: undefined, ...nothing },
+      { ...rejected, bundle: undefined, ...nothing },
       "False",
       "Error",
       /no chart/,
     ],
     [
       "that is refused, with something deployed, is that of what is deployed",
-      { intent: refused },
+      rejected,
       "True",
       "Ready",
-      /^as accepted before; not accepted: no chart$/,
+      /^deployed as accepted before; not accepted: no chart$/,
     ],
     [
       "whose Bundle is not made yet",
-      { bundle: undefined, targeting: undefined, ...nothing },
+      { bundle: undefined, ...nothing },
       "Unknown",
       "Progressing",
       /choosing the clusters/,
     ],
     [
       "whose Bundle has changed since the clusters were chosen",
-      { bundle: aBundle({}, { generation: 2 }) },
+      { bundle: decidedBundle(aBundle({}, { generation: 2 })) },
       "Unknown",
       "Progressing",
       /choosing the clusters/,
     ],
     [
       "that could not be handed out",
-      { targeting: { generation: 1, targets: 1, waiting: 0, error: "too large" } },
+      { bundle: decidedBundle(aBundle(), { error: "too large" }) },
       "False",
       "Error",
       /too large/,
     ],
     [
       "that matches no cluster",
-      { targeting: { generation: 1, targets: 0, waiting: 0 }, ...nothing },
+      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...nothing },
       "True",
       "NoTargets",
       /no cluster matches/,
@@ -287,7 +313,7 @@ describe("Ready of a HelmOp", () => {
     [
       "that matches no cluster for want of something",
       {
-        targeting: { generation: 1, targets: 0, waiting: 0, missing: ["there is no x"] },
+        bundle: decidedBundle(aBundle(), { targets: 0, notes: "there is no x" }),
         ...nothing,
       },
       "True",
@@ -296,22 +322,22 @@ describe("Ready of a HelmOp", () => {
     ],
     [
       "that is ready, with a target that leads nowhere",
-      { targeting: { generation: 1, targets: 1, waiting: 0, missing: ["there is no x"] } },
+      { bundle: decidedBundle(aBundle(), { notes: "there is no x" }) },
       "True",
       "Ready",
       /^there is no x$/,
     ],
     [
       "that leaves its last cluster",
-      { targeting: { generation: 1, targets: 0, waiting: 0 }, ...tallied([failed]) },
+      { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([failed]) },
       "False",
       "ErrApplied",
       /rome/,
     ],
-    ["that waits for clusters", tallied([ready], 1), "False", "Pending", /^Pending\(1\)$/],
+    ["that waits for clusters", aggregated([ready], 1), "False", "Pending", /^Pending\(1\)$/],
     [
       "that failed somewhere",
-      tallied([ready, failed]),
+      aggregated([ready, failed]),
       "False",
       "ErrApplied",
       /^ErrApplied\(1\) \[Cluster fleet-default\/rome: no chart\]$/,
@@ -329,47 +355,37 @@ describe("Ready of a HelmOp", () => {
 });
 
 describe("what cannot wait of a HelmOp", () => {
-  const before = helmOpStatus(settled);
+  const before = statusOf(settled);
   const cases: readonly (readonly [
     what: string,
     inputs: Partial<HelmOpInputs>,
     urgent: boolean,
   ])[] = [
     ["nothing new", {}, false],
-    ["a new version", { intent: { ...settled.intent, version: "1.2.10" } }, true],
-    ["a refusal", { intent: { generation: 1, accepted: { ok: false, message: "x" } } }, true],
-    [
-      "a poll that failed",
-      { intent: { ...settled.intent, polled: { at: now, error: "x" } } },
-      true,
-    ],
+    ["a new version", decided({ ...accepted, version: "1.2.10" }), true],
+    ["a rejection", decided({ accepted: "x", version: "1.2.9" }), true],
+    ["a poll that failed", decided(pollFailed), true],
     [
       "a request that was handled",
-      { intent: { ...settled.intent, handled: { reconcile: "one" } } },
+      decided({ ...accepted, version: "1.2.9", lastHandledReconcileAt: "one" }),
       true,
     ],
     [
       "a request that came to nothing",
-      { intent: { ...settled.intent, stalled: { reason: "RequestFailed", message: "x" } } },
+      decided({ ...accepted, version: "1.2.9", polling: { error: "x", requestFailed: true } }),
       true,
     ],
-    ["a chart that is looked for", { intent: { generation: 1 } }, false],
-    ["a rollout that begins", tallied([aDeployment("paris")]), false],
-    ["a failure", tallied([failed]), true],
+    ["a chart that is being resolved", decided({ version: "1.2.9" }), false],
+    ["a rollout that begins", aggregated([aDeployment("paris")]), false],
+    ["a failure", aggregated([failed]), true],
   ];
   for (const [what, inputs, urgent] of cases) {
     test(`${what}: ${urgent ? "at once" : "later"}`, () => {
-      const after = helmOpStatus({
-        ...settled,
-        helmOp: { ...settled.helmOp, status: before },
-        ...inputs,
-      });
-
-      assert.equal(isHelmOpNews(before, after), urgent);
+      assert.equal(isUrgentHelmOp(before, statusOf({ ...settled, ...inputs })), urgent);
     });
   }
 
   test("the first status of all: at once", () => {
-    assert.equal(isHelmOpNews(undefined, before), true);
+    assert.equal(isUrgentHelmOp(undefined, before), true);
   });
 });

@@ -3,7 +3,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { rawNumber } from "@flotilla/shared/json/exact.ts";
 import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
-import { refusalOf } from "./validate.ts";
+import { validate } from "./validate.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 
@@ -64,7 +64,7 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
 ];
 for (const [what, spec] of accepted) {
   test(`${what} can be carried out`, () => {
-    assert.equal(refusalOf(aHelmOp(spec)), undefined);
+    assert.equal(validate(aHelmOp(spec)), undefined);
   });
 }
 
@@ -156,7 +156,7 @@ const refused: readonly (readonly [
 ];
 for (const [what, spec, code, message] of refused) {
   test(`a HelmOp with ${what} is refused`, () => {
-    const refusal = refusalOf(aHelmOp(spec));
+    const refusal = validate(aHelmOp(spec));
 
     assert.equal(refusal?.code, code);
     assert.match(refusal.message, message);
@@ -165,9 +165,6 @@ for (const [what, spec, code, message] of refused) {
 }
 
 test("a name that is too long for a label is refused", () => {
-  assert.equal(refusalOf(aHelmOp({}, { name: "a".repeat(63) })), undefined);
-  assert.match(
-    refusalOf(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "",
-    /has 64 characters/,
-  );
+  assert.equal(validate(aHelmOp({}, { name: "a".repeat(63) })), undefined);
+  assert.match(validate(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "", /has 64 characters/);
 });

@@ -5,8 +5,8 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { bundleStates } from "@flotilla/shared/api/summary.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { classifySource } from "@flotilla/shared/source/location.ts";
-import { hubErrors } from "../errors.ts";
-import { deploys, wantedBy } from "../frontend/charts.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
 import { selectorProblem } from "../targeting/selector-problem.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
@@ -15,7 +15,7 @@ const longestName = 63;
 const states: ReadonlySet<string> = new Set(bundleStates);
 
 /** The first thing that is wrong, as a sentence that says what to change; undefined when the HelmOp can be carried out. */
-export function refusalOf(helmOp: HelmOp): AppError | undefined {
+export function validate(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
   if (spec.helm === undefined || spec.helm === null) {
     return new AppError(
@@ -43,9 +43,11 @@ export function refusalOf(helmOp: HelmOp): AppError | undefined {
 }
 
 function targetProblem({ spec }: HelmOp): string | undefined {
-  const own = wantedBy(spec.helm ?? {});
+  const own = chartReferenceOf(spec.helm ?? {});
   for (const [index, target] of (spec.targets ?? []).entries()) {
-    const source = deploys(target) ? classifySource(wantedBy(target.helm ?? {}, own)) : undefined;
+    const source = mayReferenceChart(target)
+      ? classifySource(chartReferenceOf(target.helm ?? {}, own))
+      : undefined;
     if (source instanceof AppError)
       return `spec.targets[${index}], with what it takes from spec.helm: ${source.message}`;
     for (const field of ["clusterSelector", "clusterGroupSelector"] as const) {

@@ -8,7 +8,7 @@ import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { isBundleOf } from "../cache/keys.ts";
-import { hubErrors } from "../errors.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
 
 export interface WriteBundleDeps {
   readonly rest: KubeRest;

@@ -6,8 +6,8 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
 import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
 import { status } from "@grpc/grpc-js";
-import { isLeaving } from "../clusterstate/deletion.ts";
-import { revocationOf, revokedSentence } from "../clusterstate/revocation.ts";
+import { isBeingEmptied } from "../clusterstate/deletion.ts";
+import { revocationOf, revokedText } from "../clusterstate/revocation.ts";
 import { RpcError, rpcErrors } from "../rpc/errors.ts";
 import { fingerprintOf } from "./certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
@@ -77,10 +77,10 @@ export function validateAgent(
   if (cluster?.metadata.uid !== identity.uid)
     return rejected(`Cluster ${name} was deleted on the hub`);
   // With deletion policy Uninstall the agent is needed until everything is uninstalled.
-  if (cluster.metadata.deletionTimestamp !== undefined && !isLeaving(cluster))
+  if (cluster.metadata.deletionTimestamp !== undefined && !isBeingEmptied(cluster))
     return rejected(`Cluster ${name} is being deleted on this hub`);
   const revocation = revocationOf(cluster);
-  if (revocation !== undefined) return rejected(revokedSentence(name, revocation));
+  if (revocation !== undefined) return rejected(revokedText(name, revocation));
   const known = cluster.metadata.annotations?.[agentKeyAnnotation];
   if (known === fingerprint) return undefined;
   return rejected(

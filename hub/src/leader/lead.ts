@@ -4,16 +4,18 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
 import { fenceWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
 import { ensurePinSigningKey } from "../authority/hub-secrets.ts";
-import { refreshCaches } from "../cache/caches.ts";
+import { type Caches, refreshCaches } from "../cache/caches.ts";
 import { readHubId } from "../identity/cluster-identity.ts";
+import type { SeriesRegistry } from "../metrics/series.ts";
 import { runOrphanedAgents } from "../replica/orphaned-agents.ts";
 import type { Replica } from "../replica/replica.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
 import { ensureWorkspaces } from "../workspace/ensure.ts";
-import type { ControlDeps } from "./control-deps.ts";
-import { runControllers } from "./run-controllers.ts";
+import { type RunDeps, runControllers } from "./run-controllers.ts";
 
-export interface LeadOptions extends Omit<ControlDeps, "hubId" | "seals"> {
+export interface LeadOptions extends Omit<RunDeps, "hubId" | "seals" | "caches"> {
+  readonly caches: Caches;
+  readonly series: Pick<SeriesRegistry, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
@@ -42,7 +44,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
       ]);
-      const seals = createPinSeals(sealKey);
+      const seals = createPinSigner(sealKey);
       onLeading(true);
       try {
         await Promise.all([

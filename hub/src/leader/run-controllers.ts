@@ -1,15 +1,63 @@
+/** The controllers of the leader and the publishers of statuses, put together. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
+import { ownKey, startWatches, watch } from "@flotilla/shared/kube/controller/watch.ts";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import { createBundleController } from "../bundle/controller.ts";
+import type { Pack } from "../bundle/place.ts";
+import { createBundlePublisher } from "../bundle/publisher.ts";
+import { createTombstoneController } from "../bundledeployment/controller.ts";
+import type { ControllerDeps } from "../cache/deps.ts";
+import { bundleKeyOf } from "../cache/keys.ts";
+import {
+  clusterStatusWatches,
+  createClusterController,
+  createClusterPublisher,
+} from "../cluster/controller.ts";
+import { createClusterGroupPublisher } from "../clustergroup/controller.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import { createContentController } from "../contentgc/controller.ts";
+import { createHelmOpController } from "../helmop/controller.ts";
+import { createHelmOpPublisher } from "../helmop/publisher.ts";
+import type { SeriesRegistry } from "../metrics/series.ts";
 import { statusMetrics } from "../metrics/status-metrics.ts";
-import type { ControlDeps } from "./control-deps.ts";
-import { createKnowledge } from "./knowledge.ts";
-import { createLoops } from "./loops.ts";
-import { reactToChanges } from "./react-to-changes.ts";
+import { createPatterns } from "../policy/patterns.ts";
+import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import { createChartAccess, watchSecrets } from "../resolve/chart-access.ts";
+import { createChartResolver } from "../resolve/chart-resolver.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import { createAggregates, isPresenceChange } from "../summary/aggregates.ts";
+
+export interface RunDeps extends ControllerDeps {
+  readonly contents: ContentStore;
+  /** Identifies the hub. */
+  readonly hubId: string;
+  readonly seals: PinSigner;
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
+  readonly resolver: Resolver;
+  /** For tests, which have to know when a content is packed. */
+  readonly pack?: Pack;
+}
+
+export interface Controllers {
+  readonly all: readonly Controller[];
+  /** Keeps aggregates and statuses up to date from now on; the result stops it. To be called before the controllers run. */
+  start(): () => void;
+  /** Writes the statuses that wait. */
+  flush(): Promise<void>;
+}
 
 /** Runs until `signal` aborts. The caches must have synced. */
-export async function runControllers(deps: ControlDeps, signal: AbortSignal): Promise<void> {
+export async function runControllers(
+  deps: RunDeps & { readonly series: Pick<SeriesRegistry, "register"> },
+  signal: AbortSignal,
+): Promise<void> {
   const { helmOps, bundles, clusters } = deps.caches;
-  const knowledge = createKnowledge(deps);
-  const loops = createLoops(deps, knowledge);
-  // One replica tells them, the one that writes what they count.
+  const controllers = createControllers(deps);
+  // Only the leader has these metrics: it writes what they count.
   const stopMetrics = deps.series.register(
     statusMetrics({
       helmOps: () => helmOps.store.list(),
@@ -17,12 +65,118 @@ export async function runControllers(deps: ControlDeps, signal: AbortSignal): Pr
       clusters: () => clusters.store.list(),
     }),
   );
-  const stopReacting = reactToChanges(deps, knowledge, loops);
+  const stop = controllers.start();
   try {
-    await Promise.all(Object.values(loops).map((loop) => loop.run(signal)));
+    await Promise.all(controllers.all.map((controller) => controller.run(signal)));
   } finally {
-    stopReacting();
+    stop();
     stopMetrics();
-    await knowledge.statuses.flush();
+    await controllers.flush();
   }
+}
+
+export function createControllers(deps: RunDeps): Controllers {
+  const { caches, objects } = deps;
+  const patterns = createPatterns();
+  const aggregates = createAggregates(caches);
+  const bundleStatuses = createBundlePublisher({ ...deps, aggregates });
+  const decided = (bundle: Bundle): Bundle => {
+    const status = bundleStatuses.current(bundle);
+    return status === bundle.status || status === undefined ? bundle : { ...bundle, status };
+  };
+  const helmOpStatuses = createHelmOpPublisher({ ...deps, aggregates, decided });
+  const clusterStatuses = createClusterPublisher({ ...deps, aggregates });
+  const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
+  const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
+  const access = createChartAccess(deps);
+  // A Bundle that was applied by hand may have the key of a HelmOp that leaves it alone.
+  const bundleAccess = createChartAccess(deps);
+
+  /** A HelmOp has the key of its Bundle. */
+  function refreshBundle(key: ObjectKey): void {
+    bundleStatuses.refresh(key);
+    helmOpStatuses.refresh(key);
+  }
+
+  function refreshBundleLater(key: ObjectKey): void {
+    bundleStatuses.refreshLater(key);
+    helmOpStatuses.refreshLater(key);
+  }
+
+  return {
+    all: [
+      createHelmOpController({
+        ...deps,
+        statuses: helmOpStatuses,
+        access,
+        secrets: watchSecrets(objects, access),
+        charts,
+        patterns,
+      }),
+      createBundleController({
+        ...deps,
+        statuses: bundleStatuses,
+        access: bundleAccess,
+        secrets: watchSecrets(objects, bundleAccess),
+        charts,
+        patterns,
+        onWritten: aggregates.recount,
+        refresh: refreshBundle,
+      }),
+      createClusterController({ ...deps, aggregates, statuses: clusterStatuses }),
+      createTombstoneController(deps),
+      createContentController(deps),
+    ],
+    start() {
+      const stops = [
+        // First: the statuses are rolled up from what these count.
+        aggregates.start(),
+        startWatches(
+          [
+            watch(caches.deployments, {
+              toKeys: ({ before, after }) =>
+                [after ?? before].flatMap((each) =>
+                  each === undefined ? [] : [bundleKeyOf(each)],
+                ),
+              replay: false,
+            }),
+          ],
+          refreshBundle,
+        ),
+        startWatches(
+          [
+            watch(caches.clusters, {
+              predicate: isPresenceChange,
+              toKeys: ({ key }) => bundlesIn(caches, key),
+              replay: false,
+            }),
+          ],
+          refreshBundleLater,
+        ),
+        startWatches(clusterStatusWatches(caches), clusterStatuses.refresh),
+        aggregates.onGroupChange((group, isBurst) => {
+          if (isBurst) groupStatuses.refreshLater(group);
+          else groupStatuses.refresh(group);
+        }),
+        startWatches([watch(caches.groups, { toKeys: ownKey })], groupStatuses.refresh),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    async flush() {
+      await Promise.all(
+        [helmOpStatuses, bundleStatuses, clusterStatuses, groupStatuses].map((publisher) =>
+          publisher.flush(),
+        ),
+      );
+    },
+  };
+}
+
+/** The Bundles that are deployed to a cluster. */
+function bundlesIn({ deployments }: RunDeps["caches"], cluster: ObjectKey): readonly ObjectKey[] {
+  const { namespace = "", name } = refOf(cluster);
+  const clusterNamespace = clusterNamespaceName(namespace, name);
+  return deployments.store.byIndex(byNamespace, clusterNamespace).map(bundleKeyOf);
 }

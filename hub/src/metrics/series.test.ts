@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { piecesOf } from "../testing/pieces.ts";
-import { createSeriesBook, type Series } from "./series.ts";
+import { createSeriesRegistry, type Series } from "./series.ts";
 
 function bookOf(...series: readonly Series[]) {
-  const book = createSeriesBook();
+  const book = createSeriesRegistry();
   book.register([{ name: "ships", help: "How many ships.", series: () => series }]);
   return book;
 }

@@ -20,7 +20,7 @@ export interface SeriesMetric {
   readonly series: () => Iterable<Series>;
 }
 
-export interface SeriesBook {
+export interface SeriesRegistry {
   /** Adds them; the result takes them away again. */
   register(metrics: readonly SeriesMetric[]): () => void;
   /** The text of all, in the text format of Prometheus. Between its pieces the event loop has its turn. */
@@ -30,7 +30,7 @@ export interface SeriesBook {
 /** Written in about a millisecond. */
 const seriesAtATime = 500;
 
-export function createSeriesBook(): SeriesBook {
+export function createSeriesRegistry(): SeriesRegistry {
   const registered = new Set<readonly SeriesMetric[]>();
   return {
     register(metrics) {

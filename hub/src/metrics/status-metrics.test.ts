@@ -5,7 +5,7 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { test } from "vitest";
 import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
 import { piecesOf } from "../testing/pieces.ts";
-import { createSeriesBook } from "./series.ts";
+import { createSeriesRegistry } from "./series.ts";
 import { statusMetrics } from "./status-metrics.ts";
 
 const resourceCounts = {
@@ -24,7 +24,7 @@ function metricsOf(objects: {
   bundles?: readonly Bundle[];
   clusters?: readonly Cluster[];
 }) {
-  const book = createSeriesBook();
+  const book = createSeriesRegistry();
   const there = { helmOps: [], bundles: [], clusters: [], ...objects };
   const stop = book.register(
     statusMetrics({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import type { Policy } from "@flotilla/shared/api/policy.ts";
 import { describe, test } from "vitest";
-import { asHelmOp } from "../bundle/as-helm-op.ts";
+import { asHelmOp } from "../bundle/front-end.ts";
 import { aBundle, aHelmOp, aPolicy } from "../testing/objects.ts";
 import { mergePolicies } from "./merge-policies.ts";
 import { createPatterns } from "./patterns.ts";

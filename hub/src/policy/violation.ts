@@ -3,8 +3,8 @@ import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { targetName } from "@flotilla/shared/api/names.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import { describeUrl } from "@flotilla/shared/source/address.ts";
-import { hubErrors } from "../errors.ts";
-import { deploys, type WantedChart, wantedBy } from "../frontend/charts.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 import type { Patterns } from "./patterns.ts";
 
@@ -88,7 +88,7 @@ function sourceViolation(
     what: string,
     asked: string,
     allowed: readonly string[],
-    part: Part<WantedChart>,
+    part: Part<ChartReference>,
   ): AppError | undefined {
     if (isListed(asked, allowed)) return undefined;
     const shown = asked.includes("://") ? describeUrl(asked) : asked;
@@ -128,13 +128,13 @@ function accountsOf({ spec }: HelmOp): readonly [Part<string>, ...Part<string>[]
   return [{ asked: spec.serviceAccount ?? "" }, ...targets];
 }
 
-function chartsOf({ spec }: HelmOp): readonly Part<WantedChart>[] {
-  const own = wantedBy(spec.helm ?? {});
+function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
+  const own = chartReferenceOf(spec.helm ?? {});
   const targets = (spec.targets ?? []).flatMap((target, index) =>
-    deploys(target)
+    mayReferenceChart(target)
       ? [
           {
-            asked: wantedBy(target.helm ?? {}, own),
+            asked: chartReferenceOf(target.helm ?? {}, own),
             target: target.name || targetName(index),
           },
         ]

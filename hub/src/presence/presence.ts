@@ -16,8 +16,12 @@ import {
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import {
+  done,
+  type Reconcile,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { formatTime } from "@flotilla/shared/time/rfc3339.ts";

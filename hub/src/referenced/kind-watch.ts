@@ -127,14 +127,17 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     if (found === undefined) return { kind: "absent" };
     const object = referencedObjectOf(lacksData ? dropBulk(found) : found);
     const packed = await packReferencedObject(object);
-    return { kind: "present", digest: packed.digest, packed, object };
+    const { resourceVersion = "" } = found.metadata;
+    return { kind: "present", digest: packed.digest, resourceVersion, packed, object };
   }
 
   function settle(name: string, entry: Entry, known: WorkspaceObject): void {
     entry.failures = 0;
     entry.failure = undefined;
-    if (isSame(entry.known, known) || entries.get(name) !== entry) return;
+    if (entries.get(name) !== entry) return;
+    const isChanged = !isSame(entry.known, known);
     entry.known = known;
+    if (!isChanged) return;
     for (const waiter of entry.waiting) waiter.resolve(known);
     entry.waiting.clear();
     onChange(name);

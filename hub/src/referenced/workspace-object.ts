@@ -12,6 +12,7 @@ export type WorkspaceObject =
   | {
       readonly kind: "present";
       readonly digest: string;
+      readonly resourceVersion: string;
       readonly packed: Packed;
       readonly object: ReferencedObjectData;
     };

@@ -10,7 +10,7 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import { createStatusWriter } from "../status/publisher.ts";
+import { createPublisher } from "../status/publisher.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;
@@ -27,11 +27,11 @@ export interface TokenUses {
 
 /** Counts until it is stopped, existing Clusters included. */
 export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): TokenUses {
-  const writer = createStatusWriter({
+  const writer = createPublisher({
     ...deps,
     resource: clusterRegistrationTokens,
     store: tokens,
-    compute: (token) => {
+    rollUp: (token) => {
       const uses = clusters.store.byIndex(enrolledWithIndex, token.metadata.uid ?? "").length;
       // An unused token needs no count.
       return uses === (token.status?.uses ?? 0) ? undefined : { ...token.status, uses };
@@ -40,9 +40,9 @@ export function countTokenUses({ clusters, tokens, ...deps }: TokenUsesDeps): To
   });
   const stopListening = clusters.onChange((change) => {
     for (const uid of affectedTokens(change))
-      for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.mark(keyOf(token));
+      for (const token of tokens.byIndex(tokenUidIndex, uid)) writer.refresh(keyOf(token));
   });
-  for (const token of tokens.list()) writer.mark(keyOf(token));
+  for (const token of tokens.list()) writer.refresh(keyOf(token));
 
   return {
     stop() {

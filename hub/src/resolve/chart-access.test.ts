@@ -25,6 +25,12 @@ type Texts = Readonly<Record<string, string>>;
 function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
   const contents = new Map(Object.entries(present));
   const named: string[] = [];
+  const digests: string[] = [];
+  /** Each content has a version of its own. */
+  const versionOf = (digest: string): number => {
+    if (!digests.includes(digest)) digests.push(digest);
+    return digests.indexOf(digest);
+  };
   const place = (namespace: string, ref: ObjectRef) => `${namespace} ${formatObjectRef(ref)}`;
   const access = createChartAccess({
     objects: {
@@ -40,7 +46,14 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
           Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
         );
         const packed = { digest, bytes: new Uint8Array() };
-        return Promise.resolve({ kind: "present", digest, packed, object: { data } });
+        const resourceVersion = `v${versionOf(digest)}`;
+        return Promise.resolve({
+          kind: "present",
+          digest,
+          resourceVersion,
+          packed,
+          object: { data },
+        });
       },
     },
     log: silentLog(),
@@ -103,20 +116,20 @@ describe("how the hub accesses what a HelmOp asks for", () => {
 
     await assert.rejects(access.of(aHelmOp()), {
       code: "HELM_SECRET_UNUSABLE",
-      message: "could not read the authorities of Rancher, Secret cattle-system/tls-ca: 500",
+      message: "could not read the CA certificates of Rancher, Secret cattle-system/tls-ca: 500",
     });
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
     contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
-    const { caBundle, hasChanged } = await access.of(aHelmOp());
-    assert.deepEqual([caBundle, hasChanged], [pem, true]);
+    const { caBundle, version } = await access.of(aHelmOp());
+    assert.deepEqual([caBundle, version], [pem, "v0"]);
   });
 
   const refused: readonly (readonly [string, Texts | Error | undefined, RegExp])[] = [
     [
       "is missing",
       undefined,
-      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; it goes on as soon as somebody makes it$/,
+      /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
     ],
     [
       "is half-filled",
@@ -126,7 +139,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     ["may not be read", new Error("403"), /^could not read Helm auth from secret: 403$/],
   ];
   for (const [what, texts, message] of refused) {
-    test(`is refused in Fleet's words when the Secret ${what}, and is new once it is well`, async () => {
+    test(`is rejected in Fleet's words when the Secret ${what}, and is watched for a change`, async () => {
       const { access, contents } = setUp(
         texts === undefined ? {} : { [`${workspace} Secret/login`]: texts },
       );
@@ -135,27 +148,27 @@ describe("how the hub accesses what a HelmOp asks for", () => {
         code: "HELM_SECRET_UNUSABLE",
         message,
       });
-      assert.deepEqual(access.users(workspace, { kind: "Secret", name: "login" }), [key]);
+      assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "login" }), [key]);
 
       contents.set(`${workspace} Secret/login`, login);
-      assert.equal((await access.of(withSecret("login"))).hasChanged, true);
+      assert.match((await access.of(withSecret("login"))).version, /^v\d$/);
     });
   }
 
-  test("is new when the Secret, its name, or Rancher's authorities changed, and not before", async () => {
+  test("has a version of the Secrets' resource versions", async () => {
     const { access, contents } = setUp({
       [`${workspace} Secret/login`]: login,
       [`${workspace} Secret/next`]: { ...login, password: "next" },
     });
-    const isNew = async (name: string) => (await access.of(withSecret(name))).hasChanged;
+    const versionOf = async (name: string) => (await access.of(withSecret(name))).version;
 
-    const seen = [await isNew("login"), await isNew("login")];
+    const seen = [await versionOf("login"), await versionOf("login")];
     contents.set(`${workspace} Secret/login`, { ...login, password: "rotated" });
-    seen.push(await isNew("login"), await isNew("login"), await isNew("next"));
+    seen.push(await versionOf("login"), await versionOf("login"), await versionOf("next"));
     contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
-    seen.push(await isNew("next"), await isNew("next"));
+    seen.push(await versionOf("next"), (await access.of(aHelmOp())).version);
 
-    assert.deepEqual(seen, [false, false, true, false, true, true, false]);
+    assert.deepEqual(seen, ["v0", "v0", "v1", "v1", "v2", "v2 v3", "v3"]);
   });
 
   test("has followed what it depends on, for as long as it does", async () => {
@@ -164,14 +177,14 @@ describe("how the hub accesses what a HelmOp asks for", () => {
 
     await access.of(withSecret("login"));
     assert.deepEqual(named, [...always, `${workspace} Secret/login`]);
-    assert.deepEqual(access.users(workspace, { kind: "Secret", name: "other" }), []);
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
+    assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "other" }), []);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
     await access.of(aHelmOp());
     assert.deepEqual(named, always);
     await access.of(withSecret("login"));
     access.forget(key);
     assert.deepEqual(named, always);
-    assert.deepEqual(access.users("cattle-system", { kind: "Secret", name: "tls-ca" }), []);
+    assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), []);
   });
 });

@@ -1,39 +1,52 @@
 /**
- * How the hub accesses what HelmOps ask for: with the Secret that `helmSecretName` names in the HelmOp's own namespace,
- * and where that names no authorities with those of Rancher, where there is one.
+ * How the hub accesses chart sources: with the Secret that `helmSecretName` names in the object's own namespace and, where
+ * that has no CA certificates, with those of Rancher, if there are any.
  */
-import { createHash } from "node:crypto";
 import type { ObjectRef } from "@flotilla/proto/messages.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
 import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import type { Watch } from "@flotilla/shared/kube/controller/watch.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { Log } from "@flotilla/shared/log/log.ts";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
 import type { AccessSettings } from "@flotilla/shared/source/access.ts";
 import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
 import { classifySource, type SourceLocation } from "@flotilla/shared/source/location.ts";
-import { hubErrors } from "../errors.ts";
-import { wantedCharts } from "../frontend/charts.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import { chartReferences } from "../frontend/charts.ts";
 import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
 
 export interface ChartAccess {
   /**
-   * Throws HELM_SECRET_UNUSABLE, in Fleet's words. Whoever it is for is asked for again as soon as it differs.
+   * Throws HELM_SECRET_UNUSABLE, in Fleet's words. From then on the Secret is watched for this object, until `forget`.
    * `authorities`: trusted instead of Rancher's, as PEM.
    */
-  of(helmOp: HelmOp, authorities?: string): Promise<HelmOpAccess>;
-  /** The HelmOps whose access depends on an object. */
-  users(namespace: string, ref: ObjectRef): readonly ObjectKey[];
+  of(helmOp: HelmOp, authorities?: string): Promise<SourceAccess>;
+  /** The keys of the objects whose access depends on a Secret. */
+  keysUsing(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
 }
 
-export interface HelmOpAccess {
+/** Watches the Secrets that objects are accessed with, and maps one to the keys of those objects. */
+export function watchSecrets(
+  objects: Pick<WorkspaceObjects, "onChange">,
+  access: Pick<ChartAccess, "keysUsing">,
+): Watch {
+  return {
+    start: (enqueue) =>
+      objects.onChange((namespace, ref) => {
+        for (const key of access.keysUsing(namespace, ref)) enqueue(key);
+      }),
+  };
+}
+
+export interface SourceAccess {
   settingsFor(source: SourceLocation): AccessSettings | AppError;
-  /** Authorities that are trusted where the Secret names none, as PEM. */
+  /** CA certificates that are trusted where the Secret has none, as PEM. */
   readonly caBundle?: string;
-  /** Whether it is another one than when it was last asked for. */
-  readonly hasChanged: boolean;
+  /** Identifies the Secrets and their versions, never their content. */
+  readonly version: string;
 }
 
 export interface ChartAccessDeps {
@@ -41,22 +54,27 @@ export interface ChartAccessDeps {
   readonly log: Log;
 }
 
-/** Where Rancher keeps the authorities that it was told to trust, as in Fleet. */
+type ReadSecret = { readonly object: ReferencedObjectData; readonly resourceVersion: string };
+
+interface CaBundle {
+  readonly pem: string;
+  readonly versions: readonly string[];
+}
+
+/** The Secrets with the CA certificates that Rancher trusts, as in Fleet. */
 const rancherNamespace = "cattle-system";
 const rancherAuthorities = [
   { secret: "tls-ca", key: "cacerts.pem" },
   { secret: "tls-ca-additional", key: "ca-additional.pem" },
 ] as const;
 
-const withoutAccess = "";
-
 export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAccess {
-  /** By HelmOp. */
+  /** The watched Secret of each object. */
   const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: ObjectRef }>();
-  const seen = new Map<ObjectKey, string>();
+  const known = new Set<ObjectKey>();
   for (const { secret } of rancherAuthorities) objects.watch(rancherNamespace, secretRef(secret));
 
-  function nameInstead(key: ObjectKey, namespace: string, secretName: string | undefined): void {
+  function watchInstead(key: ObjectKey, namespace: string, secretName: string | undefined): void {
     const before = named.get(key);
     if (before?.ref.name === secretName) return;
     if (secretName === undefined) named.delete(key);
@@ -68,54 +86,51 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
     if (before !== undefined) objects.unwatch(before.namespace, before.ref);
   }
 
-  async function read(
-    namespace: string,
-    name: string,
-  ): Promise<{ readonly digest: string; readonly object: ReferencedObjectData } | undefined> {
-    const known = await objects.known(namespace, secretRef(name));
-    return known.kind === "present" ? known : undefined;
+  async function read(namespace: string, name: string): Promise<ReadSecret | undefined> {
+    const found = await objects.known(namespace, secretRef(name));
+    return found.kind === "present" ? found : undefined;
   }
 
-  async function caBundle(): Promise<string | undefined> {
-    const texts = await Promise.all(
+  /** Rancher's CA certificates as PEM, "" where there are none, and their versions. */
+  async function rancherBundle(): Promise<CaBundle> {
+    const found = await Promise.all(
       rancherAuthorities.map(async ({ secret, key }) => {
         try {
-          const text = (await read(rancherNamespace, secret))?.object.data?.[key];
-          return text === undefined ? "" : Buffer.from(text, "base64").toString();
+          const { object, resourceVersion = "" } = (await read(rancherNamespace, secret)) ?? {};
+          const pem = Buffer.from(object?.data?.[key] ?? "", "base64").toString();
+          return { pem, version: resourceVersion };
         } catch (thrown) {
-          // A hub without Rancher may not be allowed to look. What could not be read may be there all the same.
+          // A hub without Rancher may have no right to read it. After any other error the Secret may exist.
           if (!isForbidden(thrown))
             throw new AppError(
               hubErrors.HELM_SECRET_UNUSABLE,
-              `could not read the authorities of Rancher, Secret ${rancherNamespace}/${secret}: ${messageOf(thrown)}`,
+              `could not read the CA certificates of Rancher, Secret ${rancherNamespace}/${secret}: ${messageOf(thrown)}`,
               { cause: thrown, retryable: true },
             );
-          log.debug({ secret, err: messageOf(thrown) }, "authorities of Rancher were not read");
-          return "";
+          log.debug(
+            { secret, err: messageOf(thrown) },
+            "no right to read CA certificates of Rancher",
+          );
+          return { pem: "", version: "" };
         }
       }),
     );
-    const bundle = texts.filter((text) => text.trim() !== "").join("\n");
-    return bundle === "" ? undefined : bundle;
+    const used = found.filter(({ pem }) => pem.trim() !== "");
+    return {
+      pem: used.map(({ pem }) => pem).join("\n"),
+      versions: used.map(({ version }) => version),
+    };
   }
 
-  /** The Secret that is named, if one is; throws when it is not there. */
+  /** Throws when the Secret does not exist. */
   async function namedSecret(namespace: string, name: string | undefined) {
     if (name === undefined) return undefined;
     const secret = await read(namespace, name).catch((thrown: unknown) => {
       throw unusable(messageOf(thrown), { cause: thrown, retryable: true });
     });
     if (secret === undefined)
-      throw unusable(
-        `there is no Secret ${namespace}/${name}; it goes on as soon as somebody makes it`,
-      );
+      throw unusable(`there is no Secret ${namespace}/${name}; retrying as soon as it is created`);
     return secret;
-  }
-
-  function changeOf(key: ObjectKey, fingerprint: string): boolean {
-    const before = seen.get(key);
-    seen.set(key, fingerprint);
-    return before !== undefined && before !== fingerprint;
   }
 
   return {
@@ -123,31 +138,37 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
       const key = keyOf(helmOp);
       const { namespace = "" } = helmOp.metadata;
       const secretName = helmOp.spec.helmSecretName || undefined;
-      nameInstead(key, namespace, secretName);
+      watchInstead(key, namespace, secretName);
+      known.add(key);
       const [bundle, secret] = await Promise.all([
-        authorities ?? caBundle(),
+        authorities === undefined ? rancherBundle() : { pem: authorities, versions: [] },
         namedSecret(namespace, secretName),
-      ]).catch((thrown: unknown) => {
-        seen.set(key, withoutAccess);
-        throw AppError.from(thrown);
-      });
+      ]);
+      const caBundle = bundle.pem === "" ? undefined : bundle.pem;
       const settingsFor = (source: SourceLocation) =>
         accessSettingsFromSecret(secret?.object, {
           source,
           insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify,
-          caBundle: bundle,
+          caBundle,
         });
-      const hasChanged = changeOf(key, fingerprintOf(secret?.digest, bundle));
       const problem = firstProblem(helmOp, settingsFor);
       if (problem !== undefined)
         throw unusable(`Secret ${namespace}/${secretName ?? ""}: ${problem.message}`);
-      return { settingsFor, ...(bundle !== undefined && { caBundle: bundle }), hasChanged };
+      const versions = [
+        ...(secret === undefined ? [] : [secret.resourceVersion]),
+        ...bundle.versions,
+      ];
+      return {
+        settingsFor,
+        ...(caBundle !== undefined && { caBundle }),
+        version: versions.join(" "),
+      };
     },
-    users(namespace, ref) {
+    keysUsing(namespace, ref) {
       const isForAll =
         namespace === rancherNamespace &&
         rancherAuthorities.some(({ secret }) => secret === ref.name);
-      if (isForAll) return [...seen.keys()];
+      if (isForAll) return [...known];
       return [...named].flatMap(([key, user]) =>
         user.namespace === namespace && user.ref.kind === ref.kind && user.ref.name === ref.name
           ? [key]
@@ -157,30 +178,23 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
     forget(key) {
       const before = named.get(key);
       named.delete(key);
-      seen.delete(key);
+      known.delete(key);
       if (before !== undefined) objects.unwatch(before.namespace, before.ref);
     },
   };
 }
 
-/** What keeps any of its charts from being asked for. */
+/** Why the access cannot be used for one of the object's charts. */
 function firstProblem(
   helmOp: HelmOp,
-  settingsFor: HelmOpAccess["settingsFor"],
+  settingsFor: SourceAccess["settingsFor"],
 ): AppError | undefined {
-  for (const wanted of wantedCharts(helmOp)) {
+  for (const wanted of chartReferences(helmOp)) {
     const source = classifySource(wanted);
     const settings = source instanceof AppError ? undefined : settingsFor(source);
     if (settings instanceof AppError) return settings;
   }
   return undefined;
-}
-
-/** For memory only. */
-function fingerprintOf(digest: string | undefined, caBundle: string | undefined): string {
-  return createHash("sha256")
-    .update(JSON.stringify([digest, caBundle]))
-    .digest("base64");
 }
 
 function unusable(

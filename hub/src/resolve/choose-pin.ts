@@ -12,14 +12,14 @@ export interface PinChoice {
  * What holds on to a known pin: `firm`, nobody has complained; `doubted`, an agent could not fetch it; `none`, somebody
  * asked for whatever there is, or it cannot be fetched and no cluster runs it.
  */
-export type Hold = "firm" | "doubted" | "none";
+export type PinTrust = "firm" | "doubted" | "none";
 
 /**
  * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
  * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint. The same
  * bytes at another address are of no interest until somebody cannot get them: an index may give new addresses every time.
  */
-export function choosePin(known: Pin | undefined, fresh: Pin, hold: Hold = "firm"): PinChoice {
+export function choosePin(known: Pin | undefined, fresh: Pin, hold: PinTrust = "firm"): PinChoice {
   if (
     known === undefined ||
     hold === "none" ||

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import { test } from "vitest";
 import { aBundle, httpPin } from "../testing/objects.ts";
-import { createPinSeals } from "./pin-signature.ts";
+import { createPinSigner } from "./pin-signature.ts";
 
-const seals = createPinSeals(Buffer.from("a key"));
+const seals = createPinSigner(Buffer.from("a key"));
 const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins = [{ ...wanted, pin: httpPin("1.2.3"), note: "published again" }];
-const own = seals.sealed(aBundle({ helmOpOptions: { pins, helmOpSecretName: "login" } }));
+const own = seals.signed(aBundle({ helmOpOptions: { pins, helmOpSecretName: "login" } }));
 
 test("what is sealed is believed, also after it has been through the API server", () => {
   const read = JSON.parse(JSON.stringify(own)) as Bundle;
@@ -31,7 +31,7 @@ const forgeries: readonly (readonly [what: string, bundle: Bundle])[] = [
   ],
   ["a Bundle of another name", { ...own, metadata: { ...own.metadata, name: "other" } }],
   ["another namespace", { ...own, metadata: { ...own.metadata, namespace: "other" } }],
-  ["another hub's seal", createPinSeals(Buffer.from("another")).sealed(own)],
+  ["another hub's seal", createPinSigner(Buffer.from("another")).signed(own)],
 ];
 for (const [what, bundle] of forgeries) {
   test(`pins with ${what} are not believed`, () => {

@@ -7,31 +7,31 @@ import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
 import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 
-export interface PinSeals {
+export interface PinSigner {
   /** The same Bundle, its pins sealed. */
-  sealed(bundle: Bundle): Bundle;
+  signed(bundle: Bundle): Bundle;
   /** The pins of a Bundle; undefined unless they are sealed for it. */
   pinsOf(bundle: Bundle): readonly ChartPin[] | undefined;
 }
 
-export function createPinSeals(key: Uint8Array): PinSeals {
+export function createPinSigner(key: Uint8Array): PinSigner {
   /** For one Bundle alone: what is sealed in one namespace is of no use in another. */
-  function sealOf({ namespace, name }: ObjectMeta, pins: readonly ChartPin[]): Buffer {
+  function signatureOf({ namespace, name }: ObjectMeta, pins: readonly ChartPin[]): Buffer {
     return createHmac("sha256", key)
       .update(canonicalJson([namespace, name, pins]))
       .digest();
   }
 
   return {
-    sealed(bundle) {
+    signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
-      const pinSeal = sealOf(bundle.metadata, pins).toString("base64");
+      const pinSeal = signatureOf(bundle.metadata, pins).toString("base64");
       const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSeal };
       return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
     },
     pinsOf({ metadata, spec }) {
       const { pins = [], pinSeal = "" } = spec.helmOpOptions ?? {};
-      const wanted = sealOf(metadata, pins);
+      const wanted = signatureOf(metadata, pins);
       const given = Buffer.from(pinSeal, "base64");
       return given.length === wanted.length && timingSafeEqual(given, wanted) ? pins : undefined;
     },

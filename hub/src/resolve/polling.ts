@@ -6,7 +6,7 @@
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
 import { isStaticVersion } from "@flotilla/shared/version/select.ts";
-import { type WantedChart, wantedCharts } from "../frontend/charts.ts";
+import { type ChartReference, chartReferences } from "../frontend/charts.ts";
 import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";
 
 export type PollPlan =
@@ -62,7 +62,7 @@ function skippedMs(everyMs: number, failures: number): number {
 
 /** A HelmOp is polled at one time, that of the first repository that may bring something new. */
 function polledRepo(helmOp: HelmOp): string {
-  return wantedCharts(helmOp).find(mayChange)?.repo ?? "";
+  return chartReferences(helmOp).find(mayChange)?.repo ?? "";
 }
 
 /** Undefined when the HelmOp is not to be polled. */
@@ -71,11 +71,11 @@ export function pollingIntervalMs(helmOp: HelmOp): number | undefined {
   if (spec.suspend === true || spec.helm === undefined || spec.helm === null) return undefined;
   const intervalMs = parseGoDuration(spec.pollingInterval ?? "0");
   if (intervalMs === undefined || intervalMs <= 0) return undefined;
-  return wantedCharts(helmOp).some(mayChange) ? intervalMs : undefined;
+  return chartReferences(helmOp).some(mayChange) ? intervalMs : undefined;
 }
 
 /** Whether asking for it once more may bring another version. */
-export function mayChange({ chart, version }: WantedChart): boolean {
+export function mayChange({ chart, version }: ChartReference): boolean {
   return !/\.tgz$/i.test(chart.trim()) && !isStaticVersion(version);
 }
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { test } from "vitest";
 import { aHelmOp } from "../testing/objects.ts";
 import {
+  createRequestTimes,
   type HandledRequests,
   handledOf,
-  handledWith,
   openRequests,
   type Requests,
 } from "./requests.ts";
@@ -41,16 +42,20 @@ for (const [what, spec, annotations, handled, open] of cases) {
   });
 }
 
-test("what was handled is found in the status after a restart", () => {
+test("reads what was handled from the status", () => {
   const handled = { reconcile: "one", poll: "push" };
   const status = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
-  assert.deepEqual(handledOf(aHelmOp({}, {}, status)), handled);
-  assert.deepEqual(handledOf(aHelmOp()), {});
+  assert.deepEqual(handledOf(status), handled);
+  assert.deepEqual(handledOf(undefined), {});
 });
 
-test("what was handled before stays told", () => {
-  assert.deepEqual(handledWith({ reconcile: "one" }, { poll: "push" }), {
-    reconcile: "one",
-    poll: "push",
-  });
+test("a value that is seen again within seconds is the same request, later it is another one", async () => {
+  const clock = createFakeClock();
+  const requestedAt = createRequestTimes(clock);
+  const first = requestedAt("one");
+  await clock.advance(10_000);
+  assert.equal(requestedAt("one"), first);
+  await clock.advance(1);
+  assert.equal(requestedAt("one"), first + 10_001);
+  assert.equal(requestedAt("other"), first + 10_001);
 });

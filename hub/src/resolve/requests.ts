@@ -1,25 +1,24 @@
-/**
- * What somebody asked for by an annotation. Any value that has not been handled yet is one request; which one was handled
- * last is in the status. Pure.
- */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+/** Requests by annotation. Each value that was not handled yet is one request; the status has the one handled last. */
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
+import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
 import { pollingIntervalMs } from "./polling.ts";
 
-/** The values of the annotations that were handled last; absent where none was. */
+/** The values of the annotations that were handled last. */
 export interface HandledRequests {
   readonly reconcile?: string;
   readonly poll?: string;
 }
 
 export interface Requests {
-  /** A person asks: everything is read anew and followed, what was only reported otherwise too. */
+  /** Somebody requests it: all charts are resolved again, and whatever is found is pinned. */
   readonly reconcile?: string;
-  /** Something was pushed: the poll is due. */
+  /** A chart was pushed: a poll is due. */
   readonly poll?: string;
 }
 
-/** What is open. A suspended HelmOp's requests stay open until it is resumed. */
+/** Requests that were not handled yet. Those of a suspended HelmOp stay open until it is resumed. */
 export function openRequests(helmOp: HelmOp, handled: HandledRequests): Requests {
   if (helmOp.spec.suspend === true) return {};
   const { reconcile, poll } = requestedOf(helmOp);
@@ -31,13 +30,10 @@ export function openRequests(helmOp: HelmOp, handled: HandledRequests): Requests
   };
 }
 
-/** What has been handled once `open` is; what was handled before stays told. */
-export function handledWith(handled: HandledRequests, open: Requests): HandledRequests {
-  return { ...handled, ...open };
-}
-
-/** From the status, as after a restart. */
-export function handledOf({ status }: HelmOp): HandledRequests {
+/** The values that were handled last, from the status of a HelmOp or a Bundle. */
+export function handledOf(
+  status: Pick<HelmOpStatus, "lastHandledReconcileAt" | "lastHandledPollRequest"> | undefined,
+): HandledRequests {
   const { lastHandledReconcileAt, lastHandledPollRequest } = status ?? {};
   return {
     ...(lastHandledReconcileAt !== undefined && { reconcile: lastHandledReconcileAt }),
@@ -49,4 +45,23 @@ function requestedOf({ metadata }: HelmOp): Requests {
   const reconcile = metadata.annotations?.[reconcileRequestAnnotation] ?? "";
   const poll = metadata.annotations?.[pollRequestAnnotation] ?? "";
   return { ...(reconcile !== "" && { reconcile }), ...(poll !== "" && { poll }) };
+}
+
+/** A request that is older than this is another one, though the value is the same. */
+const longestMs = 10_000;
+const keptRequests = 256;
+
+/**
+ * When each request was first seen, on the monotonic clock. One value is often set on many HelmOps at once: all of them accept
+ * the answer that the first one gets. A cache: without it a source is asked once more.
+ */
+export function createRequestTimes(clock: Pick<Clock, "monotonic">): (value: string) => number {
+  const seenAt = createLruCache<number>(keptRequests);
+  return (value) => {
+    const now = clock.monotonic();
+    const known = seenAt.get(value);
+    if (known !== undefined && now - known <= longestMs) return known;
+    seenAt.set(value, now);
+    return now;
+  };
 }

@@ -1,4 +1,6 @@
-/** Resolves what a HelmOp asks for into pins, asking repositories only for what has none yet or is due to be polled. */
+/** Resolves chart references into pins, asking sources only for those that have none or are due. */
+
+import { isDeepStrictEqual } from "node:util";
 import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { AppError } from "@flotilla/shared/errors/app-error.ts";
@@ -7,12 +9,12 @@ import { accessTo } from "@flotilla/shared/source/access.ts";
 import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client/source-client.ts";
 import { classifySource } from "@flotilla/shared/source/location.ts";
 import type { Pin } from "@flotilla/shared/source/pin.ts";
-import { entryFor, type WantedChart, wantedCharts } from "../frontend/charts.ts";
-import type { HelmOpAccess } from "./chart-access.ts";
-import { choosePin, type Hold } from "./choose-pin.ts";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
+import type { SourceAccess } from "./chart-access.ts";
+import { choosePin, type PinTrust } from "./choose-pin.ts";
 
 export interface ChartResolution {
-  /** One for each wanted chart that has one now. */
+  /** One for each chart reference that has one now. */
   readonly pins: readonly ChartPin[];
   /** The first failure; `isPinned` when what it was about keeps an earlier pin. */
   readonly failure?: { readonly error: AppError; readonly isPinned: boolean };
@@ -22,19 +24,18 @@ export interface ResolveRequest {
   /** Whatever is found is pinned, regardless of the known pin. */
   readonly follow?: boolean;
   /** Which earlier answers of a source are accepted; by default none. */
-  readonly sharingOf?: (wanted: WantedChart) => Sharing;
+  readonly sharingOf?: (wanted: ChartReference) => Sharing;
   readonly helmOp: HelmOp;
-  /** Pins that are kept as they are unless `poll` is set. */
+  /** Pins that stay as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
   readonly poll: boolean;
-  /** How a source is accessed. */
-  readonly settingsFor: HelmOpAccess["settingsFor"];
+  readonly settingsFor: SourceAccess["settingsFor"];
   /**
-   * Present when pins are in doubt, because an agent could not fetch one: the versions that they have are looked up once
-   * more, and no others. Says of a pin whether no cluster runs it either.
+   * Present when an agent cannot fetch a pin: the pinned versions are looked up again, and no others. Says of a pin whether
+   * no cluster runs it.
    */
   readonly isUseless?: (pin: Pin) => boolean;
-  /** Where it says that the process or its leadership ends, what is thrown is no failure of a chart, and is thrown on. */
+  /** Errors after the end of the process or its leadership are thrown: they say nothing of a chart. */
   readonly signal: AbortSignal;
 }
 
@@ -43,12 +44,12 @@ export async function resolveCharts(
   request: ResolveRequest,
 ): Promise<ChartResolution> {
   const results = await Promise.all(
-    wantedCharts(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
+    chartReferences(request.helmOp).map((wanted) => resolveOne(resolver, wanted, request)),
   );
   const failures = results.flatMap(({ error, pin }) =>
     error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
   );
-  // A chart without any pin keeps the HelmOp from being carried out; that comes first.
+  // A chart without any pin keeps the HelmOp from being accepted: it comes first.
   const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
   return {
     pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),
@@ -63,7 +64,7 @@ interface Resolved {
 
 async function resolveOne(
   resolver: Resolver,
-  wanted: WantedChart,
+  wanted: ChartReference,
   request: ResolveRequest,
 ): Promise<Resolved> {
   const { known, poll, settingsFor, isUseless, signal } = request;
@@ -93,13 +94,21 @@ async function resolveOne(
   }
 }
 
-function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): Hold {
+function holdOn(pin: Pin | undefined, { follow, isUseless }: ResolveRequest): PinTrust {
   if (pin === undefined || follow === true) return "none";
   if (isUseless === undefined) return "firm";
   return isUseless(pin) ? "none" : "doubted";
 }
 
-/** What people should know of charts although they were resolved, as sentences. */
+/** Whether both lists pin the same archives, whatever their order and notes. */
+export function isSameArchives(pins: readonly ChartPin[], others: readonly ChartPin[]): boolean {
+  return (
+    pins.length === others.length &&
+    pins.every((entry) => isDeepStrictEqual(entry.pin, entryFor(others, entry)?.pin))
+  );
+}
+
+/** Notes on pins, as sentences. */
 export function notesOn(pins: readonly ChartPin[]): readonly string[] {
   return pins.flatMap(({ note }) => note ?? []);
 }

@@ -9,7 +9,7 @@ import {
 import { silentLog } from "@flotilla/shared/log/log.ts";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
 import { describe, it } from "vitest";
-import { createStatusWriter } from "./publisher.ts";
+import { createPublisher } from "./publisher.ts";
 
 interface Status {
   readonly says: string;
@@ -41,11 +41,11 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     store.set(kube.put(ships, { metadata: { namespace: "sea", name } }));
   launch(ref.name);
   for (let index = 0; index < (options.others ?? 0); index += 1) launch(`other-${index}`);
-  const writer = createStatusWriter<Status, Ship>({
+  const writer = createPublisher<Status, Ship>({
     rest: kube,
     resource: ships,
     store,
-    compute: (ship) => {
+    rollUp: (ship) => {
       const says = wanted.get(ship.metadata.name);
       return says === undefined ? undefined : { says };
     },
@@ -59,7 +59,7 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
   /** Says something new of a ship. */
   const say = (says: string, name = ref.name): void => {
     wanted.set(name, says);
-    writer.mark(`sea/${name}`);
+    writer.refresh(`sea/${name}`);
   };
   const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.says;
   return { kube, clock, store, wanted, settled, writer, say, stored };
@@ -110,7 +110,7 @@ describe("a status writer", () => {
     const gone = store.get(key);
     assert.ok(gone !== undefined);
     store.remove(gone);
-    writer.mark(key);
+    writer.refresh(key);
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
     say("6!");
@@ -127,7 +127,7 @@ describe("a status writer", () => {
     say("ready!");
     await clock.advance(5_000);
     wanted.delete(ref.name);
-    writer.mark(key);
+    writer.refresh(key);
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, [written]);
@@ -216,8 +216,8 @@ describe("a status writer", () => {
   it("says that an object is settled that is not there, or of which nothing can be told", () => {
     const { kube, settled, writer } = start();
 
-    writer.mark("sea/nobody");
-    writer.mark(key);
+    writer.refresh("sea/nobody");
+    writer.refresh(key);
 
     assert.deepEqual(settled, ["sea/nobody", key]);
     assert.deepEqual(kube.writes, []);
@@ -306,9 +306,11 @@ describe("a status writer", () => {
 
 describe("a flush", () => {
   it("is over at once when nothing waits", async () => {
-    const { writer } = start();
+    const { kube, writer } = start();
 
     await writer.flush();
+
+    assert.deepEqual(kube.writes, []);
   });
 
   it("writes what waits, and is over when it is stored", async () => {
@@ -367,5 +369,65 @@ describe("a flush", () => {
     assert.equal(kube.writes.length, 3);
     assert.deepEqual(settled, []);
     assert.deepEqual(clock.waiting(), []);
+  });
+});
+
+describe("a published status", () => {
+  /** The status is what is published, rolled up with the number of the ships that are there. */
+  function publishing() {
+    const kube = createMemoryApiServer();
+    const clock = createFakeClock();
+    const store = createStore<Ship>();
+    store.set(kube.put(ships, { metadata: { ...ref, uid: "first" } }));
+    const publisher = createPublisher<Status, Ship>({
+      rest: kube,
+      resource: ships,
+      store,
+      rollUp: ({ status }) =>
+        status && { says: status.says.replace(/ of .*/, ` of ${store.size}`) },
+      isUrgent: (_before, after) => after.says.startsWith("!"),
+      clock,
+      log: silentLog(),
+    });
+    const ship = () => {
+      const found = store.get(key);
+      assert.ok(found !== undefined);
+      return found;
+    };
+    return { kube, clock, store, publisher, ship };
+  }
+
+  it("is the one to decide by until it is written, and is rolled up when it is", async () => {
+    const { kube, clock, publisher, ship } = publishing();
+    assert.equal(publisher.current(ship()), undefined);
+
+    publisher.publish(ship(), { says: "one of ?" });
+    assert.deepEqual(publisher.current(ship()), { says: "one of ?" });
+    await clock.advance(1_000);
+
+    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "one of 1" });
+    assert.deepEqual(publisher.current(ship()), { says: "one of 1" });
+  });
+
+  it("is that of its object, not of a new one of the same name", () => {
+    const { kube, store, publisher, ship } = publishing();
+    publisher.publish(ship(), { says: "old" });
+    store.remove(ship());
+    const metadata = { ...ref, uid: "second", resourceVersion: "99" };
+
+    store.set({ ...kube.put(ships, { metadata }), metadata });
+
+    assert.equal(publisher.current(ship()), undefined);
+  });
+
+  it("survives a conflict, after which it is rolled up again", async () => {
+    const { kube, publisher, ship } = publishing();
+    kube.failNext(conflict());
+
+    publisher.publish(ship(), { says: "!now" });
+    await settle();
+    await settle();
+
+    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "!now" });
   });
 });

@@ -1,10 +1,13 @@
 /**
- * Writes the status of one kind of object, level-triggered and sparingly.
+ * Publishes the status of one kind of object, level-triggered and sparingly.
  *
- * `mark` says that an object's inputs changed. The status is then computed from what is known at the time of writing,
- * so that a hundred marks may end in one write. Each object has a bucket of tokens (`burst` at once, one more each
- * `refillMs`): a verdict (`isUrgent`) is written while there are tokens, everything else waits up to `refillMs`, and the
- * last state is always written. There is never more than one write of an object on its way.
+ * `publish` sets what a reconcile decided, `refresh` says that inputs of the roll-up changed. The status is rolled up when it
+ * is written, from what is known then, so a hundred calls may end in one write. A status that is published and not written
+ * yet is a write-behind cache: losing it is the same as a crash before the write, after which the reconcile decides it again.
+ *
+ * Each object has a token bucket (`burst`, one more token each `refillMs`): an urgent change is written while there are
+ * tokens, everything else waits up to `refillMs`, and the last state is always written. There is never more than one write of
+ * an object in flight.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -14,6 +17,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
 import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
 import {
   type KubeObject,
+  keyOf,
   type ObjectKey,
   type Resource,
   refOf,
@@ -25,12 +29,15 @@ export interface WithStatus<S> extends KubeObject {
   readonly status?: S | undefined;
 }
 
-export interface StatusWriterOptions<S, T extends WithStatus<S>> {
+export interface PublisherOptions<S, T extends WithStatus<S>> {
   readonly rest: KubeRest;
   readonly resource: Resource<T>;
   readonly store: Store<T>;
-  /** The status that an object should have now; `undefined`: none can be told yet. Pure but for reading caches. */
-  readonly compute: (object: T) => S | undefined;
+  /**
+   * Completes the status of an object, which is the published one where there is one, with what is derived from other
+   * objects; undefined: nothing can be written yet. Reads caches, and changes nothing.
+   */
+  readonly rollUp: (object: T) => S | undefined;
   readonly isUrgent: (before: S | undefined, after: S) => boolean;
   /** Called after a write, and when there was nothing to write. */
   readonly onSettled?: (key: ObjectKey) => void;
@@ -38,22 +45,27 @@ export interface StatusWriterOptions<S, T extends WithStatus<S>> {
   readonly log: Log;
   readonly burst?: number;
   readonly refillMs?: number;
-  /** Writes on their way at the same time, over all objects. */
+  /** Writes in flight at the same time, over all objects. */
   readonly concurrency?: number;
 }
 
-export interface StatusWriter {
-  mark(key: ObjectKey): void;
-  /** For inputs that nobody waits for: costs nothing but a timer, and is told within `refillMs`. */
-  markLater(key: ObjectKey): void;
+export interface Publisher<S, T extends WithStatus<S>> {
+  /** The status to decide by: the published one that is not written yet, else the object's own. */
+  current(object: T): S | undefined;
+  /** Replaces the status of an object by what a reconcile decided. */
+  publish(object: T, status: S): void;
+  /** Inputs of the roll-up changed. */
+  refresh(key: ObjectKey): void;
+  /** The same for changes that come by the thousand: the roll-up runs within `refillMs`. */
+  refreshLater(key: ObjectKey): void;
   /**
-   * Stops taking marks, writes what waits, and resolves when nothing is on its way. What cannot be written now is given
-   * up: an API server that is away, or a leadership that is lost, must not keep a process from ending.
+   * Takes nothing new, writes what waits, and resolves when no write is in flight. What cannot be written now is dropped: an
+   * API server that does not answer, or a leadership that is lost, must not keep a process from ending.
    */
   flush(): Promise<void>;
 }
 
-/** How often a write is tried at once when somebody else is faster. */
+/** Attempts of a write that conflicts, before the backoff. */
 const mostAttempts = 3;
 
 const longestBackoffMs = 30_000;
@@ -63,24 +75,32 @@ interface Entry {
   /** Monotonic, ms. */
   refilledAt: number;
   writing: boolean;
-  markedWhileWriting: boolean;
+  /** Something changed while a write was in flight. */
+  isDirty: boolean;
   queued: boolean;
   failures: number;
   timer: Timer | undefined;
   timerAt: number;
 }
 
-export function createStatusWriter<S, T extends WithStatus<S>>(
-  options: StatusWriterOptions<S, T>,
-): StatusWriter {
-  const { rest, resource, store, compute, isUrgent, clock, log } = options;
+/** A published status that is not written yet, and the object that it is for: a new object of the same name has none. */
+interface Published<S> {
+  readonly uid: string | undefined;
+  readonly status: S;
+}
+
+export function createPublisher<S, T extends WithStatus<S>>(
+  options: PublisherOptions<S, T>,
+): Publisher<S, T> {
+  const { rest, resource, store, rollUp, isUrgent, clock, log } = options;
   const burst = options.burst ?? 5;
   const refillMs = options.refillMs ?? 1_000;
   const concurrency = options.concurrency ?? 32;
   const entries = new Map<ObjectKey, Entry>();
+  const published = new Map<ObjectKey, Published<S>>();
   const waiting: ObjectKey[] = [];
   let active = 0;
-  /** Set once nothing new is taken; resolved when nothing is on its way. */
+  /** Set once nothing new is taken; resolved when no write is in flight. */
   let flushed: PromiseWithResolvers<void> | undefined;
 
   function entryOf(key: ObjectKey): Entry {
@@ -90,7 +110,7 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
       tokens: burst,
       refilledAt: clock.monotonic(),
       writing: false,
-      markedWhileWriting: false,
+      isDirty: false,
       queued: false,
       failures: 0,
       timer: undefined,
@@ -100,24 +120,43 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     return fresh;
   }
 
-  function mark(key: ObjectKey): void {
-    if (flushed !== undefined) return;
-    const entry = entryOf(key);
-    if (entry.writing) entry.markedWhileWriting = true;
-    else if (!entry.queued) look(key, entry);
+  function current(object: T): S | undefined {
+    const waiting = published.get(keyOf(object));
+    return waiting !== undefined && waiting.uid === object.metadata.uid
+      ? waiting.status
+      : object.status;
   }
 
-  function markLater(key: ObjectKey): void {
+  function publish(object: T, status: S): void {
+    const key = keyOf(object);
+    published.set(key, { uid: object.metadata.uid, status });
+    refresh(key);
+  }
+
+  function desired(object: T | undefined): S | undefined {
+    if (object === undefined) return undefined;
+    const status = current(object);
+    return rollUp(status === undefined ? object : { ...object, status });
+  }
+
+  function refresh(key: ObjectKey): void {
     if (flushed !== undefined) return;
     const entry = entryOf(key);
-    if (entry.writing) entry.markedWhileWriting = true;
+    if (entry.writing) entry.isDirty = true;
+    else if (!entry.queued) check(key, entry);
+  }
+
+  function refreshLater(key: ObjectKey): void {
+    if (flushed !== undefined) return;
+    const entry = entryOf(key);
+    if (entry.writing) entry.isDirty = true;
     else if (!entry.queued) later(key, entry, refillMs);
   }
 
   /** Decides whether there is something to write, and when. */
-  function look(key: ObjectKey, entry: Entry): void {
+  function check(key: ObjectKey, entry: Entry): void {
     const object = store.get(key);
-    const next = object === undefined ? undefined : compute(object);
+    const next = desired(object);
     if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next)) {
       settle(key, entry);
       return;
@@ -129,6 +168,7 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
   }
 
   function settle(key: ObjectKey, entry: Entry): void {
+    published.delete(key);
     entry.timer?.cancel();
     entry.timer = undefined;
     refill(entry);
@@ -175,10 +215,10 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
       void write(key, entry).finally(() => {
         active -= 1;
         entry.writing = false;
-        const again = entry.markedWhileWriting;
-        entry.markedWhileWriting = false;
+        const again = entry.isDirty;
+        entry.isDirty = false;
         if (entry.failures === 0) {
-          if (again) look(key, entry);
+          if (again) check(key, entry);
           else settle(key, entry);
         } else if (flushed === undefined) {
           later(key, entry, Math.min(longestBackoffMs, 100 * 2 ** entry.failures));
@@ -195,7 +235,7 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     let object = store.get(key);
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const next = object === undefined ? undefined : compute(object);
+        const next = desired(object);
         if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next))
           break;
         try {
@@ -205,7 +245,7 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
           break;
         } catch (thrown) {
           if (!isConflict(thrown) || attempt === mostAttempts) throw thrown;
-          // Somebody wrote the object since our cache saw it: take the newest and decide again.
+          // The object was written since our cache saw it: read it and roll up again.
           object = await rest.get(resource, refOf(key));
         }
       }
@@ -218,9 +258,7 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
       entry.failures = Math.min(entry.failures + 1, 10);
       log.warn(
         { kind: resource.kind, key, err: AppError.from(thrown).message },
-        flushed === undefined
-          ? "status was not written, it is tried again"
-          : "status was not written, and is given up",
+        flushed === undefined ? "status update failed, retrying" : "status update failed, dropped",
       );
     }
   }
@@ -235,5 +273,5 @@ export function createStatusWriter<S, T extends WithStatus<S>>(
     return flushed.promise;
   }
 
-  return { mark, markLater, flush };
+  return { current, publish, refresh, refreshLater, flush };
 }

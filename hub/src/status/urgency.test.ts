@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Condition } from "@flotilla/shared/api/condition.ts";
 import { test } from "vitest";
-import { isNews } from "./urgency.ts";
+import { isUrgentChange } from "./urgency.ts";
 
 /** `True`, `False Error`, `absent`. */
 function condition(text: string): Condition | undefined {
@@ -10,7 +10,7 @@ function condition(text: string): Condition | undefined {
   return { type: "Ready", status, reason };
 }
 
-const cases: readonly (readonly [before: string, after: string, isNews: boolean])[] = [
+const cases: readonly (readonly [before: string, after: string, isUrgentChange: boolean])[] = [
   ["absent", "absent", false],
   ["absent", "True Ready", true],
   ["Unknown Progressing", "True Ready", true],
@@ -34,12 +34,12 @@ const cases: readonly (readonly [before: string, after: string, isNews: boolean]
 ];
 for (const [before, after, expected] of cases) {
   test(`${after} after ${before} ${expected ? "is" : "is no"} news`, () => {
-    assert.equal(isNews(condition(before), condition(after)), expected);
+    assert.equal(isUrgentChange(condition(before), condition(after)), expected);
   });
 }
 
 test("another message of the same failure is no news", () => {
   const failure: Condition = { type: "Ready", status: "False", reason: "Error", message: "a" };
 
-  assert.equal(isNews(failure, { ...failure, message: "b" }), false);
+  assert.equal(isUrgentChange(failure, { ...failure, message: "b" }), false);
 });

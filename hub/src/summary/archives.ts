@@ -16,8 +16,8 @@ export interface ArchiveCounts {
 
 const noArchives: Archives = new Map();
 
-/** More is not told: it would be another archive on each request. */
-const digestsTold = 3;
+/** More are only counted: such a source returns another archive on each request. */
+const digestsNamed = 3;
 
 export function createArchiveCounts(): ArchiveCounts {
   const bundles = new Map<ObjectKey, Map<string, Map<string, number>>>();
@@ -43,30 +43,33 @@ export function createArchiveCounts(): ArchiveCounts {
  */
 export function differingArchives(
   archives: Archives,
-  unchecked: ReadonlyMap<string, string>,
+  unchecked: Readonly<Record<string, string>>,
 ): string | undefined {
   const byAddress = new Map<string, Map<string, number>>();
-  for (const [content, address] of unchecked) {
+  for (const [content, address] of Object.entries(unchecked)) {
     const total = entryOf(byAddress, address);
     for (const [digest, count] of archives.get(content) ?? [])
       total.set(digest, (total.get(digest) ?? 0) + count);
   }
   const sentences = [...byAddress]
     .filter(([, digests]) => digests.size > 1)
-    .map(([address, digests]) => `clusters got different archives of ${address}, ${tell(digests)}`);
+    .map(
+      ([address, digests]) =>
+        `clusters got different archives of ${address}, ${describeDigests(digests)}`,
+    );
   return sentences.length === 0
     ? undefined
     : `${sentences.join("; ")}; its repository gives no digest to check them against: publish it under a version of its own, in an index with digests`;
 }
 
 /** The most frequent first. */
-function tell(digests: ReadonlyMap<string, number>): string {
+function describeDigests(digests: ReadonlyMap<string, number>): string {
   const sorted = [...digests].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  const told = sorted
-    .slice(0, digestsTold)
+  const named = sorted
+    .slice(0, digestsNamed)
     .map(([digest, count]) => `${digest} in ${count === 1 ? "1 cluster" : `${count} clusters`}`);
-  const more = sorted.length - told.length;
-  return `${told.join(" and ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = sorted.length - named.length;
+  return `${named.join(" and ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function entryOf<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {

@@ -5,7 +5,7 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { createTallies } from "./aggregate.ts";
+import { createDeploymentAggregates } from "./bundle-aggregate.ts";
 import { countStore } from "./count-store.ts";
 
 const status = { appliedDeploymentID: digestA, ready: true };
@@ -19,7 +19,7 @@ function at(resourceVersion: string, deploymentID: string): BundleDeployment {
 
 function setUp() {
   const store = createStore<BundleDeployment>();
-  const tallies = createTallies();
+  const tallies = createDeploymentAggregates();
   const away = new Set<ObjectKey>();
   const count = countStore(store, tallies, (deployment) => away.has(clusterKeyOf(deployment)));
   const watched = (deployment: BundleDeployment): void => {

@@ -5,7 +5,7 @@
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { Store } from "@flotilla/shared/kube/cache/store.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { type Counted, type Tallies, toCounted } from "./aggregate.ts";
+import { type Counted, type DeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 
 /**
  * Gives what is to be called with the key of whatever was written or has changed, or whose cluster has come or gone.
@@ -13,7 +13,7 @@ import { type Counted, type Tallies, toCounted } from "./aggregate.ts";
  */
 export function countStore(
   store: Store<BundleDeployment>,
-  tallies: Tallies,
+  tallies: DeploymentAggregates,
   isOffline: (deployment: BundleDeployment) => boolean,
 ): (key: ObjectKey) => void {
   /** As they were counted last. */

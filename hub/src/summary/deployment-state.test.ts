@@ -3,7 +3,7 @@ import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deploym
 import { type BundleState, bundleStates } from "@flotilla/shared/api/summary.ts";
 import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB } from "../testing/objects.ts";
-import { messageOfDeployment, stateOf, unheardState } from "./deployment-state.ts";
+import { deploymentMessage, stateOf, stateWhileOffline } from "./deployment-state.ts";
 
 const applied = { appliedDeploymentID: digestA };
 const failed = { conditions: [{ type: "Deployed", status: "False" }] } as const;
@@ -21,7 +21,7 @@ describe("a deployment in a cluster of which nothing is heard", () => {
   };
   for (const state of bundleStates) {
     test(`that was ${state} counts as ${cases[state]}`, () => {
-      assert.equal(unheardState(state), cases[state]);
+      assert.equal(stateWhileOffline(state), cases[state]);
     });
   }
 });
@@ -94,7 +94,7 @@ describe("what a person is told of a deployment", () => {
     test(what, () => {
       const status = conditions === undefined ? {} : { conditions };
 
-      assert.equal(messageOfDeployment(aDeployment("paris", { status })), message);
+      assert.equal(deploymentMessage(aDeployment("paris", { status })), message);
     });
   }
 });

@@ -17,7 +17,7 @@ export function stateOf({ spec, status }: BundleDeployment): BundleState {
  * What it counts as where nothing is heard of its cluster. What was ready with what is wanted now is so as of then, and
  * what the hub holds back is its own doing; nobody knows of anything else, and nothing fails because a cluster sleeps.
  */
-export function unheardState(state: BundleState): BundleState {
+export function stateWhileOffline(state: BundleState): BundleState {
   switch (state) {
     case "Ready":
     case "OutOfSync":
@@ -29,7 +29,7 @@ export function unheardState(state: BundleState): BundleState {
 }
 
 /** What a person is told of it; "" when there is nothing to say. */
-export function messageOfDeployment(deployment: BundleDeployment): string {
+export function deploymentMessage(deployment: BundleDeployment): string {
   const conditions = deployment.status?.conditions;
   for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
     const condition = findCondition(conditions, type);

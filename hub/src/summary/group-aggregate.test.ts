@@ -7,8 +7,8 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { aCluster, workspace } from "../testing/objects.ts";
-import { addCounts, noResources, noStates, worstOf } from "./aggregate.ts";
-import { createGroupTallies, type GroupTally, type Member } from "./group-aggregate.ts";
+import { addCounts, noResources, noStates, worstOf } from "./bundle-aggregate.ts";
+import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
 
 function aGroup(name: string, matchLabels: Record<string, string> | undefined): ClusterGroup {
   return {
@@ -29,7 +29,15 @@ function member(
   return { states, total, resources: { ...noResources(), ready: total }, isReady, isOffline };
 }
 
-function plain({ states, total, resources, clusters, unready, offline, deployments }: GroupTally) {
+function plain({
+  states,
+  total,
+  resources,
+  clusters,
+  unready,
+  offline,
+  deployments,
+}: GroupAggregate) {
   return {
     states,
     total,
@@ -84,7 +92,7 @@ function recount(
 
 describe("the totals of a group", () => {
   test("are nothing for a group without a selector", () => {
-    const tallies = createGroupTallies(() => member({ Ready: 1 }));
+    const tallies = createGroupAggregates(() => member({ Ready: 1 }));
     const group = aGroup("none", undefined);
     tallies.groupChanged(keyOf(group), group, [aCluster("paris")]);
 
@@ -93,7 +101,7 @@ describe("the totals of a group", () => {
 
   test("tell only the groups that a report changes, and none when it changes nothing", () => {
     let now = member({ Ready: 1 });
-    const tallies = createGroupTallies(() => now);
+    const tallies = createGroupAggregates(() => now);
     const eu = aGroup("eu", { region: "eu" });
     const us = aGroup("us", { region: "us" });
     const paris = aCluster("paris", { metadata: { labels: { region: "eu" } } });
@@ -106,7 +114,7 @@ describe("the totals of a group", () => {
   });
 
   test("tell the group that a cluster left and the one that it came to", () => {
-    const tallies = createGroupTallies(() => member({ Ready: 1 }));
+    const tallies = createGroupAggregates(() => member({ Ready: 1 }));
     const groups = [aGroup("eu", { region: "eu" }), aGroup("us", { region: "us" })];
     const inRegion = (region: string) => aCluster("c", { metadata: { labels: { region } } });
     const key = keyOf(inRegion("eu"));
@@ -153,7 +161,7 @@ describe("the totals of a group", () => {
         const clusters = new Map<string, Cluster>();
         const groups = new Map<string, ClusterGroup>();
         const members = new Map<string, Member>();
-        const tallies = createGroupTallies(
+        const tallies = createGroupAggregates(
           ({ metadata }) => members.get(metadata.name) ?? member(),
         );
         for (const change of steps) {

@@ -12,10 +12,10 @@ import {
   type ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { addCounts, noResources, noStates, type Tally, worstOf } from "./aggregate.ts";
-import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
+import { type Aggregate, addCounts, noResources, noStates, worstOf } from "./bundle-aggregate.ts";
+import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
-export interface GroupTally extends Pick<Tally, "states" | "total" | "resources"> {
+export interface GroupAggregate extends Pick<Aggregate, "states" | "total" | "resources"> {
   readonly clusters: number;
   /** Keys of the clusters that somebody has to look at. */
   readonly unready: SortedKeys;
@@ -35,7 +35,7 @@ export interface Member {
   readonly isOffline: boolean;
 }
 
-export interface GroupTallies {
+export interface GroupAggregates {
   /** Who belongs to a group is looked at anew; absent when it is gone. */
   groupChanged(key: ObjectKey, group: ClusterGroup | undefined, clusters: readonly Cluster[]): void;
   /** Where a cluster belongs is looked at anew; absent when it is gone. Tells the groups whose totals are others now. */
@@ -46,17 +46,17 @@ export interface GroupTallies {
   ): readonly ObjectKey[];
   /** A cluster is counted anew where it belongs. Tells the groups whose totals are others now. */
   recount(cluster: Cluster): readonly ObjectKey[];
-  of(key: ObjectKey): GroupTally;
+  of(key: ObjectKey): GroupAggregate;
 }
 
-interface RunningGroupTally extends GroupTally {
+interface MutableGroupAggregate extends GroupAggregate {
   readonly states: Record<BundleState, number>;
   total: number;
   readonly resources: Record<keyof ResourceCounts, number>;
   clusters: number;
-  readonly unready: ChangingKeys;
-  readonly offline: ChangingKeys;
-  readonly deployments: Map<BundleState, ChangingKeys>;
+  readonly unready: MutableSortedKeys;
+  readonly offline: MutableSortedKeys;
+  readonly deployments: Map<BundleState, MutableSortedKeys>;
 }
 
 interface Membership {
@@ -64,20 +64,20 @@ interface Membership {
   counted: Member;
 }
 
-export function createGroupTallies(memberOf: (cluster: Cluster) => Member): GroupTallies {
-  const groups = new Map<ObjectKey, RunningGroupTally>();
+export function createGroupAggregates(memberOf: (cluster: Cluster) => Member): GroupAggregates {
+  const groups = new Map<ObjectKey, MutableGroupAggregate>();
   const memberships = new Map<ObjectKey, Membership>();
 
-  function tallyOf(group: ObjectKey): RunningGroupTally {
+  function aggregateOf(group: ObjectKey): MutableGroupAggregate {
     const known = groups.get(group);
     if (known !== undefined) return known;
-    const fresh = emptyTally();
+    const fresh = newAggregate();
     groups.set(group, fresh);
     return fresh;
   }
 
   function count(group: ObjectKey, cluster: ObjectKey, member: Member, by: 1 | -1): void {
-    const tally = tallyOf(group);
+    const tally = aggregateOf(group);
     tally.clusters += by;
     tally.total += member.total * by;
     for (const state of bundleStates) tally.states[state] += member.states[state] * by;
@@ -167,7 +167,7 @@ export function createGroupTallies(memberOf: (cluster: Cluster) => Member): Grou
       const membership = memberships.get(key);
       return membership === undefined ? [] : recount(key, cluster, membership);
     },
-    of: (key) => groups.get(key) ?? emptyTally(),
+    of: (key) => groups.get(key) ?? newAggregate(),
   };
 }
 
@@ -176,7 +176,7 @@ function belongsTo({ metadata }: Cluster, { spec }: ClusterGroup): boolean {
   return spec.selector ? selects(spec.selector, metadata.labels ?? {}) : false;
 }
 
-function emptyTally(): RunningGroupTally {
+function newAggregate(): MutableGroupAggregate {
   return {
     states: noStates(),
     total: 0,

@@ -9,7 +9,7 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { createTallies, toCounted } from "./aggregate.ts";
+import { createDeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 
 const applied = { appliedDeploymentID: digestA, ready: true };
@@ -31,7 +31,7 @@ function inCluster(name: string, status: BundleDeploymentStatus): BundleDeployme
 }
 
 function rolledUp(deployments: readonly BundleDeployment[]) {
-  const tallies = createTallies();
+  const tallies = createDeploymentAggregates();
   const store = new Map(deployments.map((deployment) => [keyOf(deployment), deployment]));
   for (const deployment of deployments) tallies.change(undefined, toCounted(deployment));
   const tally = tallies.ofBundle(`${workspace}/web`);

@@ -19,8 +19,8 @@ import {
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import type { Tally } from "./aggregate.ts";
-import type { ObjectTally } from "./object-aggregate.ts";
+import type { Aggregate } from "./bundle-aggregate.ts";
+import type { ObjectAggregate } from "./object-aggregate.ts";
 import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";
 import { cutText, modifiedText, objectId } from "./object-text.ts";
 
@@ -43,7 +43,7 @@ const stateTexts = {
 } as const satisfies Record<ResourceStateName, string>;
 
 /** By kind, namespace and name. Where not all fit, those come first that are not ready somewhere. */
-export function listObjects(objects: ObjectTally, lookUp: LookUp): readonly ListedObject[] {
+export function listObjects(objects: ObjectAggregate, lookUp: LookUp): readonly ListedObject[] {
   const unready = objects.unready.first(maxResources);
   const ids = [...unready, ...objects.ready.first(maxResources - unready.length)];
   const listed: (readonly [ObjectId, ListedObject])[] = [];
@@ -59,7 +59,7 @@ export function listObjects(objects: ObjectTally, lookUp: LookUp): readonly List
 
 /** By the key of the cluster, for those that need attention most. */
 export function countByCluster(
-  tally: Tally,
+  tally: Aggregate,
   lookUp: LookUp,
 ): Readonly<Record<ObjectKey, ResourceCounts>> {
   const counted: [ObjectKey, ResourceCounts][] = [];
@@ -75,7 +75,7 @@ export function countByCluster(
   return Object.fromEntries(counted);
 }
 
-function describe(id: ObjectId, objects: ObjectTally, lookUp: LookUp): ListedObject {
+function describe(id: ObjectId, objects: ObjectAggregate, lookUp: LookUp): ListedObject {
   const { apiVersion, kind, namespace, name } = nameOfId(id);
   const clusters = objects.of(id);
   const worst = resourceStates.find((state) => clusters.has(state)) ?? "ready";

@@ -2,9 +2,9 @@
 import type { ResourceStateName } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import type { ObjectId } from "./object-states.ts";
-import { type ChangingKeys, createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
+import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
-export interface ObjectTally {
+export interface ObjectAggregate {
   /** Ids of the objects that are ready wherever they are. */
   readonly ready: SortedKeys;
   /** Ids of all others. */
@@ -15,15 +15,15 @@ export interface ObjectTally {
 
 export type ObjectStates = ReadonlyMap<ObjectId, ResourceStateName>;
 
-export interface RunningObjectTally extends ObjectTally {
+export interface MutableObjectAggregate extends ObjectAggregate {
   /** One BundleDeployment changed; an empty map before it was made and after it is gone. */
   change(deployment: ObjectKey, before: ObjectStates, after: ObjectStates): void;
 }
 
 const nowhere: ReadonlyMap<ResourceStateName, SortedKeys> = new Map();
 
-export function createObjectTally(): RunningObjectTally {
-  const objects = new Map<ObjectId, Map<ResourceStateName, ChangingKeys>>();
+export function createObjectAggregate(): MutableObjectAggregate {
+  const objects = new Map<ObjectId, Map<ResourceStateName, MutableSortedKeys>>();
   const ready = createSortedKeys();
   const unready = createSortedKeys();
 
@@ -35,7 +35,7 @@ export function createObjectTally(): RunningObjectTally {
   }
 
   function enter(id: ObjectId, state: ResourceStateName, deployment: ObjectKey): void {
-    const states = objects.get(id) ?? new Map<ResourceStateName, ChangingKeys>();
+    const states = objects.get(id) ?? new Map<ResourceStateName, MutableSortedKeys>();
     const keys = states.get(state) ?? createSortedKeys();
     keys.add(deployment);
     states.set(state, keys);

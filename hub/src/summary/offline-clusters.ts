@@ -4,8 +4,8 @@ import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { unheardSince } from "../clusterstate/presence.ts";
-import type { BundleTally } from "./aggregate.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
+import type { BundleAggregate } from "./bundle-aggregate.ts";
 
 export interface OfflineClusters {
   readonly total: number;
@@ -17,14 +17,14 @@ export interface OfflineClusters {
 const mostNamed = 3;
 
 export function listOffline(
-  { offline }: Pick<BundleTally, "offline">,
+  { offline }: Pick<BundleAggregate, "offline">,
   lookUp: (key: ObjectKey) => BundleDeployment | undefined,
   clusterOf: (deployment: BundleDeployment) => Cluster | undefined,
 ): OfflineClusters {
   const first = offline.first(maxListed).flatMap((key): readonly OfflineCluster[] => {
     const deployment = lookUp(key);
     if (deployment === undefined) return [];
-    const since = unheardSince(clusterOf(deployment));
+    const since = offlineSince(clusterOf(deployment));
     return [{ name: clusterKeyOf(deployment), ...(since !== "" && { since }) }];
   });
   return { total: offline.size, first };

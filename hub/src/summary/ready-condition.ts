@@ -1,43 +1,61 @@
-/** The Ready condition of HelmOps, Bundles and Clusters, from what is known of them. Pure. */
+/** The Ready condition of HelmOps, Bundles and Clusters. Pure; nothing else sets it. */
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import type { BundleTargeting } from "../status/intent.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { ConditionState } from "../frontend/front-end.ts";
 import { type OfflineClusters, offlineRemark } from "./offline-clusters.ts";
 import { readyMessage, worstState } from "./summarize.ts";
 
-export interface Verdict {
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-}
+const choosing: ConditionState = {
+  status: "Unknown",
+  reason: "Progressing",
+  message: "choosing the clusters",
+};
 
-/** Whether all that a Bundle wants is there. `targeting`: of the Bundle's current generation, if that has been done. */
-export function bundleVerdict(
-  targeting: BundleTargeting | undefined,
+/** Whether all that a Bundle deploys is ready, from its Accepted condition and the summary of its deployments. */
+export function bundleReady(
+  bundle: Bundle | undefined,
   summary: BundleSummary,
   offline: OfflineClusters,
-): Verdict {
-  if (targeting?.error !== undefined)
-    return { status: "False", reason: "Error", message: targeting.error };
-  if (targeting === undefined)
-    return { status: "Unknown", reason: "Progressing", message: "choosing the clusters" };
-  const { missing = [], remarks = [] } = targeting;
-  if (targeting.targets === 0 && summary.desiredReady === 0) {
+): ConditionState {
+  const { observedGeneration, conditions, targets = 0 } = bundle?.status ?? {};
+  const accepted = findCondition(conditions, "Accepted");
+  const isObserved =
+    observedGeneration !== undefined &&
+    observedGeneration === bundle?.metadata.generation &&
+    accepted?.observedGeneration === observedGeneration;
+  if (!isObserved) return choosing;
+  const { message = "" } = accepted;
+  if (accepted.status === "False") return { status: "False", reason: "Error", message };
+  const notes = message === "" ? [] : [message];
+  if (targets === 0 && summary.desiredReady === 0) {
     return {
       status: "True",
       reason: "NoTargets",
-      message: ["no cluster matches any of the targets", ...missing, ...remarks].join("; "),
+      message: ["no cluster matches any of the targets", ...notes].join("; "),
     };
   }
-  const verdict = summaryVerdict(summary, "Cluster");
-  return verdict.status === "True"
-    ? { ...verdict, message: [...missing, ...remarks, ...offlineRemark(offline)].join("; ") }
-    : verdict;
+  const ready = summaryReady(summary, "Cluster");
+  return ready.status === "True"
+    ? { ...ready, message: [...notes, ...offlineRemark(offline)].join("; ") }
+    : ready;
 }
 
-export function summaryVerdict(summary: BundleSummary, kind: "Bundle" | "Cluster"): Verdict {
+export function summaryReady(summary: BundleSummary, kind: "Bundle" | "Cluster"): ConditionState {
   const worst = worstState(summary);
   if (worst === "") return { status: "True", reason: "Ready", message: "" };
-  // What a cluster that sleeps has not confirmed is neither there nor has it failed.
+  // An offline cluster has neither confirmed nor failed.
   const status = worst === "Offline" ? "Unknown" : "False";
   return { status, reason: worst, message: readyMessage(summary, kind) };
+}
+
+/**
+ * How many of a Bundle's deployments are still to be created, beyond the `created` ones. Before the Bundle was reconciled as
+ * many are desired as its summary says.
+ */
+export function pendingDeployments(
+  { targets, summary }: Pick<BundleStatus, "targets" | "summary">,
+  created: number,
+): number {
+  return Math.max(0, (targets ?? summary?.desiredReady ?? 0) - created);
 }

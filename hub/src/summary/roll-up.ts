@@ -4,7 +4,7 @@ import type {
   OfflineCluster,
   ResourceCounts,
 } from "@flotilla/shared/api/summary.ts";
-import type { Tally } from "./aggregate.ts";
+import type { Aggregate } from "./bundle-aggregate.ts";
 import { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 import { countsText, worstState } from "./summarize.ts";
 
@@ -25,7 +25,11 @@ export interface RolledUp {
 }
 
 /** One Bundle has at most one BundleDeployment in a cluster, so clusters are counted as BundleDeployments are. */
-export function rollUp(summary: BundleSummary, tally: Tally, offline: OfflineClusters): RolledUp {
+export function rollUp(
+  summary: BundleSummary,
+  tally: Aggregate,
+  offline: OfflineClusters,
+): RolledUp {
   const state = worstState(summary);
   const counts = countsText(summary);
   const message =

@@ -9,7 +9,7 @@ export interface SortedKeys extends Iterable<string> {
   first(count: number): readonly string[];
 }
 
-export interface ChangingKeys extends SortedKeys {
+export interface MutableSortedKeys extends SortedKeys {
   /** Nothing happens when it is there already. */
   add(key: string): void;
   /** Nothing happens when it is not there. */
@@ -19,7 +19,7 @@ export interface ChangingKeys extends SortedKeys {
 /** Keys are kept in runs of at most this many, so that a change moves few of them. */
 const longestRun = 256;
 
-export function createSortedKeys(): ChangingKeys {
+export function createSortedKeys(): MutableSortedKeys {
   /** None is empty. */
   const runs: string[][] = [];
   let size = 0;

@@ -8,7 +8,7 @@ import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { describe, test } from "vitest";
 import { clusterKeyOf } from "../cache/keys.ts";
 import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
-import { createTallies, toCounted } from "./aggregate.ts";
+import { createDeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";
 
 const readyStatus: BundleDeploymentStatus = { appliedDeploymentID: digestA, ready: true };
@@ -34,7 +34,7 @@ function summaryOf(
   pending = 0,
 ): BundleSummary {
   const deployments = new Map<string, BundleDeployment>();
-  const tallies = createTallies();
+  const tallies = createDeploymentAggregates();
   for (const [cluster, status] of Object.entries(statuses)) {
     const deployment = aDeployment(cluster, { status });
     deployments.set(keyOf(deployment), deployment);
@@ -132,7 +132,7 @@ describe("a summary", () => {
   });
 
   test("leaves out what is gone by now, and counts it still", () => {
-    const tallies = createTallies();
+    const tallies = createDeploymentAggregates();
     tallies.change(undefined, toCounted(aDeployment("paris")));
 
     const summary = summarize({

@@ -8,8 +8,8 @@ import {
   maxListedOfOne,
 } from "@flotilla/shared/api/summary.ts";
 import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Tally } from "./aggregate.ts";
-import { messageOfDeployment, stateOf } from "./deployment-state.ts";
+import type { Aggregate } from "./bundle-aggregate.ts";
+import { deploymentMessage, stateOf } from "./deployment-state.ts";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
 
 /** The longest message of one BundleDeployment in a roll-up; the whole one is on the BundleDeployment. */
@@ -31,7 +31,7 @@ const objectChars = 128;
 type NamedDeployment = NonNullable<BundleSummary["nonReadyResources"]>[number];
 
 export interface SummaryInput {
-  readonly tally: Pick<Tally, "states" | "total" | "deployments">;
+  readonly tally: Pick<Aggregate, "states" | "total" | "deployments">;
   /** Targets that have no BundleDeployment yet. */
   readonly pending: number;
   readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
@@ -112,7 +112,7 @@ function namedDeployments({
       const message =
         state === "Offline"
           ? unheardText(deployment, unheardSince(deployment))
-          : cutText(messageOfDeployment(deployment), messageChars);
+          : cutText(deploymentMessage(deployment), messageChars);
       named.push({
         name: nameOf(deployment),
         bundleState: state,
@@ -130,7 +130,7 @@ function unheardText(deployment: BundleDeployment, since: string): string {
   if (since === "") return "no agent has connected yet";
   const { version = "", appliedDeploymentID = "" } = deployment.status ?? {};
   const known = [appliedDeploymentID === "" ? "" : version, stateOf(deployment)].filter(Boolean);
-  const message = messageOfDeployment(deployment);
+  const message = deploymentMessage(deployment);
   const text = `no agent connected since ${since}; known then: ${known.join(" ")}`;
   return cutText(message === "" ? text : `${text}, ${message}`, messageChars);
 }

@@ -1,4 +1,4 @@
-/** The loop of HelmOps over an API server in memory, with whatever resolver a test has, on a clock that stands still. */
+/** The reconciler of HelmOps over an API server in memory, with whatever resolver a test has, on a clock that stands still. */
 import type { Bundle } from "@flotilla/shared/api/bundle.ts";
 import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
@@ -16,13 +16,13 @@ import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/f
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/patterns.ts";
-import type { HelmOpAccess } from "../resolve/chart-access.ts";
-import { createDoubts } from "../resolve/doubts.ts";
-import { createPinSeals } from "../resolve/pin-signature.ts";
-import { createOutcomes, type HelmOpIntent } from "../status/intent.ts";
-import { tallied } from "./tallied.ts";
+import { createChartResolver } from "../resolve/chart-resolver.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
+import { chartNotFetched } from "../summary/deployment-state.ts";
+import { aDeployment } from "./objects.ts";
+import { aggregated } from "./tallied.ts";
 
-export interface HelmOpLoop {
+export interface TestHelmOps {
   readonly clock: FakeClock;
   readonly events: readonly EventNote[];
   put(helmOp: HelmOp): void;
@@ -32,59 +32,56 @@ export interface HelmOpLoop {
   bundle(key: ObjectKey): Bundle | undefined;
   /** Somebody writes the Bundle of a HelmOp. */
   putBundle(bundle: Bundle): void;
-  /** An agent says that it could not fetch what is pinned. */
-  doubt(key: ObjectKey): void;
-  /** What comes of reading what its charts are accessed with, the next times. */
-  nextAccess(...next: readonly (Pick<HelmOpAccess, "hasChanged"> | AppError)[]): void;
-  /** One run, after which the status is told, where there is anything to tell. */
-  reconcile(key: ObjectKey): Promise<Result>;
-  intent(key: ObjectKey): HelmOpIntent;
+  /** Whether the agent of the cluster paris reports that it cannot fetch what is pinned for the HelmOp `web`. */
+  fetchFails(isFailing: boolean): void;
+  /** The result of reading credentials, the next times: their version, or an error. */
+  nextAccess(...next: readonly (string | AppError)[]): void;
+  /** One run, after which the status is written. */
+  reconcile(key: ObjectKey, retries?: number): Promise<Result>;
   helmOp(key: ObjectKey): HelmOp;
-  /** As another process that begins with what is in the API server. */
+  /** As another leader, which has nothing but the objects in the API server. */
   restart(): void;
 }
 
-export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()): HelmOpLoop {
+export function createTestHelmOps(resolver: Resolver, clock = createFakeClock()): TestHelmOps {
   const rest = createMemoryApiServer();
   const events: EventNote[] = [];
   const stores = {
     helmOps: createStore<HelmOp>(),
     bundles: createStore<Bundle>(),
-    deployments: createStore<BundleDeployment>(),
+    policies: createStore<Policy>(),
   };
-  const policies = createStore<Policy>();
-  const doubts = createDoubts(clock);
-  const accesses: (Pick<HelmOpAccess, "hasChanged"> | AppError)[] = [];
-  let outcomes = createOutcomes();
+  const deployments = createStore<BundleDeployment>();
+  const accesses: (string | AppError)[] = [];
+  const published = new Map<ObjectKey, NonNullable<HelmOp["status"]>>();
   let run = start();
 
   function start() {
     return helmOpReconciler({
       rest,
       ...stores,
-      policies,
       patterns: createPatterns(),
-      doubts,
-      resolver,
+      statuses: {
+        current: (helmOp) => published.get(keyOf(helmOp)) ?? helmOpOf(keyOf(helmOp)).status,
+        publish: (helmOp, status) => void published.set(keyOf(helmOp), status),
+      },
+      charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
       access: {
         of() {
-          const next = accesses.shift() ?? { hasChanged: false };
+          const next = accesses.shift() ?? "";
           return next instanceof AppError
             ? Promise.reject(next)
-            : Promise.resolve({ settingsFor: () => ({}), ...next });
+            : Promise.resolve({ settingsFor: () => ({}), version: next });
         },
-        users: () => [],
+        keysUsing: () => [],
         forget: () => undefined,
       },
-      outcomes,
-      markStatus: () => undefined,
       events: {
         record: (_, note) => void events.push(note),
         flush: () => Promise.resolve(),
       },
       clock,
-      hubId: "hub",
-      seals: createPinSeals(Buffer.from("seal")),
+      seals: createPinSigner(Buffer.from("seal")),
     });
   }
 
@@ -94,45 +91,50 @@ export function createHelmOpLoop(resolver: Resolver, clock = createFakeClock()):
     return found;
   }
 
-  function intentOf(key: ObjectKey): HelmOpIntent {
-    const intent = outcomes.helmOps.get(key);
-    if (intent === undefined) throw new Error(`nothing was told of ${key}`);
-    return intent;
+  function writeStatus(key: ObjectKey): void {
+    const ours = rest.peek(helmOps, refOf(key));
+    const decided = published.get(key);
+    published.delete(key);
+    if (ours === undefined || decided === undefined) return;
+    const written = { ...ours, status: decided };
+    const status = helmOpStatus({
+      helmOp: written,
+      bundle: rest.peek(bundles, refOf(key)),
+      ...aggregated([]),
+      now: new Date(clock.now()).toISOString(),
+    });
+    stores.helmOps.set(rest.put(helmOps, { ...written, ...(status !== undefined && { status }) }));
   }
 
   return {
     clock,
     events,
     put: (helmOp) => void stores.helmOps.set(rest.put(helmOps, helmOp)),
-    govern: (policy) => void policies.set(policy),
-    revoke: (policy) => void policies.remove(policy),
+    govern: (policy) => void stores.policies.set(policy),
+    revoke: (policy) => void stores.policies.remove(policy),
     bundle: (key) => rest.peek(bundles, refOf(key)),
     putBundle: (bundle) => void stores.bundles.set(rest.put(bundles, bundle)),
-    doubt: (key) => void doubts.raise(key),
+    fetchFails(isFailing) {
+      const condition = { type: "Deployed", status: "False", reason: chartNotFetched } as const;
+      const failing = { conditions: [{ ...condition, observedGeneration: 1 }] };
+      const resourceVersion = isFailing ? "1" : "2";
+      deployments.set(
+        aDeployment("paris", {
+          metadata: { resourceVersion },
+          ...(isFailing && { status: failing }),
+        }),
+      );
+    },
     nextAccess: (...next) => void accesses.push(...next),
-    async reconcile(key) {
-      const outcome = await run(key, aContext());
-      const [ours, made] = [rest.peek(helmOps, refOf(key)), rest.peek(bundles, refOf(key))];
-      if (ours !== undefined) stores.helmOps.set(ours);
+    async reconcile(key, retries) {
+      const outcome = await run(key, aContext(retries === undefined ? {} : { retries }));
+      writeStatus(key);
+      const made = rest.peek(bundles, refOf(key));
       if (made !== undefined) stores.bundles.set(made);
-      const helmOp = helmOpOf(key);
-      const intent = outcomes.helmOps.get(key);
-      if (intent === undefined) return outcome;
-      const status = helmOpStatus({
-        helmOp,
-        intent,
-        bundle: made,
-        targeting: undefined,
-        ...tallied([]),
-        now: new Date(clock.now()).toISOString(),
-      });
-      stores.helmOps.set(rest.put(helmOps, { ...helmOp, status }));
       return outcome;
     },
-    intent: intentOf,
     helmOp: helmOpOf,
     restart() {
-      outcomes = createOutcomes();
       run = start();
     },
   };

@@ -1,7 +1,7 @@
-import type { SeriesBook } from "../metrics/series.ts";
+import type { SeriesRegistry } from "../metrics/series.ts";
 
 /** All that a book of series says, as it comes. */
-export async function piecesOf(book: Pick<SeriesBook, "text">): Promise<readonly string[]> {
+export async function piecesOf(book: Pick<SeriesRegistry, "text">): Promise<readonly string[]> {
   const pieces: string[] = [];
   for await (const piece of book.text()) pieces.push(piece);
   return pieces;

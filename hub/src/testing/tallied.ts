@@ -3,26 +3,30 @@ import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts
 import type { Cluster } from "@flotilla/shared/api/cluster.ts";
 import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
 import { clusterKeyOf } from "../cache/keys.ts";
-import { unheardSince } from "../clusterstate/presence.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
 import type { HelmOpInputs } from "../helmop/status.ts";
-import { type BundleTally, createTallies, toCounted } from "../summary/aggregate.ts";
+import {
+  type BundleAggregate,
+  createDeploymentAggregates,
+  toCounted,
+} from "../summary/bundle-aggregate.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
 import { summarize } from "../summary/summarize.ts";
 import { workspace } from "./objects.ts";
 
 /** What the status of a HelmOp is told from; of archives and objects nothing was heard. */
-export type Tallied = Pick<
+export type Aggregated = Pick<
   HelmOpInputs,
   "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
-> & { readonly tally: BundleTally };
+> & { readonly tally: BundleAggregate };
 
 /** All of them must be of the Bundle `web`; nothing is heard of the clusters in `away`. */
-export function tallied(
+export function aggregated(
   deployments: readonly BundleDeployment[],
   pending = 0,
   away: readonly Cluster[] = [],
-): Tallied {
-  const tallies = createTallies();
+): Aggregated {
+  const tallies = createDeploymentAggregates();
   const clusterOf = (deployment: BundleDeployment) =>
     away.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
   for (const deployment of deployments)
@@ -36,7 +40,7 @@ export function tallied(
       pending,
       lookUp,
       nameOf: clusterKeyOf,
-      unheardSince: (deployment) => unheardSince(clusterOf(deployment)),
+      unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
     offline: listOffline(tally, lookUp, clusterOf),
     archives: new Map(),

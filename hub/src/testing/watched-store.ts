@@ -14,7 +14,7 @@ export interface WatchedStore<T extends KubeObject>
 export function createWatchedStore<T extends KubeObject>(
   options: StoreOptions<T> = {},
 ): WatchedStore<T> {
-  const store = createStore<T>(options);
+  const store = createStore<T>({ freeze: true, ...options });
   const listeners = new Set<ChangeListener<T>>();
   return {
     store,

@@ -1,7 +1,7 @@
 /** Which HelmOps a push concerns. Pure. */
 import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import { parseOciName } from "@flotilla/shared/source/location.ts";
-import { wantedCharts } from "../frontend/charts.ts";
+import { chartReferences } from "../frontend/charts.ts";
 import { mayChange, pollingIntervalMs } from "../resolve/polling.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
@@ -50,7 +50,7 @@ function usersOf(
 }
 
 function repositoriesOf(helmOp: HelmOp): readonly PushedRepository[] {
-  return wantedCharts(helmOp)
+  return chartReferences(helmOp)
     .filter(mayChange)
     .flatMap(({ repo }) => {
       const oci = parseOciName(repo.trim());

@@ -17,6 +17,7 @@ import {
   text,
 } from "./field.ts";
 import { selector } from "./label-selector.ts";
+import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
 import { bundleSummarySchema, offlineClustersFields, resourceCountsSchema } from "./summary.ts";
 
@@ -70,7 +71,7 @@ export const bundleSpecFields = {
   valuesHash: text("Internal to Fleet: the digest of the values."),
 } as const;
 
-const chartPinSchema = fields({
+export const chartPinSchema = fields({
   repo: described(z.string(), "The requested repository."),
   chart: described(z.string(), "The requested chart."),
   version: described(z.string(), "The requested version or constraint."),
@@ -115,8 +116,13 @@ const partitionStatus = fields({
   summary: described(bundleSummarySchema.optional(), "Their deployments by state."),
 });
 
+const bundleConditionsText = [
+  "`Accepted`: whether the Bundle can be deployed. False has the reason; True may have notes, such as targets that do not exist.",
+  "`Ready`: whether everything is deployed and ready in every cluster that it goes to.",
+].join(" ");
+
 const bundleStatusSchema = fields({
-  conditions: conditionsSchema,
+  conditions: described(conditionsSchema, bundleConditionsText),
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   ...offlineClustersFields,
   newlyCreated: integer(
@@ -147,7 +153,17 @@ const bundleStatusSchema = fields({
   ),
   pins: described(
     z.array(chartPinSchema).optional(),
-    "Of a Bundle that was not made for a HelmOp: what every chart that it asks for came to.",
+    "Of a Bundle that was not made for a HelmOp: the archive that each chart reference was resolved to.",
+  ),
+  resolution: described(
+    resolutionSchema.optional(),
+    "Of a Bundle that was not made for a HelmOp: the schedule of retries, and the result of the last attempt.",
+  ),
+  pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
+  targets: integer("How many clusters its targets match."),
+  uncheckedContents: described(
+    z.record(z.string(), z.string()).optional(),
+    "The sources of contents whose chart has no digest, by the content's digest: agents take what they get.",
   ),
 });
 

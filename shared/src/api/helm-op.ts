@@ -1,7 +1,7 @@
 /** A HelmOp: a chart, a version or constraint, and its targets. Written by users. */
 import { z } from "zod";
 import type { KubeObject } from "../kube/objects/object.ts";
-import { bundleSpecFields } from "./bundle.ts";
+import { bundleSpecFields, chartPinSchema } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
 import {
   described,
@@ -23,6 +23,7 @@ import {
   maxReleaseNameLength,
   releaseNameDescription,
 } from "./helm-options.ts";
+import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
 import {
   bundleSummarySchema,
   maxListed,
@@ -104,7 +105,16 @@ const helmOpStatusSchema = fields({
   version: plainText(
     "The version that is deployed to all clusters; for the address of an archive, the version that clusters report.",
   ),
-  lastPollingTriggered: time("When the last poll began, whatever came of it."),
+  lastPollingTriggered: time("When the last poll began, whatever its result."),
+  polling: described(
+    resolutionSchema.optional(),
+    "The schedule of polls and retries, and the result of the last attempt.",
+  ),
+  pins: described(
+    z.array(chartPinSchema).optional(),
+    "The archive that each chart reference of the HelmOp was resolved to.",
+  ),
+  pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
   lastHandledReconcileAt: plainText(
     "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with any result.",
   ),

@@ -1,4 +1,4 @@
-/** Random texts with templates, most of which can be rendered. */
+/** Random strings with templates, most of which can be rendered. */
 import * as fc from "fast-check";
 
 const keys = fc.constantFrom(
@@ -41,7 +41,7 @@ const filter = fc.constantFrom(
 const literal = fc.constantFrom(
   "",
   "a",
-  // Not alone: a dash between brackets is among the few texts that Go reads and we refuse (refusedRows in shared/src/yaml).
+  // Not alone: Go accepts a dash in brackets, which our parser rejects (shared/src/yaml).
   "-c",
   "/",
   " b ",
@@ -77,7 +77,7 @@ const block = fc.oneof(
     .map((field) => `\${ with .ClusterValues.nested }\${ ${field} }\${ end }`),
 );
 
-/** In one line. What trims at its beginning would have Fleet take away the space behind the key, and fail. */
+/** In one line. With a trim marker at its start Fleet would remove the space after the key, and fail. */
 export const templateText: fc.Arbitrary<string> = fc
   .array(fc.oneof(simple, value, choice, block), { minLength: 1, maxLength: 3 })
   .map((parts) => parts.join(""))

@@ -1,7 +1,7 @@
-/** Values with templates that somebody thought of; what Go makes of them is kept in shared/golden. */
+/** Values with templates, written by hand; the results of Go are in shared/golden. */
 import type { ValuesQuestion } from "@flotilla/shared/version/testing/oracle.ts";
 
-/** What is said of the cluster in all of them: nothing in it is a template, whatever it looks like. */
+/** The cluster info of all of them: nothing in it is a template, whatever it looks like. */
 export const rowFacts = {
   namespace: "fleet-default",
   name: "paris",
@@ -34,7 +34,7 @@ export const rowFacts = {
   },
 } as const;
 
-/** The same, as Fleet gives it to templates. */
+/** The same, as Fleet passes it to templates. */
 export const rowContext: Readonly<Record<string, unknown>> = {
   ClusterNamespace: rowFacts.namespace,
   ClusterName: rowFacts.name,
@@ -43,9 +43,9 @@ export const rowContext: Readonly<Record<string, unknown>> = {
   ClusterValues: rowFacts.templateValues,
 };
 
-/** Texts of values, each for itself: as a value, as an item of a list, and as a key where it can be one. */
+/** Single strings: as a value, as an item of a list, and as a key if possible. */
 const texts: readonly string[] = [
-  // Facts, and what YAML makes of them.
+  // Variables, and their types in YAML.
   "${ .ClusterName }",
   "${.ClusterNamespace}/${.ClusterName}",
   "${ .ClusterLabels.region }-x",
@@ -122,7 +122,7 @@ const texts: readonly string[] = [
   "$ { .ClusterName }",
   "${\n.ClusterName\n}",
   '${ print "a:" " 1" | nindent 2 }',
-  // Keys that need not be there.
+  // Optional keys.
   '${ index .ClusterLabels "example.com/zone" }',
   '${ hasKey .ClusterLabels "region" }-${ hasKey .ClusterLabels "missing" }',
   '${ get .ClusterLabels "missing" }',
@@ -136,7 +136,7 @@ const texts: readonly string[] = [
   "${ if .ClusterValues.nothing }a${ else }b${ end }",
   '${ default "x" .ClusterValues.nothing }',
   "${ empty .ClusterValues.nothing }",
-  // What sprig gives, with fields of things that are no maps.
+  // Results of sprig functions, with fields of values that are not maps.
   '${ (split "-" .ClusterLabels.region)._1 }',
   '${ (semver "1.2.3").Minor }',
   '${ $v := semver "1.2.3" }${ $v.Major }.${ $v.Minor }',
@@ -187,7 +187,7 @@ const texts: readonly string[] = [
   "😀 ${ .ClusterName }",
   "a \n${ .ClusterName }",
   '${ print "a: " .ClusterLabels.number }',
-  // What is wrong.
+  // Errors.
   "${ .ClusterLabels.missing }",
   "${ .ClusterValues.nested.gone }",
   "${ .ClusterValues.gone.key }",

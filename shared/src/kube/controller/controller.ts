@@ -14,6 +14,7 @@ import {
 import type { ObjectKey } from "../objects/object.ts";
 import { controllerMetrics, queueMetrics } from "./metrics.ts";
 import type { Reconcile, ReconcileContext, Result } from "./reconcile.ts";
+import { startWatches, type Watch } from "./watch.ts";
 import { createWorkQueue, type Priority, type WorkQueue } from "./work-queue.ts";
 
 export interface ControllerOptions {
@@ -30,6 +31,8 @@ export interface ControllerOptions {
   readonly metrics: Registry;
   /** Of one reconcile; default 60 s. */
   readonly timeoutMs?: number;
+  /** Deliver keys while the controller runs. */
+  readonly watches?: readonly Watch[];
   readonly clock?: Clock;
 }
 
@@ -88,8 +91,13 @@ export function createController(options: ControllerOptions): Controller {
       };
       if (signal.aborted) stop();
       signal.addEventListener("abort", stop, { once: true });
-      await work(signal);
-      signal.removeEventListener("abort", stop);
+      const stopWatches = startWatches(options.watches ?? [], (key) => queue.add(key));
+      try {
+        await work(signal);
+      } finally {
+        stopWatches();
+        signal.removeEventListener("abort", stop);
+      }
     },
   };
 }

@@ -21,6 +21,8 @@ export interface MemoryApiServer extends KubeRest {
   readonly rawResponses: Map<string, string>;
   /** What is stored, without a request. */
   peek<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | undefined;
+  /** All objects of a kind, without a request. */
+  all<T extends KubeObject>(resource: Resource<T>): readonly T[];
   /** Stores an object without a request and without checks, as another client may have written it, status included. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): T;
   /** Removes an object without a request, its finalizers ignored. */
@@ -71,6 +73,8 @@ export function createMemoryApiServer(): MemoryApiServer {
     beforeWrite: () => undefined,
     beforeRead: () => undefined,
     compact: storage.compact,
+    all: <T extends KubeObject>({ group, plural }: Resource<T>) =>
+      storage.list({ group, plural }, {}).map((object) => typed<T>(object)),
     peek<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef) {
       const found = storage.get(pathOf(resource, ref));
       return found === undefined ? undefined : typed<T>(found);

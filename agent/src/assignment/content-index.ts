@@ -1,0 +1,42 @@
+/** What the contents of assignments say, unpacked once for each: an assignment object is replaced when it changes. */
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
+import type { Assignment } from "./assignment-secret.ts";
+import type { Assignments } from "./assignments.ts";
+
+/** `fallback`: for a content that cannot be unpacked, which is reported where it is deployed. */
+export function memoizeByContent<T>(
+  read: (content: DeploymentContent) => T,
+  fallback: T,
+): (assignment: Assignment) => Promise<T> {
+  const known = new WeakMap<Assignment, Promise<T>>();
+  return (assignment) => {
+    const { deploymentId, content: bytes } = assignment;
+    const reading =
+      known.get(assignment) ?? unpackContent({ deploymentId, bytes }).then(read, () => fallback);
+    known.set(assignment, reading);
+    return reading;
+  };
+}
+
+export interface Referrers {
+  /** The names of the deployments that refer to a key. */
+  of(key: string): Promise<readonly string[]>;
+  /** The keys that a deployment refers to. */
+  keysOf(assignment: Assignment): Promise<readonly string[]>;
+}
+
+/** Finds the deployments that refer to something, by all that is assigned, whether it is installed or not. */
+export function createReferrers(
+  assignments: Pick<Assignments, "list">,
+  keysIn: (content: DeploymentContent) => readonly string[],
+): Referrers {
+  const keysOf = memoizeByContent<readonly string[]>(keysIn, []);
+  return {
+    keysOf,
+    async of(key) {
+      const list = assignments.list();
+      const keys = await Promise.all(list.map(keysOf));
+      return list.flatMap(({ owner }, index) => (keys[index]?.includes(key) ? [owner.name] : []));
+    },
+  };
+}

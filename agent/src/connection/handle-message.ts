@@ -1,0 +1,81 @@
+/** Passes the hub's messages on to the agent. Messages about one name are handled in order, others concurrently. */
+import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/messages.ts";
+import type { SendQueue } from "@flotilla/proto/send-queue.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Intake } from "../assignment/intake.ts";
+import type { StreamOutbox } from "../report/outbox.ts";
+import type { KeyedTasks } from "./keyed-tasks.ts";
+
+export interface MessageHandlerDeps {
+  readonly intake: Intake;
+  readonly outbox: StreamOutbox;
+  readonly outgoing: SendQueue<AgentMessage>;
+  readonly tasks: KeyedTasks;
+  readonly setAuthorities: (authoritiesPem: string) => Promise<void>;
+  readonly log: Log;
+}
+
+/** For all messages after Welcome. */
+export function createMessageHandler(
+  deps: MessageHandlerDeps,
+): (message: Exclude<HubMessage, { kind: "welcome" }>) => void {
+  const { intake, outbox, outgoing, tasks, log } = deps;
+
+  function acknowledge(deployment: DeploymentKey, deploymentId?: string): void {
+    outgoing.put(`received/${deployment.name}`, () => ({
+      kind: "deploymentAck",
+      deployment,
+      ...(deploymentId !== undefined && { deploymentId }),
+    }));
+  }
+
+  return function handle(message) {
+    switch (message.kind) {
+      case "deployment": {
+        const { kind: _, ...assignment } = message;
+        const { deployment, deploymentId } = assignment;
+        tasks.add(deployment.name, async () => {
+          if (await intake.assign(assignment)) acknowledge(deployment, deploymentId);
+        });
+        return;
+      }
+      case "withdrawal":
+        tasks.add(message.deployment.name, async () => {
+          if (await intake.withdraw(message.deployment)) acknowledge(message.deployment);
+        });
+        return;
+      case "synced":
+        if (message.orphans.length > 0) {
+          log.warn(
+            { orphans: message.orphans.slice(0, 10), count: message.orphans.length },
+            "deployments are unknown to the hub, they keep running",
+          );
+        }
+        outbox.attach(outgoing, intake.states());
+        return;
+      case "stateAck":
+        outbox.acknowledged(message.name, message.sequence);
+        return;
+      case "clusterInfo": {
+        const { digest, content: bytes } = message;
+        tasks.add("facts/", async () => void (await intake.setClusterInfo({ digest, bytes })));
+        return;
+      }
+      case "referencedObject":
+        tasks.add(
+          formatObjectRef(message.object),
+          async () => void (await intake.setReferencedObject(message.object)),
+        );
+        return;
+      case "referencedObjectWithdrawal":
+        tasks.add(formatObjectRef(message.object), () =>
+          intake.withdrawReferencedObject(message.object),
+        );
+        return;
+      case "authorities":
+        tasks.add("authorities/", () => deps.setAuthorities(message.pem));
+        return;
+    }
+  };
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { setImmediate as settle } from "node:timers/promises";
+import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
+import type { Intake } from "../assignment/intake.ts";
+import type { AgentIdentity } from "../identity/agent-identity.ts";
+import type { IdentityController } from "../identity/identity-controller.ts";
+import { createHubConnection } from "./hub-connection.ts";
+
+const nothing = () => assert.fail("there is no session");
+const current: AgentIdentity = {
+  keyPem: "key",
+  chainPem: "chain",
+  authoritiesPem: "authorities",
+  hubAddress: "hub:443",
+  hubId: "hub",
+  clientId: "client",
+  bootstrapDigest: "digest",
+  cluster: { namespace: "fleet-default", name: "a", uid: "uid" },
+};
+const identity: IdentityController = {
+  run: () => Promise.resolve(),
+  waitForIdentity: () => Promise.resolve(current),
+  renewAt: 0,
+  lastError: "",
+  storeRenewed: nothing,
+  reportExpired: () => undefined,
+  reportUnauthenticated: () => undefined,
+  setAuthorities: () => Promise.resolve(),
+  onChange: () => undefined,
+};
+const intake: Intake = {
+  inventory: nothing,
+  assign: nothing,
+  withdraw: nothing,
+  clusterInfoDigest: nothing,
+  setClusterInfo: nothing,
+  referencedObjects: nothing,
+  setReferencedObject: nothing,
+  withdrawReferencedObject: nothing,
+  states: nothing,
+};
+
+/** Connections to a hub that is unavailable, which share one permit for the handshake. */
+function setUp(names: readonly string[]) {
+  const permit = createSemaphore(1);
+  const clock = createFakeClock();
+  const ending = new AbortController();
+  const tried: string[] = [];
+  async function run(): Promise<void> {
+    const connections = names.map((name) =>
+      createHubConnection({
+        identity,
+        connectHub() {
+          tried.push(name);
+          throw new Error("the hub is unavailable");
+        },
+        agentVersion: "1.0.0",
+        agentNamespace: "flotilla",
+        clock,
+        log: silentLog(),
+        random: () => 0.5,
+        handshakes: permit,
+      }),
+    );
+    await Promise.all(connections.map((connection) => connection.run(intake, ending.signal)));
+  }
+  return { permit, clock, tried, ending, run };
+}
+
+describe("a connection that shares the limit of handshakes", () => {
+  test("releases its permit when it could not connect", async () => {
+    const { clock, tried, ending, run } = setUp(["a", "b"]);
+    const ended = run();
+    await settle();
+    assert.deepEqual(tried, ["a", "b"]);
+
+    await clock.advance(5_000);
+
+    assert.deepEqual(tried.slice(2, 4), ["a", "b"]);
+    ending.abort();
+    await ended;
+  });
+
+  test("waits for a permit, and does not connect when it is aborted meanwhile", async () => {
+    const { permit, tried, ending, run } = setUp(["a"]);
+    await permit.acquire();
+    const ended = run();
+    await settle();
+
+    ending.abort();
+    permit.release();
+
+    await ended;
+    assert.deepEqual(tried, []);
+    await permit.acquire();
+  });
+});

@@ -1,0 +1,42 @@
+/** Tasks that are queued by key: in order for one key, concurrent for different keys, with backpressure. */
+import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
+
+export interface KeyedTasksOptions {
+  /** Tasks in progress or queued; `onFull` is called when there are as many, `onRoom` when there are fewer again. */
+  readonly limit: number;
+  readonly onFull: () => void;
+  readonly onRoom: () => void;
+  readonly onFailed: (thrown: unknown) => void;
+}
+
+export interface KeyedTasks {
+  add(key: string, task: () => Promise<void>): void;
+  /** Resolves when every task that was added has ended. */
+  idle(): Promise<void>;
+}
+
+export function createKeyedTasks(options: KeyedTasksOptions): KeyedTasks {
+  const { limit, onFull, onRoom, onFailed } = options;
+  const mutex = createKeyedMutex();
+  let count = 0;
+
+  async function run(task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (thrown) {
+      onFailed(thrown);
+    } finally {
+      count -= 1;
+      if (count === limit - 1) onRoom();
+    }
+  }
+
+  return {
+    add(key, task) {
+      count += 1;
+      if (count === limit) onFull();
+      void mutex.run(key, () => run(task));
+    },
+    idle: mutex.idle,
+  };
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { Dependency } from "@flotilla/shared/content/content.ts";
+import { describe, test } from "vitest";
+import { type ClusterDeployment, unmetDependencies } from "./unmet-dependencies.ts";
+
+function deployment(
+  name: string,
+  state: ClusterDeployment["state"] = "Ready",
+  more: Partial<ClusterDeployment> = {},
+): ClusterDeployment {
+  return { name, labels: {}, state, waitsFor: [], ...more };
+}
+
+const tier = { matchLabels: { tier: "base" } };
+
+const cases: readonly (readonly [
+  what: string,
+  dependsOn: readonly Dependency[],
+  deployments: readonly ClusterDeployment[],
+  message: string | undefined,
+  names?: readonly string[],
+])[] = [
+  ["nothing", [], [], undefined],
+  ["one that is ready", [{ name: "db" }], [deployment("db")], undefined],
+  [
+    "one that is not ready",
+    [{ name: "db" }],
+    [deployment("db", "NotReady")],
+    "waiting for db, which is NotReady and must be Ready",
+    ["db"],
+  ],
+  [
+    "one in an accepted state",
+    [{ name: "db", acceptedStates: ["Ready", "NotReady"] }],
+    [deployment("db", "NotReady")],
+    undefined,
+  ],
+  [
+    "one that is in no accepted state",
+    [{ name: "db", acceptedStates: ["Modified", "OutOfSync"] }],
+    [deployment("db")],
+    "waiting for db, which is Ready and must be Modified or OutOfSync",
+    ["db"],
+  ],
+  [
+    "an empty list of states, which means Ready",
+    [{ name: "db", acceptedStates: [] }],
+    [deployment("db")],
+    undefined,
+  ],
+  [
+    "one that does not exist",
+    [{ name: "db" }],
+    [deployment("web")],
+    "waiting for db, which this cluster does not have",
+    ["db"],
+  ],
+  [
+    "all with a label",
+    [{ selector: tier }],
+    [
+      deployment("b", "WaitApplied", { labels: { tier: "base" } }),
+      deployment("a", "ErrApplied", { labels: { tier: "base" } }),
+      deployment("c", "Ready", { labels: { tier: "base" } }),
+      deployment("d", "NotReady"),
+    ],
+    "waiting for a, which is ErrApplied and must be Ready, b, which is WaitApplied and must be Ready",
+    ["a", "b"],
+  ],
+  [
+    "a label without matches",
+    [{ selector: tier }],
+    [deployment("a")],
+    'waiting for a Bundle that matches {"matchLabels":{"tier":"base"}}, which this cluster does not have',
+    [],
+  ],
+  [
+    "a name with labels of another one",
+    [{ name: "a", selector: tier }],
+    [deployment("a"), deployment("b", "Ready", { labels: { tier: "base" } })],
+    'waiting for a, whose labels do not match {"matchLabels":{"tier":"base"}}',
+    ["a"],
+  ],
+  [
+    "its own labels",
+    [{ selector: tier }],
+    [
+      deployment("web", "WaitApplied", { labels: { tier: "base" } }),
+      deployment("a", "Ready", { labels: { tier: "base" } }),
+    ],
+    undefined,
+  ],
+  [
+    "several, each reported once",
+    [{ name: "a" }, { selector: {} }],
+    [deployment("a", "NotReady")],
+    "waiting for a, which is NotReady and must be Ready",
+    ["a"],
+  ],
+  [
+    "one that waits for it",
+    [{ name: "a" }],
+    [deployment("a", "WaitApplied", { waitsFor: ["web"] })],
+    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for web; remove one of them from a dependsOn",
+    ["a"],
+  ],
+  [
+    "one that waits for others that wait for it",
+    [{ name: "a" }],
+    [
+      deployment("a", "WaitApplied", { waitsFor: ["x", "b"] }),
+      deployment("b", "WaitApplied", { waitsFor: ["a", "web"] }),
+    ],
+    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for b waits for web; remove one of them from a dependsOn",
+    ["a"],
+  ],
+  [
+    "a cycle that it is not part of",
+    [{ name: "a" }],
+    [
+      deployment("a", "WaitApplied", { waitsFor: ["b"] }),
+      deployment("b", "WaitApplied", { waitsFor: ["a"] }),
+    ],
+    "waiting for a, which is WaitApplied and must be Ready",
+    ["a"],
+  ],
+];
+
+describe("a deployment that depends on", () => {
+  for (const [what, dependsOn, deployments, message, names = []] of cases) {
+    test(`${what} ${message === undefined ? "goes on" : "waits"}`, () => {
+      const unmet = unmetDependencies("web", dependsOn, deployments);
+
+      assert.deepEqual(unmet, message === undefined ? undefined : { message, names });
+    });
+  }
+
+  test("many names lists some and counts the others", () => {
+    const many = Array.from({ length: 13 }, (_, index) => ({ name: `n${index}` }));
+
+    const { message = "", names = [] } = unmetDependencies("web", many, []) ?? {};
+
+    assert.match(message, /n9, which this cluster does not have, and 3 more$/);
+    assert.equal(names.length, 13);
+  });
+});

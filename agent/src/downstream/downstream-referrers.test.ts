@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import { describe, test } from "vitest";
+import { testAssignment } from "../testing/test-assignment.ts";
+import { createDownstreamReferrers } from "./downstream-resources.ts";
+
+const login: ObjectRef = { kind: "Secret", name: "login" };
+
+const list = await Promise.all([
+  testAssignment("one", { copies: [login] }),
+  testAssignment("paused", { copies: [{ kind: "ConfigMap", name: "a" }, login] }, { paused: true }),
+  testAssignment("elsewhere", { copies: [login], namespace: "other" }),
+  testAssignment("another kind", { copies: [{ kind: "ConfigMap", name: "login" }] }),
+  testAssignment("withdrawn", { copies: [login] }, { withdrawing: true }),
+  testAssignment("unreadable", { copies: [login] }, { content: new Uint8Array() }),
+  testAssignment("nothing", {}),
+]);
+const referrers = createDownstreamReferrers({ list: () => list });
+
+describe("the referrers of a downstream resource", () => {
+  const cases: readonly (readonly [string, ObjectRef, string, readonly string[]])[] = [
+    [
+      "are all deployments that name it and are not withdrawn, paused ones too",
+      login,
+      "shop",
+      ["one", "paused"],
+    ],
+    ["in another namespace are those with a release there", login, "other", ["elsewhere"]],
+    ["are not those that name another object", { kind: "Secret", name: "a" }, "shop", []],
+  ];
+  for (const [what, ref, namespace, names] of cases) {
+    test(what, async () => {
+      assert.deepEqual([...(await referrers(ref, namespace))], names);
+    });
+  }
+});

@@ -1,0 +1,228 @@
+/** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the next try. */
+
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
+import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
+import type { Assignment } from "../assignment/assignment-secret.ts";
+import type { Assignments } from "../assignment/assignments.ts";
+import type { Referrers } from "../assignment/content-index.ts";
+import type { DependencyTracker } from "../dependencies/dependency-tracker.ts";
+import type { ReferencedObjects } from "../referenced/referenced-objects.ts";
+import { deletedOnHubWarning } from "../referenced/require-object.ts";
+import type { WithdrawnObjects } from "../referenced/withdrawn-objects.ts";
+import type { Outbox } from "../report/outbox.ts";
+import type { Deployer, DeployPass } from "./deployer.ts";
+import { type Progress, resultUntilChange, retryDelayMs, retryMessage } from "./progress.ts";
+import type { Statuses } from "./statuses.ts";
+
+export interface Reconciler {
+  reconcile(name: string, context: ReconcileContext): Promise<Result>;
+  /** The inputs of a deployment have changed: its last failure does not delay it, nor does the one in progress. */
+  inputsChanged(name: string): void;
+  /** Ends the reconcile in progress if it is for another content than the present one. */
+  assignmentChanged(name: string): void;
+}
+
+export interface ReconcilerDeps {
+  readonly assignments: Assignments;
+  readonly deployer: Deployer;
+  readonly statuses: Statuses;
+  readonly dependencies: DependencyTracker;
+  readonly referenced: Pick<ReferencedObjects, "get">;
+  readonly referrers: Pick<Referrers, "keysOf">;
+  readonly withdrawn: Pick<WithdrawnObjects, "removeUnreferenced">;
+  readonly outbox: Pick<Outbox, "withdrawn">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Pass {
+  readonly assignment: Assignment;
+  readonly superseded: AbortController;
+  /** The inputs have changed since it began. */
+  isStale: boolean;
+}
+
+export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const { assignments, statuses, dependencies } = deps;
+  /** In progress, by deployment. */
+  const passes = new Map<string, Pass>();
+
+  return {
+    async reconcile(name, { signal, withoutWorker }) {
+      const assignment = assignments.get(name);
+      if (assignment === undefined) return done();
+      const own = statuses.ensure(name);
+      if (assignment.withdrawing) return await uninstall(deps, assignment, own, signal);
+      const { deploymentId } = assignment;
+      const failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
+      const superseded = new AbortController();
+      const pass: Pass = { assignment, superseded, isStale: false };
+      passes.set(name, pass);
+      try {
+        if (assignment.paused) return await observe(deps, assignment, own, signal);
+        return await deploy(deps, assignment, own, {
+          signal,
+          superseded: superseded.signal,
+          withoutWorker,
+          retryAtMs: failure?.retryAtMs,
+          unmetDependencies: (content) => dependencies.unmet(name, content),
+        });
+      } catch (thrown) {
+        // The process ends: the next one continues.
+        if (signal.aborted) throw thrown;
+        // The present content is enqueued already.
+        if (superseded.signal.aborted) return done();
+        const failures = (failure?.count ?? 0) + 1;
+        return fail(deps, assignment, own, {
+          thrown,
+          failures,
+          delayMs: pass.isStale ? 0 : retryDelayMs(failures),
+        });
+      } finally {
+        passes.delete(name);
+      }
+    },
+    inputsChanged(name) {
+      delete statuses.get(name)?.failure;
+      const pass = passes.get(name);
+      if (pass !== undefined) pass.isStale = true;
+    },
+    assignmentChanged(name) {
+      const pass = passes.get(name);
+      if (pass !== undefined && !isCurrent(pass.assignment, assignments.get(name)))
+        pass.superseded.abort();
+    },
+  };
+}
+
+function fail(
+  { statuses, dependencies, clock, log }: ReconcilerDeps,
+  { owner: { name }, deploymentId }: Assignment,
+  own: Progress,
+  failure: { readonly thrown: unknown; readonly failures: number; readonly delayMs: number },
+): Result {
+  const { thrown, failures, delayMs } = failure;
+  dependencies.setWaitsFor(name, undefined);
+  const untilChange = resultUntilChange(thrown, deploymentId);
+  if (untilChange !== undefined) {
+    own.result = untilChange;
+    statuses.report(name);
+    return done();
+  }
+  const retryAtMs = clock.now() + delayMs;
+  own.failure = { deploymentId, count: failures, retryAtMs };
+  const message = retryMessage(thrown, retryAtMs);
+  const { code } = AppError.from(thrown);
+  own.result = { kind: "failed", deploymentId, message, code, retryAt: formatTime(retryAtMs) };
+  log.warn({ deployment: name, code, err: message }, "deployment failed");
+  statuses.report(name);
+  return requeueAfter(delayMs, "failed");
+}
+
+async function deploy(
+  deps: ReconcilerDeps,
+  assignment: Assignment,
+  own: Progress,
+  pass: DeployPass,
+): Promise<Result> {
+  const { assignments, deployer, statuses, dependencies, clock } = deps;
+  const { name } = assignment.owner;
+  const deployed = await deployer.deploy(assignment, pass);
+  dependencies.setWaitsFor(name, deployed.kind === "blocked" ? deployed.unmet.names : undefined);
+  switch (deployed.kind) {
+    case "blocked":
+      delete own.failure;
+      own.result = { kind: "pending", message: deployed.unmet.message };
+      statuses.report(name);
+      return done();
+    case "wait":
+      if (deployed.why === "locked") {
+        const retryAt = formatTime(deployed.untilMs);
+        const message = `another Helm operation is in progress; retrying at ${retryAt}`;
+        own.result = { kind: "pending", message, retryAt };
+        statuses.report(name);
+      }
+      return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
+    case "in-sync":
+      // Also if Helm had nothing to do.
+      await assignments.ensureStored(name);
+      statuses.setInstalled(assignment, deployed, await warningOf(deps, assignment));
+      statuses.report(name);
+      return done();
+  }
+}
+
+/** For a paused deployment: changes nothing. */
+async function observe(
+  deps: ReconcilerDeps,
+  assignment: Assignment,
+  own: Progress,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { assignments, deployer, statuses } = deps;
+  await assignments.ensureStored(assignment.owner.name);
+  if (own.result.kind !== "deployed") {
+    // An earlier process may have installed it.
+    const found = await deployer.installed(assignment, signal);
+    if (found === undefined) own.result = { kind: "pending", message: "paused" };
+    else statuses.setInstalled(assignment, found, await warningOf(deps, assignment));
+  }
+  statuses.report(assignment.owner.name);
+  return done();
+}
+
+async function uninstall(
+  deps: ReconcilerDeps,
+  assignment: Assignment,
+  own: Progress,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { assignments, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
+  const { owner, deploymentId } = assignment;
+  const { name } = owner;
+  own.result = { kind: "withdrawing", message: "" };
+  try {
+    await deployer.withdraw(assignment, signal);
+    await assignments.remove(owner);
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const count = (own.failure?.count ?? 0) + 1;
+    const delayMs = retryDelayMs(count);
+    const retryAtMs = clock.now() + delayMs;
+    own.failure = { deploymentId, count, retryAtMs };
+    own.result = {
+      kind: "withdrawing",
+      message: retryMessage(thrown, retryAtMs),
+      code: AppError.from(thrown).code,
+      retryAt: formatTime(retryAtMs),
+    };
+    statuses.report(name);
+    return requeueAfter(delayMs, "failed");
+  }
+  statuses.remove(name);
+  outbox.withdrawn(owner);
+  log.info({ deployment: name }, "deployment uninstalled");
+  await withdrawn.removeUnreferenced();
+  dependencies.setState(name, undefined);
+  return done();
+}
+
+async function warningOf(
+  { referrers, referenced }: ReconcilerDeps,
+  assignment: Assignment,
+): Promise<string | undefined> {
+  return deletedOnHubWarning(await referrers.keysOf(assignment), referenced);
+}
+
+function isCurrent(assignment: Assignment, now: Assignment | undefined): boolean {
+  return (
+    now !== undefined &&
+    now.owner.uid === assignment.owner.uid &&
+    now.deploymentId === assignment.deploymentId &&
+    !now.withdrawing
+  );
+}

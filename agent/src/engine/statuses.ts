@@ -1,0 +1,100 @@
+/** The progress of every deployment, reported to the hub whenever its state changes. */
+import { isDeepStrictEqual } from "node:util";
+import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import type { BundleState } from "@flotilla/shared/api/summary.ts";
+import type { Assignment } from "../assignment/assignment-secret.ts";
+import type { Assignments } from "../assignment/assignments.ts";
+import { ownedObjects } from "../helm/manifest.ts";
+import type { ReadinessTracker } from "../readiness/tracker.ts";
+import { toBundleState, toDeploymentState } from "../report/deployment-state.ts";
+import type { Outbox } from "../report/outbox.ts";
+import type { InSync } from "./deployer.ts";
+import type { Progress } from "./progress.ts";
+
+export interface Statuses {
+  get(name: string): Progress | undefined;
+  /** Creates it, as pending, if there is none. */
+  ensure(name: string): Progress;
+  list(): Iterable<readonly [string, Progress]>;
+  /** Sets the result of a release that is in sync, and tracks the readiness of its objects. */
+  setInstalled(assignment: Assignment, found: InSync, warning: string | undefined): void;
+  /** Reports a deployment if its state has changed. */
+  report(name: string): void;
+  /** Forgets an uninstalled deployment. */
+  remove(name: string): void;
+  bundleStateOf(assignment: Assignment): BundleState;
+  /** Of all deployments. */
+  states(): readonly DeploymentState[];
+}
+
+export interface StatusesDeps {
+  readonly assignments: Pick<Assignments, "get" | "list">;
+  readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf">;
+  readonly outbox: Pick<Outbox, "report">;
+  /** Called whenever a state was computed; undefined: the deployment was removed. */
+  readonly onState: (name: string, state: BundleState | undefined) => void;
+}
+
+export function createStatuses(deps: StatusesDeps): Statuses {
+  const { assignments, readiness, outbox, onState } = deps;
+  const progress = new Map<string, Progress>();
+
+  function ensure(name: string): Progress {
+    const known = progress.get(name);
+    if (known !== undefined) return known;
+    const fresh: Progress = { result: { kind: "pending", message: "" } };
+    progress.set(name, fresh);
+    return fresh;
+  }
+
+  function stateOf(assignment: Assignment, { result }: Progress): DeploymentState {
+    return toDeploymentState(assignment, result, readiness.readinessOf(assignment.owner.name));
+  }
+
+  return {
+    get: (name) => progress.get(name),
+    ensure,
+    list: () => progress,
+    setInstalled({ owner, deploymentId }, { release, manifest, chartDigest }, warning) {
+      const own = ensure(owner.name);
+      delete own.failure;
+      own.result = {
+        kind: "deployed",
+        deploymentId,
+        release,
+        ...(chartDigest !== undefined && { chartDigest }),
+        ...(warning !== undefined && { message: warning }),
+      };
+      // The same manifest in another namespace has other objects.
+      const tracked = `${release.namespace}\n${manifest}`;
+      if (own.tracked === tracked) return;
+      readiness.track(owner.name, ownedObjects(manifest), release.namespace);
+      own.tracked = tracked;
+    },
+    report(name) {
+      const assignment = assignments.get(name);
+      const own = progress.get(name);
+      if (assignment === undefined || own === undefined) return;
+      const state = stateOf(assignment, own);
+      onState(name, toBundleState(state, assignment.deploymentId));
+      if (isDeepStrictEqual(state, own.reported)) return;
+      own.reported = state;
+      outbox.report(state);
+    },
+    remove(name) {
+      readiness.forget(name);
+      progress.delete(name);
+    },
+    bundleStateOf(assignment) {
+      const own = progress.get(assignment.owner.name);
+      return own === undefined
+        ? "WaitApplied"
+        : toBundleState(stateOf(assignment, own), assignment.deploymentId);
+    },
+    states: () =>
+      assignments.list().flatMap((assignment) => {
+        const own = progress.get(assignment.owner.name);
+        return own === undefined ? [] : [stateOf(assignment, own)];
+      }),
+  };
+}

@@ -1,0 +1,115 @@
+/** The catalogue of the agent's errors. `help` is for users and is published in docs/errors.md. */
+import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
+
+/** The Secret, in the agent's namespace, that an agent enrols with. */
+export const bootstrapSecretName = "flotilla-bootstrap";
+
+export const agentErrors = defineErrors({
+  HUB_CALL_FAILED: {
+    retryable: true,
+    help: "The hub did not answer, or rejected the call; the message has the hub's own words. The agent retries by itself.",
+  },
+  WRONG_HUB: {
+    retryable: true,
+    help: "The address leads to a hub other than the one that the agent belongs to. Nothing was changed. Correct the address. To enrol with the other hub, copy the data of the Secret of one of its ClusterRegistrationTokens into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
+  },
+  KEY_REVOKED: {
+    retryable: true,
+    help: "The cluster was revoked on the hub, together with the agent's key. The agent creates a new key by itself and enrols again with the token that it was given.",
+  },
+  HUB_PROTOCOL: {
+    retryable: true,
+    help: "The hub sent a message that the protocol does not allow. Check that the versions of hub and agent are compatible.",
+  },
+  BOOTSTRAP_MISSING: {
+    retryable: true,
+    help: "The agent has no identity yet, and no Secret to enrol with. Copy the data of the Secret of a ClusterRegistrationToken on the hub into the Secret flotilla-agent/flotilla-bootstrap of this cluster.",
+  },
+  BOOTSTRAP_INVALID: {
+    retryable: true,
+    help: "The Secret flotilla-agent/flotilla-bootstrap is invalid. The message names the key and what is expected. Copy the Secret of a ClusterRegistrationToken on the hub again.",
+  },
+  IDENTITY_INVALID: {
+    retryable: true,
+    help: "The Secret flotilla-agent/flotilla-identity cannot be read. Restore it, or delete it so that the agent enrols with a new key, which needs a ClusterRegistrationToken that is made for its Cluster (spec.clusterName).",
+  },
+  ENROLMENT_FAILED: {
+    retryable: true,
+    help: "The hub could not be reached, or it refused to enrol this cluster; the message has the hub's own words. The agent retries by itself.",
+  },
+  ASSIGNMENT_NOT_STORED: {
+    retryable: true,
+    help: "A deployment that the hub assigned could not be stored in the agent's own cluster. Helm does not run before it is stored. The message has the API server's answer: a quota in the namespace flotilla-agent, a right that the agent lacks, or a server that is unavailable. The agent retries by itself.",
+  },
+  HELM_FAILED: {
+    retryable: true,
+    help: "Helm ended with an error; the message has its last lines. What was installed before stays. The agent retries with exponential backoff, and at once when the HelmOp changes.",
+  },
+  HELM_UNAVAILABLE: {
+    retryable: true,
+    help: "The Helm program could not be started. Check the path that the agent was given with --helm.",
+  },
+  RELEASE_UNREADABLE: {
+    retryable: true,
+    help: "A release Secret of Helm (sh.helm.release.v1...) cannot be read. `helm history` on the cluster shows whether Helm can read it.",
+  },
+  RELEASE_CONFLICT: {
+    retryable: true,
+    help: "Two deployments have the same release name in the same namespace. The first one keeps the release; give the other one another releaseName or namespace.",
+  },
+  SERVICE_ACCOUNT_MISSING: {
+    retryable: true,
+    help: "The ServiceAccount that a HelmOp names in `serviceAccount` does not exist in the agent's namespace of that cluster. The agent installs, changes and removes nothing for that HelmOp until it can impersonate the account. Create the account with the rights that the chart needs; the agent continues at once.",
+  },
+  NAMESPACE_FORBIDDEN: {
+    retryable: true,
+    help: "The account that the deployment impersonates lacks a right on the release's namespace: to create it, or to change its labels and annotations. The message has the missing verb. Grant the right, create the namespace beforehand, or remove `namespaceLabels` and `namespaceAnnotations` from the HelmOp.",
+  },
+  CRDS_NOT_KEPT: {
+    retryable: true,
+    help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not make sure of that. Nothing was deleted. The message says what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",
+  },
+  TEMPLATES_DENIED: {
+    retryable: true,
+    help: "The chart's templates read the cluster (`lookup`) or query DNS (`getHostByName`), which is not allowed for this HelmOp. Set `helm.disableLookup: false` or `helm.disableDNS: false`, or, for `lookup`, give the HelmOp a `serviceAccount`, whose rights then limit what can be read.",
+  },
+  CHART_UNREADABLE: {
+    retryable: true,
+    help: "The downloaded archive is not a chart: it is not a gzipped tar archive, or unpacks to more than Helm reads.",
+  },
+  VALUES_SOURCE_MISSING: {
+    retryable: true,
+    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, does not exist in the cluster, or the impersonated account may not read it. The message names it. Create it, and the agent continues at once; or grant the right, and the agent continues with its next retry.",
+  },
+  VALUES_SOURCE_INVALID: {
+    retryable: true,
+    help: "A ConfigMap or Secret that `valuesFrom` names does not hold a values file: it is not YAML, or not a map. The message says where. Correct it in the cluster; the agent continues at once.",
+  },
+  DOWNSTREAM_RESOURCE_CONFLICT: {
+    retryable: true,
+    help: "`downstreamResources` names an object that the cluster already has and that the agent did not create. The agent does not change it. Delete it, or rename one of the two.",
+  },
+  DOWNSTREAM_RESOURCE_FAILED: {
+    retryable: true,
+    help: "A Secret or ConfigMap of the hub could not be copied into the release's namespace, or its copy could not be deleted. The message has the API server's answer; where a right is missing, grant it to the account that the deployment impersonates.",
+  },
+  REFERENCED_OBJECT_PENDING: {
+    retryable: true,
+    help: "The hub has not sent a Secret or ConfigMap that the deployment references. The agent continues as soon as it arrives. If it does not arrive, the hub's log says why it cannot read the object.",
+  },
+  REFERENCED_OBJECT_NOT_FOUND: {
+    retryable: false,
+    help: "The hub has no Secret or ConfigMap of the name that the deployment references. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
+  },
+  VALUES_TEMPLATE_FAILED: {
+    retryable: false,
+    help: 'A template in `values` or `templateValues` cannot be rendered for this cluster; the message has its path and the error. Other clusters are not affected. A missing key, such as `.ClusterLabels.region`, is an error as in Fleet: label the Cluster, or use `index .ClusterLabels "region"`, `hasKey` or `dig`, which accept a missing key. The template is rendered again as soon as the HelmOp or the Cluster changes.',
+  },
+});
+
+export function wrongHub(found: string, expected: string): AppError {
+  return new AppError(
+    agentErrors.WRONG_HUB,
+    `the address leads to hub ${found}, but this agent belongs to hub ${expected}; nothing was changed`,
+  );
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { describe, test } from "vitest";
+import { ownedObjects } from "./manifest.ts";
+
+const config = { apiVersion: "v1", kind: "ConfigMap", name: "web" };
+
+const cases: readonly (readonly [string, string, readonly object[]])[] = [
+  ["nothing", "", []],
+  ["only comments", "---\n# Source: web/templates/empty.yaml\n---\n", []],
+  [
+    "several documents",
+    [
+      "---",
+      "# Source: web/templates/a.yaml",
+      "apiVersion: v1",
+      "kind: ConfigMap",
+      "metadata:",
+      "  name: web",
+      "data:",
+      "  kind: Secret",
+      "--- # another",
+      "apiVersion: apps/v1",
+      "kind: Deployment",
+      "metadata:",
+      "  namespace: elsewhere",
+      "  labels:",
+      "    name: other",
+      "  name: web",
+      "spec: {}",
+      "",
+    ].join("\n"),
+    [config, { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespace: "elsewhere" }],
+  ],
+  [
+    "fields in another order, and metadata in one line",
+    "metadata: {name: web, namespace: ''}\nkind: ConfigMap\napiVersion: v1\n",
+    [config],
+  ],
+  ["JSON", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}\n', [config]],
+  ["quoted keys", '"apiVersion": v1\n"kind": ConfigMap\n"metadata":\n  "name": web\n', [config]],
+  [
+    "a list",
+    "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: web\n",
+    [config],
+  ],
+  [
+    "a kind whose name ends in List",
+    "apiVersion: example.com/v1\nkind: AllowList\nmetadata:\n  name: web\n",
+    [{ apiVersion: "example.com/v1", kind: "AllowList", name: "web" }],
+  ],
+  [
+    "a string with a document separator",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  text: |\n    ---\n    kind: Secret\n",
+    [config],
+  ],
+  [
+    "an alias to another field",
+    "apiVersion: v1\nkind: ConfigMap\ndata: &labels\n  a: b\nmetadata:\n  name: web\n  labels: *labels\n",
+    [config],
+  ],
+  [
+    "Windows' line ends",
+    "apiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: web\r\n",
+    [config],
+  ],
+  [
+    "a document that cannot be parsed",
+    "kind: [\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n",
+    [config],
+  ],
+  [
+    "an apiVersion that would request another path",
+    [
+      "../api/v1/namespaces/a/secrets",
+      "apps/v1/deployments",
+      "apps/v1?watch=1",
+      "..",
+      "apps/..",
+      "../v1",
+      "v1%2f",
+    ]
+      .map((version) => `apiVersion: "${version}"\nkind: ConfigMap\nmetadata:\n  name: web\n`)
+      .join("---\n"),
+    [],
+  ],
+  ["an object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
+];
+
+describe("the objects of a manifest, from", () => {
+  for (const [name, manifest, expected] of cases) {
+    test(name, () => assert.deepEqual(ownedObjects(manifest), expected));
+  }
+});

@@ -1,0 +1,80 @@
+/**
+ * The objects of a release, from its manifest. Pure.
+ *
+ * Manifests can have megabytes, mostly CRDs and dashboards, and only four fields of each object matter. So the lines of other
+ * top-level fields are removed before the YAML is parsed; if that gives no result, the whole document is parsed.
+ */
+import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { z } from "zod";
+
+/** An object of a manifest. */
+export interface OwnedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** As in the manifest; absent: the release's namespace. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+const objectSchema = z.object({
+  // The agent requests it from the API server under this path, with its own rights, and a tenant can write release Secrets.
+  apiVersion: z.string().regex(/^([a-z0-9][a-z0-9.-]*\/)?[a-z0-9]+$/i),
+  kind: z.string().min(1),
+  metadata: z.object({ name: z.string().min(1), namespace: z.string().nullish() }),
+});
+const listSchema = z.object({ kind: z.string().endsWith("List"), items: z.array(z.unknown()) });
+
+/** Skips documents that cannot be parsed: the cluster accepted them, so Helm parses them differently. */
+export function ownedObjects(manifest: string): readonly OwnedObject[] {
+  const found: OwnedObject[] = [];
+  for (const document of manifest.split(/^---.*$/m)) {
+    if (document.trim() === "") continue;
+    const short = parse(headOf(document));
+    if (short !== undefined && !short.kind.endsWith("List")) found.push(short);
+    else found.push(...parseWhole(document));
+  }
+  return found;
+}
+
+function parseWhole(document: string): readonly OwnedObject[] {
+  const value = read(document);
+  const list = listSchema.safeParse(value);
+  const objects: readonly unknown[] = list.success ? list.data.items : [value];
+  return objects.map(toOwned).filter((object) => object !== undefined);
+}
+
+function parse(text: string): OwnedObject | undefined {
+  return toOwned(read(text));
+}
+
+function read(text: string): unknown {
+  try {
+    return parseHelmYaml(text, { name: "manifest" });
+  } catch {
+    return undefined;
+  }
+}
+
+function toOwned(value: unknown): OwnedObject | undefined {
+  const parsed = objectSchema.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { apiVersion, kind, metadata } = parsed.data;
+  const { name, namespace } = metadata;
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(typeof namespace === "string" && namespace !== "" && { namespace }),
+  };
+}
+
+/** The lines of `apiVersion`, `kind` and `metadata`, of a document in block style. */
+export function headOf(document: string): string {
+  const lines: string[] = [];
+  let isIncluded = false;
+  for (const line of document.split("\n")) {
+    if (/^[^\s#]/.test(line)) isIncluded = /^(apiVersion|kind|metadata) *:/.test(line);
+    if (isIncluded && !line.startsWith("#")) lines.push(line);
+  }
+  return lines.join("\n");
+}

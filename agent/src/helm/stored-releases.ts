@@ -1,0 +1,129 @@
+/** Releases in Helm's storage, and the changes that the agent makes there without Helm: unlock, adopt, rewrite a manifest. */
+import type { DeploymentKey } from "@flotilla/proto/messages.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import {
+  decodeRecord,
+  failedRecord,
+  type HelmRelease,
+  isLocked,
+  parseRelease,
+  type ReleaseKey,
+  type ReleaseRecord,
+  recordOf,
+  recordSecretName,
+  releaseLabels,
+  rewrittenRecord,
+} from "./release-record.ts";
+import type { Releases } from "./releases.ts";
+
+export interface StoredReleases {
+  /** Remembers what Helm has printed, so that it need not be read. */
+  printed(release: HelmRelease): void;
+  forget(release: ReleaseKey): void;
+  /** The release of a record. Throws RELEASE_UNREADABLE. */
+  read(record: ReleaseRecord): Promise<HelmRelease>;
+  /** The present record of a revision; undefined if there is none. */
+  recordAt(release: ReleaseKey, revision: number): Promise<ReleaseRecord | undefined>;
+  /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights decide. */
+  adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
+  /** Marks a revision as failed whose Helm process has ended. `rest`: impersonated. */
+  unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
+  /** Replaces the manifest of a release that was read. `rest`: impersonated. */
+  rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
+  /** Deletes all revisions of a release; its objects stay. `rest`: impersonated. */
+  deleteHistory(rest: KubeRest, release: ReleaseKey, signal: AbortSignal): Promise<void>;
+}
+
+export interface StoredReleasesDeps {
+  /** The agent's own, for reads. */
+  readonly rest: KubeRest;
+  readonly releases: Releases;
+  readonly log: Log;
+}
+
+export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
+  const { rest: own, releases, log } = deps;
+  /** By release. */
+  const lastPrinted = new Map<string, HelmRelease>();
+
+  function secretOf(
+    { namespace, name }: ReleaseKey,
+    revision: number,
+  ): Promise<Secret | undefined> {
+    return own.get(secrets, { namespace, name: recordSecretName({ name, revision }) });
+  }
+
+  function printed(release: HelmRelease): void {
+    lastPrinted.set(keyOf(release), release);
+  }
+
+  return {
+    printed,
+    forget: (release) => void lastPrinted.delete(keyOf(release)),
+    async read(record) {
+      const known = lastPrinted.get(keyOf(record));
+      if (known?.revision === record.revision) return known;
+      const what = `release Secret ${record.namespace}/${recordSecretName(record)}`;
+      const secret = await secretOf(record, record.revision);
+      if (secret === undefined)
+        throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: not found`);
+      const release = parseRelease(await decodeRecord(secret), what);
+      printed(release);
+      return release;
+    },
+    async recordAt(release, revision) {
+      const secret = await secretOf(release, revision);
+      return secret === undefined ? undefined : recordOf(secret);
+    },
+    async adopt(rest, record, owner) {
+      const { namespace } = record;
+      const labels = { [releaseLabels.deployment]: owner.name, [releaseLabels.uid]: owner.uid };
+      const body = { metadata: { labels } };
+      await rest.patch(
+        secrets,
+        { namespace, name: recordSecretName(record) },
+        { type: "merge", body },
+      );
+      releases.ran({ ...record, owner });
+      log.info({ release: record.name, namespace, deployment: owner.name }, "release adopted");
+    },
+    async unlock(rest, record) {
+      const secret = await secretOf(record, record.revision);
+      if (secret === undefined) return;
+      const current = recordOf(secret);
+      // The cache is stale: the other Helm process has finished.
+      if (current !== undefined && !isLocked(current)) {
+        releases.ran(current);
+        return;
+      }
+      const why = "the agent was killed while Helm was running";
+      await rest.replace(secrets, await failedRecord(secret, why));
+      releases.ran({ ...record, status: "failed" });
+      log.warn(
+        { release: record.name, namespace: record.namespace, revision: record.revision },
+        "release was locked by an interrupted Helm run, unlocked",
+      );
+    },
+    async rewrite(rest, release, manifest) {
+      const secret = await secretOf(release, release.revision);
+      if (secret === undefined) return;
+      await rest.replace(secrets, await rewrittenRecord(secret, manifest));
+      printed({ ...release, manifest });
+    },
+    async deleteHistory(rest, { namespace, name }, signal) {
+      for (const { revision } of releases.history(namespace, name)) {
+        const ref = { namespace, name: recordSecretName({ name, revision }) };
+        await rest.delete(secrets, ref, { signal });
+      }
+      releases.removed({ namespace, name });
+    },
+  };
+}
+
+function keyOf({ namespace, name }: ReleaseKey): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import { describe, type TestContext, test } from "vitest";
+import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
+
+const namespace = "flotilla-agent";
+
+interface Fixture {
+  readonly rest: MemoryApiServer;
+  readonly clients: ImpersonatedClients;
+  /** All impersonations, in order. */
+  readonly impersonated: readonly Impersonation[];
+  /** Resolves with the next account that is created or deleted. */
+  changed(): Promise<void>;
+}
+
+async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fixture> {
+  const rest = createMemoryApiServer();
+  for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
+  const impersonated: Impersonation[] = [];
+  const connection = {
+    ...rest,
+    as(who: Impersonation) {
+      impersonated.push(who);
+      return createMemoryApiServer();
+    },
+  };
+  const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });
+  const ending = new AbortController();
+  const running = clients.run(ending.signal);
+  t.onTestFinished(async () => {
+    ending.abort();
+    await running;
+  });
+  await clients.synced;
+  const waiters: (() => void)[] = [];
+  clients.onChange(() => {
+    for (const resolve of waiters.splice(0)) resolve();
+  });
+  return {
+    rest,
+    clients,
+    impersonated,
+    changed: () => new Promise((resolve) => waiters.push(resolve)),
+  };
+}
+
+describe("the impersonated client of a deployment", () => {
+  test("is the account that it names, with the groups of a service account", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer", "fleet-default");
+
+    const client = await clients.clientFor("deployer");
+
+    assert.equal(client.subject, "service account flotilla-agent/deployer");
+    assert.equal(client.isAgent, false);
+    assert.deepEqual(client.helmArgs, [
+      "--kube-as-user=system:serviceaccount:flotilla-agent:deployer",
+      "--kube-as-group=system:serviceaccounts",
+      "--kube-as-group=system:serviceaccounts:flotilla-agent",
+      "--kube-as-group=system:authenticated",
+    ]);
+    assert.deepEqual(impersonated, [
+      {
+        user: "system:serviceaccount:flotilla-agent:deployer",
+        groups: [
+          "system:serviceaccounts",
+          "system:serviceaccounts:flotilla-agent",
+          "system:authenticated",
+        ],
+      },
+    ]);
+  });
+
+  test("is created once", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer");
+
+    assert.equal(await clients.clientFor("deployer"), await clients.clientFor("deployer"));
+    assert.equal(impersonated.length, 1);
+  });
+
+  test("is fleet-default for a deployment without account, if that account exists", async (t) => {
+    const { clients } = await setUp(t, "fleet-default");
+
+    assert.equal(
+      (await clients.clientFor(undefined)).subject,
+      "service account flotilla-agent/fleet-default",
+    );
+  });
+
+  test("is the agent itself if fleet-default does not exist", async (t) => {
+    const { clients, impersonated } = await setUp(t, "deployer");
+
+    const client = await clients.clientFor(undefined);
+
+    assert.equal(client.isAgent, true);
+    assert.deepEqual(client.helmArgs, []);
+    assert.deepEqual(impersonated, []);
+  });
+
+  for (const name of ["absent", "other:deployer", "../deployer"]) {
+    test(`does not exist for ${name}, and the error names it`, async (t) => {
+      const { clients } = await setUp(t, "deployer");
+
+      await assert.rejects(clients.clientFor(name), {
+        code: "SERVICE_ACCOUNT_MISSING",
+        message: new RegExp(`^service account flotilla-agent/${name} not found`),
+      });
+    });
+  }
+
+  test("changes when an account is created or deleted", async (t) => {
+    const { rest, clients, changed } = await setUp(t);
+    const ref = { namespace, name: "deployer" };
+
+    const made = changed();
+    rest.put(serviceAccounts, { metadata: ref });
+    await made;
+    assert.equal((await clients.clientFor("deployer")).isAgent, false);
+
+    const gone = changed();
+    await rest.delete(serviceAccounts, ref);
+    await gone;
+    await assert.rejects(clients.clientFor("deployer"), { code: "SERVICE_ACCOUNT_MISSING" });
+  });
+
+  test("does not change when an account is updated", async (t) => {
+    const { rest, clients, changed } = await setUp(t, "deployer");
+    let changes = 0;
+    clients.onChange(() => {
+      changes += 1;
+    });
+    rest.put(serviceAccounts, { metadata: { namespace, name: "deployer", labels: { a: "b" } } });
+
+    rest.put(serviceAccounts, { metadata: { namespace, name: "later" } });
+    while (changes === 0) await changed();
+
+    assert.equal((await clients.clientFor("later")).isAgent, false);
+    assert.equal(changes, 1);
+  });
+});

@@ -1,0 +1,130 @@
+/**
+ * Impersonation: for a deployment the agent acts as the service account that the deployment names, in the agent's own
+ * namespace. So a tenant's HelmOp can read and do what that account may, and nothing else, whatever its chart contains.
+ */
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
+import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type ServiceAccount,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+
+/** The client for the requests of one deployment. */
+export interface ImpersonatedClient {
+  /** `service account NAMESPACE/NAME`, or `the agent itself`: for messages. */
+  readonly subject: string;
+  /** Requests have the rights of the agent, which are those of no tenant. */
+  readonly isAgent: boolean;
+  /** Sends requests as the account, over the agent's connections. */
+  readonly rest: KubeRest;
+  /** Arguments that make Helm impersonate the account. */
+  readonly helmArgs: readonly string[];
+}
+
+export interface ImpersonatedClients {
+  /** Resolves when the service accounts are listed. */
+  readonly synced: Promise<void>;
+  /** `serviceAccount`: the one that a deployment names, if any. Throws SERVICE_ACCOUNT_MISSING. */
+  clientFor(serviceAccount: string | undefined): Promise<ImpersonatedClient>;
+  /** Called when a service account was created or deleted. */
+  onChange(listener: () => void): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ImpersonatedClientsDeps {
+  readonly connection: KubeConnection;
+  /** The agent's. */
+  readonly namespace: string;
+  readonly log: Log;
+}
+
+/** Impersonated for deployments that name no account, where it exists. Fleet has the same rule. */
+export const defaultServiceAccount = "fleet-default";
+
+export function createImpersonatedClients({
+  connection,
+  namespace,
+  log,
+}: ImpersonatedClientsDeps): ImpersonatedClients {
+  const informer = createInformer<ServiceAccount>({
+    rest: connection,
+    resource: serviceAccounts,
+    namespace,
+    log: log.child({ cache: "service accounts" }),
+    transform: ({ metadata: { name, namespace, uid, resourceVersion } }) => ({
+      metadata: {
+        name,
+        ...(namespace !== undefined && { namespace }),
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      },
+    }),
+  });
+  const agent: ImpersonatedClient = {
+    subject: "the agent itself",
+    isAgent: true,
+    rest: connection,
+    helmArgs: [],
+  };
+  /** By name. They have nothing to close, so they are never removed. */
+  const clients = new Map<string, ImpersonatedClient>();
+
+  function impersonate(name: string): ImpersonatedClient {
+    const known = clients.get(name);
+    if (known !== undefined) return known;
+    const impersonation = serviceAccountImpersonation(namespace, name);
+    const client: ImpersonatedClient = {
+      subject: `service account ${namespace}/${name}`,
+      isAgent: false,
+      rest: connection.as(impersonation),
+      helmArgs: impersonationArgs(impersonation),
+    };
+    clients.set(name, client);
+    return client;
+  }
+
+  const exists = (name: string): boolean =>
+    informer.store.get(keyOf({ namespace, name })) !== undefined;
+
+  return {
+    synced: informer.synced,
+    async clientFor(serviceAccount) {
+      await informer.synced;
+      if (serviceAccount === undefined)
+        return exists(defaultServiceAccount) ? impersonate(defaultServiceAccount) : agent;
+      if (exists(serviceAccount)) return impersonate(serviceAccount);
+      throw new AppError(
+        agentErrors.SERVICE_ACCOUNT_MISSING,
+        `service account ${namespace}/${serviceAccount} not found, which the deployment impersonates; the agent continues as soon as it exists`,
+      );
+    },
+    onChange(listener) {
+      informer.onChange(({ before, after }) => {
+        if (before === undefined || after === undefined) listener();
+      });
+    },
+    run: (signal) => informer.run(signal),
+  };
+}
+
+/** User and groups of a service account that presents its own token. */
+function serviceAccountImpersonation(namespace: string, name: string): Impersonation {
+  return {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: [
+      "system:serviceaccounts",
+      `system:serviceaccounts:${namespace}`,
+      "system:authenticated",
+    ],
+  };
+}
+
+/** Helm then sends all its requests as that account, those for its release Secrets included. */
+function impersonationArgs({ user, groups }: Impersonation): readonly string[] {
+  return [`--kube-as-user=${user}`, ...groups.map((group) => `--kube-as-group=${group}`)];
+}

@@ -1,0 +1,68 @@
+/** The namespace of a release: created for a first install, and given the labels and annotations of its deployment. */
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isAlreadyExists, isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import { metadataPatch } from "./namespace-metadata.ts";
+
+export interface NamespaceClients {
+  readonly client: ImpersonatedClient;
+  /** The agent's own, for a namespace that the account may neither create nor read. */
+  readonly own: KubeRest;
+}
+
+/**
+ * Creates the namespace as `helm --create-namespace` does. Helm itself would read the API server's whole OpenAPI document for
+ * that, which costs more than the rest of an install (docs/adr/0006). Throws NAMESPACE_FORBIDDEN if the namespace does not
+ * exist and the account may not create it.
+ */
+export async function ensureNamespace(
+  { client, own }: NamespaceClients,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.rest.create(namespaces, { metadata: { name, labels: { name } } }, { signal });
+  } catch (thrown) {
+    if (isAlreadyExists(thrown)) return;
+    if (!isForbidden(thrown)) throw thrown;
+    // Whether the account may use an existing namespace, Helm finds out.
+    if ((await own.get(namespaces, { name }, { signal })) !== undefined) return;
+    throw new AppError(
+      agentErrors.NAMESPACE_FORBIDDEN,
+      `create namespace ${name} as ${client.subject}, which may not create namespaces: ${messageOf(thrown)}; create it beforehand, or grant the right`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Level-triggered. Sends no request if the deployment asks for nothing. Throws NAMESPACE_FORBIDDEN. */
+export async function applyNamespaceMetadata(
+  client: ImpersonatedClient,
+  {
+    namespace: name,
+    namespaceLabels: labels,
+    namespaceAnnotations: annotations,
+  }: Pick<DeploymentContent, "namespace" | "namespaceLabels" | "namespaceAnnotations">,
+  signal: AbortSignal,
+): Promise<void> {
+  if (labels === undefined && annotations === undefined) return;
+  const { rest } = client;
+  try {
+    const found = await rest.get(namespaces, { name }, { signal });
+    if (found === undefined) return;
+    const metadata = metadataPatch(found.metadata, { labels, annotations });
+    if (metadata === undefined) return;
+    await rest.patch(namespaces, { name }, { type: "merge", body: { metadata } }, { signal });
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    throw new AppError(
+      agentErrors.NAMESPACE_FORBIDDEN,
+      `set the labels and annotations of namespace ${name} as ${client.subject}, which needs the rights to get and patch it: ${messageOf(thrown)}; the release itself is installed`,
+      { cause: thrown },
+    );
+  }
+}

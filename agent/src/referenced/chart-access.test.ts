@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { homeAuthorization, isHome } from "@flotilla/shared/source/access.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { describe, test } from "vitest";
+import { chartAccess } from "./chart-access.ts";
+import type { KnownObject } from "./referenced-objects.ts";
+
+const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
+const facts: ClusterInfo = {
+  namespace: "fleet-default",
+  name: "paris",
+  labels: {},
+  annotations: {},
+  templateValues: {},
+};
+const httpPin = (url: string): Pin => ({ kind: "http", version: "1.0.0", url });
+const repository = "https://charts.example.com/stable";
+const registry = "oci://registry.example.com/web";
+const elsewhere = httpPin("https://cdn.example.net/web-1.0.0.tgz");
+const atHome = httpPin("https://charts.example.com/stable/web-1.0.0.tgz");
+
+function content(pin: Pin, access: DeploymentContent["access"]): DeploymentContent {
+  return { ...plainContent, pin, access };
+}
+
+const encoded = (texts: Readonly<Record<string, string>>): KnownObject => ({
+  digest: "sha256:1",
+  object: {
+    data: Object.fromEntries(
+      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+    ),
+  },
+});
+
+const access = (
+  deployment: DeploymentContent,
+  known?: KnownObject,
+  own: ClusterInfo | undefined = facts,
+) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
+
+describe("access to a chart's source", () => {
+  test("needs no credentials without a Secret", () => {
+    assert.deepEqual(access(content(atHome, {})), { origin: "https://charts.example.com" });
+  });
+
+  test("has the credentials for the repository's host only", () => {
+    const named = { secret: "source", repository };
+    const known = encoded({ username: "me", password: "pw" });
+
+    const home = access(content(atHome, named), known);
+    const away = access(content(elsewhere, named), known);
+
+    assert.notEqual(
+      homeAuthorization(home, new URL(atHome.kind === "http" ? atHome.url : "")),
+      undefined,
+    );
+    assert.equal(isHome(away, new URL("https://cdn.example.net/web-1.0.0.tgz")), false);
+    assert.equal(away.origin, "https://charts.example.com");
+  });
+
+  test("is for the registry of an OCI repository", () => {
+    const pin: Pin = {
+      kind: "oci",
+      version: "1.0.0",
+      repository: registry,
+      tag: "1.0.0",
+      manifestDigest: "sha256:1",
+      layerDigest: "sha256:2",
+      layerSizeBytes: 1,
+    };
+    const known = encoded({ bearerToken: "tok" });
+
+    assert.deepEqual(access(content(pin, { secret: "source", repository: registry }), known), {
+      origin: "oci://registry.example.com",
+      bearerToken: "tok",
+    });
+    assert.equal(
+      access(content(pin, { secret: "source", repository }), known).origin,
+      "https://charts.example.com",
+    );
+  });
+
+  test("is overridden by the HelmOp's own switch, and has the hub's authorities otherwise", () => {
+    const known = encoded({ insecureSkipVerify: "true" });
+    const named = { secret: "source", repository, insecureSkipVerify: false, caBundle: pem };
+
+    assert.deepEqual(access(content(atHome, named), known), {
+      origin: "https://charts.example.com",
+      caPem: pem,
+    });
+    assert.deepEqual(access(content(atHome, { caBundle: pem })).caPem, pem);
+  });
+
+  const failing = [
+    [
+      "waits for a Secret that the hub has not sent",
+      undefined,
+      "REFERENCED_OBJECT_PENDING",
+      "waiting for the hub to send the Secret fleet-default/source, with the credentials for the chart's source",
+    ],
+    [
+      "names the Secret that the hub does not have",
+      {},
+      "REFERENCED_OBJECT_NOT_FOUND",
+      "the hub has no Secret fleet-default/source, which helmSecretName references; the agent continues as soon as it exists",
+    ],
+    [
+      "says what is wrong with a Secret",
+      encoded({ username: "me" }),
+      "REPOSITORY_SECRET_INVALID",
+      "read the credentials for the chart's source from the hub's Secret fleet-default/source: username is set in the secret, but password isn't",
+    ],
+  ] as const;
+  for (const [what, known, code, message] of failing) {
+    test(what, () => {
+      assert.throws(() => access(content(atHome, { secret: "source", repository }), known), {
+        code,
+        message,
+      });
+    });
+  }
+
+  test("uses the last version that the hub had", () => {
+    const { object } = encoded({ username: "me", password: "pw" });
+    const known = object === undefined ? {} : { object };
+
+    assert.equal(access(content(atHome, { secret: "source", repository }), known).username, "me");
+  });
+});

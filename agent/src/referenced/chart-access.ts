@@ -1,0 +1,35 @@
+/** Access to a chart's source, with the credentials that the deployment references. */
+
+import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { accessTo, type RepositoryAccess } from "@flotilla/shared/source/access.ts";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
+import { chartErrors } from "@flotilla/shared/source/errors.ts";
+import type { SourceLocation } from "@flotilla/shared/source/location.ts";
+import { nameOnHub, type ReferencedDeps, requireObject } from "./require-object.ts";
+
+const use = { field: "helmSecretName", purpose: "with the credentials for the chart's source" };
+
+/** Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND or REPOSITORY_SECRET_INVALID. */
+export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): RepositoryAccess {
+  const { insecureSkipVerify, secret, caBundle } = content.access;
+  const source = sourceOf(content);
+  const object =
+    secret === undefined ? undefined : requireObject({ kind: "Secret", name: secret }, use, deps);
+  const settings = accessSettingsFromSecret(object, { source, insecureSkipVerify, caBundle });
+  if (settings instanceof AppError) {
+    throw new AppError(
+      chartErrors.REPOSITORY_SECRET_INVALID,
+      `read the credentials for the chart's source from the hub's Secret ${nameOnHub(secret ?? "", deps)}: ${settings.message}`,
+    );
+  }
+  return accessTo(source, settings);
+}
+
+/** What the credentials are for. The pin may be on another host, which never receives them. */
+function sourceOf({ pin, access }: DeploymentContent): SourceLocation {
+  const repository = access.repository ?? (pin.kind === "oci" ? pin.repository : pin.url);
+  return /^oci:\/\//i.test(repository)
+    ? { kind: "oci", repository }
+    : { kind: "http", repository, chart: "" };
+}

@@ -1,0 +1,68 @@
+/** The cluster's labels and template values, as the hub sent them, stored in the cluster itself. */
+import type { Packed } from "@flotilla/shared/content/packed.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import { type ClusterInfo, unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import type { SecretStorage } from "../storage/secret-storage.ts";
+import { clusterInfoSecret, clusterInfoSelector, packedIn } from "./referenced-secret.ts";
+
+/** `set` must not be called concurrently. */
+export interface ClusterInfoStore {
+  /** Reads what is stored. Must be called once, before anything else. */
+  load(): Promise<void>;
+  /** Of what is stored; `undefined` if that is not the last version that was received. */
+  readonly digest: string | undefined;
+  /** `undefined`: nothing was received yet. */
+  get(): ClusterInfo | undefined;
+  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
+  set(packed: Packed): Promise<boolean>;
+  onChange(listener: () => void): void;
+}
+
+export interface ClusterInfoStoreDeps {
+  readonly secrets: SecretStorage;
+  readonly log: Log;
+}
+
+export function createClusterInfoStore({ secrets, log }: ClusterInfoStoreDeps): ClusterInfoStore {
+  const listeners: (() => void)[] = [];
+  let current: { readonly digest: string; readonly info: ClusterInfo } | undefined;
+  let storedDigest: string | undefined;
+
+  return {
+    async load() {
+      const [secret] = await secrets.list(clusterInfoSelector);
+      const packed = secret && packedIn(secret);
+      if (packed === undefined) return;
+      try {
+        current = { digest: packed.digest, info: await unpackClusterInfo(packed) };
+        storedDigest = packed.digest;
+      } catch (thrown) {
+        log.warn({ err: messageOf(thrown) }, "stored cluster info is not readable");
+      }
+    },
+    get digest() {
+      return storedDigest;
+    },
+    get: () => current?.info,
+    async set(packed) {
+      if (current?.digest !== packed.digest) {
+        current = { digest: packed.digest, info: await unpackClusterInfo(packed) };
+        storedDigest = undefined;
+        for (const listener of listeners) listener();
+      }
+      if (storedDigest === packed.digest) return true;
+      try {
+        await secrets.write(clusterInfoSecret(packed));
+      } catch (thrown) {
+        log.warn({ err: messageOf(thrown) }, "cluster info was not stored");
+        return false;
+      }
+      storedDigest = packed.digest;
+      return true;
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}

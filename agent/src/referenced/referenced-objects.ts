@@ -1,0 +1,173 @@
+/**
+ * The objects that the hub sent because deployments reference them, stored in the cluster itself, so that an agent goes on
+ * without its hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
+ */
+import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto/messages.ts";
+import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
+import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import {
+  packReferencedObject,
+  type ReferencedObjectData,
+  unpackReferencedObject,
+} from "@flotilla/shared/referenced/referenced-object.ts";
+import type { SecretStorage } from "../storage/secret-storage.ts";
+import {
+  parseReferencedSecret,
+  referencedSecret,
+  referencedSecretName,
+  referencedSelector,
+  type StoredObject,
+} from "./referenced-secret.ts";
+
+export interface ReferencedObjects {
+  /** Reads what is stored. Must be called once, before anything else. */
+  load(): Promise<void>;
+  /**
+   * `undefined`: nothing was received about it. `digest` undefined: the hub has no such object now; `object` is then the last
+   * version that it had, if any.
+   */
+  get(ref: ObjectRef): KnownObject | undefined;
+  /** What is stored, for the hub to compare with its own. */
+  inventory(): readonly ObservedObject[];
+  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
+  set(object: ReferencedObject): Promise<boolean>;
+  /** Never rejects: what cannot be deleted stays in the inventory, and the hub withdraws it again. */
+  remove(ref: ObjectRef): Promise<void>;
+  onChange(listener: (ref: ObjectRef) => void): void;
+}
+
+export interface KnownObject {
+  readonly digest?: string;
+  readonly object?: ReferencedObjectData;
+}
+
+export interface ReferencedObjectsDeps {
+  readonly secrets: SecretStorage;
+  readonly log: Log;
+}
+
+interface Entry {
+  readonly ref: ObjectRef;
+  known: KnownObject;
+  /** Whether `known` is stored. */
+  isStored: boolean;
+}
+
+export function createReferencedObjects({
+  secrets,
+  log,
+}: ReferencedObjectsDeps): ReferencedObjects {
+  const entries = new Map<string, Entry>();
+  /** By object: one that is sent again while it is being deleted must not be deleted with it. */
+  const mutex = createKeyedMutex();
+  const listeners: ((ref: ObjectRef) => void)[] = [];
+
+  function notify(ref: ObjectRef): void {
+    for (const listener of listeners) listener(ref);
+  }
+
+  async function restore({ ref, packed, isGone }: StoredObject): Promise<void> {
+    const object = packed && (await unpackReferencedObject(ref, packed));
+    entries.set(formatObjectRef(ref), {
+      ref,
+      known: {
+        ...(object !== undefined && { object }),
+        ...(packed !== undefined && !isGone && { digest: packed.digest }),
+      },
+      isStored: true,
+    });
+  }
+
+  /** False if it failed: the hub sends it again on the next stream. */
+  async function store(entry: Entry): Promise<boolean> {
+    const { ref, known } = entry;
+    try {
+      const packed = known.object && (await packReferencedObject(known.object));
+      await secrets.write(
+        referencedSecret({
+          ref,
+          ...(packed !== undefined && { packed }),
+          isGone: known.digest === undefined,
+        }),
+      );
+    } catch (thrown) {
+      log.warn(
+        { object: formatObjectRef(ref), err: messageOf(thrown) },
+        "referenced object is in use but was not stored; a restart without the hub would lose it",
+      );
+      return false;
+    }
+    if (entry.known === known) entry.isStored = true;
+    return true;
+  }
+
+  async function set({ packed, kind, name }: ReferencedObject): Promise<boolean> {
+    const ref: ObjectRef = { kind, name };
+    const key = formatObjectRef(ref);
+    const current = entries.get(key);
+    if (current !== undefined && current.known.digest === packed?.digest)
+      return current.isStored || (await store(current));
+    const object =
+      packed === undefined
+        ? current?.known.object
+        : await unpackReferencedObject(ref, { digest: packed.digest, bytes: packed.content });
+    const entry: Entry = {
+      ref,
+      known: {
+        ...(object !== undefined && { object }),
+        ...(packed !== undefined && { digest: packed.digest }),
+      },
+      isStored: false,
+    };
+    entries.set(key, entry);
+    notify(ref);
+    return await store(entry);
+  }
+
+  async function remove(ref: ObjectRef): Promise<void> {
+    if (!entries.has(formatObjectRef(ref))) return;
+    try {
+      await secrets.remove(referencedSecretName(ref));
+    } catch (thrown) {
+      log.warn(
+        { object: formatObjectRef(ref), err: messageOf(thrown) },
+        "withdrawn object could not be deleted, retrying on the next connection",
+      );
+      return;
+    }
+    entries.delete(formatObjectRef(ref));
+    notify(ref);
+  }
+
+  return {
+    async load() {
+      for (const secret of await secrets.list(referencedSelector)) {
+        const stored = parseReferencedSecret(secret);
+        try {
+          if (stored !== undefined) await restore(stored);
+        } catch (thrown) {
+          // It is not in the inventory, so the hub sends it again.
+          log.warn(
+            { secret: secret.metadata.name, err: messageOf(thrown) },
+            "stored referenced object is not readable",
+          );
+        }
+      }
+    },
+    get: (ref) => entries.get(formatObjectRef(ref))?.known,
+    inventory: () =>
+      [...entries.values()].map(({ ref, known, isStored }) => ({
+        kind: ref.kind,
+        name: ref.name,
+        // Without a digest the hub sends it again.
+        ...(known.digest !== undefined && isStored && { digest: known.digest }),
+      })),
+    set: (object) => mutex.run(formatObjectRef(object), () => set(object)),
+    remove: (ref) => mutex.run(formatObjectRef(ref), () => remove(ref)),
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}

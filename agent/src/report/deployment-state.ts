@@ -1,0 +1,102 @@
+/** The reported state of a deployment, from its result and the readiness of its objects. Pure. */
+import type { DeploymentState, ReleaseInfo } from "@flotilla/proto/messages.ts";
+import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
+import type { Assignment } from "../assignment/assignment-secret.ts";
+import type { Readiness } from "../readiness/readiness.ts";
+
+/** The result of the last reconcile of a deployment. */
+export type DeploymentResult =
+  /** Not installed yet; `message` says what it waits for. */
+  | { readonly kind: "pending"; readonly message: string; readonly retryAt?: string }
+  | {
+      readonly kind: "deployed";
+      readonly deploymentId: string;
+      readonly release: ReleaseInfo;
+      readonly chartDigest?: string;
+      /** A warning. */
+      readonly message?: string;
+    }
+  | {
+      readonly kind: "failed";
+      readonly deploymentId: string;
+      readonly message: string;
+      /** From the catalogue of errors. */
+      readonly code: string;
+      /** RFC 3339; absent if nothing is retried before a change. */
+      readonly retryAt?: string;
+    }
+  /** Being uninstalled; `message` has the last error. */
+  | {
+      readonly kind: "withdrawing";
+      readonly message: string;
+      readonly code?: string;
+      readonly retryAt?: string;
+    };
+
+/** Before the objects were read. */
+const unknownReadiness: Readiness = {
+  ready: false,
+  notReady: [],
+  resources: [],
+  incomplete: false,
+  counts: { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 },
+};
+
+/** The objects of an installed release are reported also while a newer content waits or fails. */
+export function toDeploymentState(
+  assignment: Assignment,
+  result: DeploymentResult,
+  readiness: Readiness = unknownReadiness,
+): DeploymentState {
+  const base = { ...assignment.owner, ...readiness, ready: false, message: "" };
+  switch (result.kind) {
+    case "pending":
+      return {
+        ...base,
+        deploymentId: assignment.deploymentId,
+        phase: "pending",
+        message: result.message,
+        ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
+      };
+    case "withdrawing":
+      // The objects disappear one by one, which is not worth a report each.
+      return {
+        ...base,
+        ...unknownReadiness,
+        deploymentId: assignment.deploymentId,
+        phase: "withdrawing",
+        message: result.message,
+        ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
+      };
+    case "failed":
+      return {
+        ...base,
+        deploymentId: result.deploymentId,
+        phase: "failed",
+        message: result.message,
+        code: result.code,
+        ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
+      };
+    case "deployed":
+      return {
+        ...base,
+        deploymentId: result.deploymentId,
+        phase: "deployed",
+        message: result.message ?? "",
+        release: result.release,
+        ready: readiness.ready,
+        ...(result.chartDigest !== undefined && { chartDigest: result.chartDigest }),
+      };
+  }
+}
+
+/** By the rule that the hub summarizes by. `desiredId`: the deployment id to be installed now. */
+export function toBundleState(state: DeploymentState, desiredId: string): BundleState {
+  return bundleStateOf({
+    isApplied: state.phase === "deployed" && state.deploymentId === desiredId,
+    hasFailed: state.phase === "failed",
+    isReady: state.ready,
+    isHeldBack: false,
+    isModified: false,
+  });
+}

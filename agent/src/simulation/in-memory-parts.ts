@@ -1,0 +1,59 @@
+/** The parts of a simulated agent that would use its cluster. Their state lasts as long as the process. */
+import { randomUUID } from "node:crypto";
+import type { AssignmentStorage } from "../assignment/assignment-storage.ts";
+import type { EngineDeps } from "../engine/engine.ts";
+import type { StoredIdentity } from "../identity/agent-identity.ts";
+import type { Bootstrap } from "../identity/bootstrap.ts";
+import type { IdentityStore } from "../identity/identity-store.ts";
+import type { Readiness } from "../readiness/readiness.ts";
+import type { SecretStorage } from "../storage/secret-storage.ts";
+
+export function createMemoryIdentityStore(bootstrap: Bootstrap): IdentityStore {
+  const uid = randomUUID();
+  let stored: StoredIdentity | undefined;
+  return {
+    load: () => Promise.resolve(stored),
+    save(identity) {
+      stored = identity;
+      return Promise.resolve();
+    },
+    bootstrap: () => Promise.resolve(bootstrap),
+    // It never changes.
+    watchBootstrap: () => Promise.resolve(),
+    clusterUid: () => Promise.resolve(uid),
+  };
+}
+
+/** All objects are ready at once. */
+export function createSimulatedReadiness(): EngineDeps["readiness"] {
+  const tracked = new Map<string, Readiness>();
+  return {
+    track(name, objects, namespace) {
+      const count = objects.length;
+      tracked.set(name, {
+        ready: true,
+        notReady: [],
+        resources: objects.map((object) => ({ namespace, ...object, state: "ready" })),
+        incomplete: false,
+        counts: { desiredReady: count, ready: count, notReady: 0, missing: 0, unknown: 0 },
+      });
+    },
+    forget: (name) => void tracked.delete(name),
+    readinessOf: (name) => tracked.get(name),
+    onChange: () => undefined,
+  };
+}
+
+/** Stores nothing. */
+export const noAssignmentStorage: AssignmentStorage = {
+  load: () => Promise.resolve([]),
+  store: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};
+
+/** Stores nothing. */
+export const noSecretStorage: SecretStorage = {
+  list: () => Promise.resolve([]),
+  write: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};

@@ -1,0 +1,248 @@
+/**
+ * What Helm gets besides the chart: the values for this cluster, and the downstream resources of the release. They come from
+ * the deployment's content, the cluster info, referenced objects and objects of the cluster itself.
+ */
+
+import {
+  type DeploymentContent,
+  releaseDigest,
+  type ValuesSource,
+} from "@flotilla/shared/content/content.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
+import type { DownstreamResource } from "../downstream/downstream-object.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+import type { ReleaseRecord } from "../helm/release-record.ts";
+import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import {
+  type ReferencedDeps,
+  type ReferenceUse,
+  requireObject,
+} from "../referenced/require-object.ts";
+import { redact, secretStrings } from "./redact-secrets.ts";
+import { hasTemplates, type RenderValues } from "./render-values.ts";
+import { parseValuesSource, type SourceObject } from "./values-source.ts";
+import { createSourceWatches, type WatchedSource } from "./watched-sources.ts";
+
+export interface ReleaseInputs {
+  readonly downstream: readonly DownstreamResource[];
+  /**
+   * Digest of what the values are rendered from, with everything else that Helm gets; absent if nothing is rendered. A release
+   * with the same origin is in sync, which the agent knows without running Helm, after a restart too, and although a template
+   * may give a new result each time, such as a password.
+   */
+  readonly origin?: string;
+  /** The release digest. Renders nothing if `installed` has the same origin. Throws VALUES_TEMPLATE_FAILED. */
+  digest(installed: Pick<ReleaseRecord, "origin" | "digest"> | undefined): Promise<string>;
+  /** Throws VALUES_TEMPLATE_FAILED. */
+  final(): Promise<FinalInputs>;
+  /** Removes values of Secrets from a message of Helm. */
+  redact(text: string): string;
+}
+
+export interface FinalInputs {
+  /** Absent: Helm gets no values. */
+  readonly values?: Values;
+  readonly digest: string;
+}
+
+export interface CollectOptions {
+  readonly deployment: string;
+  readonly client: ImpersonatedClient;
+  readonly signal: AbortSignal;
+}
+
+export interface InputCollector {
+  /**
+   * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING and VALUES_SOURCE_INVALID. From then
+   * on the objects of the cluster that were read are watched.
+   */
+  collect(content: DeploymentContent, options: CollectOptions): Promise<ReleaseInputs>;
+  /** Ends the watches of a deployment. */
+  forget(deployment: string): void;
+  /** Called with the deployments whose watched objects have changed. */
+  onChange(listener: (deployments: ReadonlySet<string>) => void): void;
+  /** Ends all watches. */
+  end(): Promise<void>;
+}
+
+export interface InputCollectorDeps extends ReferencedDeps {
+  /** The agent's own, for watches. Reads are impersonated. */
+  readonly rest: KubeRest;
+  readonly renderValues: RenderValues;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Rendered {
+  readonly origin: string;
+  readonly final: FinalInputs;
+}
+
+const downstreamUse: ReferenceUse = {
+  field: "downstreamResources",
+  purpose: "which is copied into the release's namespace",
+};
+
+export function createInputCollector(deps: InputCollectorDeps): InputCollector {
+  const listeners: ((deployments: ReadonlySet<string>) => void)[] = [];
+  const watches = createSourceWatches({
+    ...deps,
+    onChange(followers) {
+      for (const listener of listeners) listener(followers);
+    },
+  });
+  /** The last result of each deployment, so that a reconcile without changes does not run Helm. */
+  const rendered = new Map<string, Rendered>();
+
+  return {
+    async collect(content, options) {
+      const { deployment, signal } = options;
+      const downstream = (content.copies ?? []).map((ref) => ({
+        ref,
+        object: requireObject(ref, downstreamUse, deps),
+      }));
+      const cluster = requireClusterInfo(content, deps);
+      const valuesFrom = content.valuesFrom ?? [];
+      await watches.follow(deployment, sourcesToWatch(valuesFrom, content));
+      const sources: Values[] = [];
+      for (const source of valuesFrom)
+        sources.push(await readSource(source, content, downstream, options));
+      const origin =
+        cluster &&
+        releaseDigest(content, {
+          values: unrendered(content, cluster, sources),
+          copies: downstream,
+        });
+      if (origin === undefined) rendered.delete(deployment);
+
+      async function render(): Promise<FinalInputs> {
+        const own =
+          cluster === undefined
+            ? content.values
+            : await deps.renderValues(content, cluster, { signal });
+        const values = sources.reduce<Values | undefined>(
+          (under, over) => mergeValues(under ?? {}, over),
+          own,
+        );
+        const digest = releaseDigest(content, { values, copies: downstream });
+        return { ...(values !== undefined && { values }), digest };
+      }
+
+      async function final(): Promise<FinalInputs> {
+        if (origin === undefined) return await render();
+        const last = rendered.get(deployment);
+        if (last?.origin === origin) return last.final;
+        const fresh = { origin, final: await render() };
+        rendered.set(deployment, fresh);
+        return fresh.final;
+      }
+
+      return {
+        downstream,
+        ...(origin !== undefined && { origin }),
+        async digest(installed) {
+          const hasSameOrigin = origin !== undefined && installed?.origin === origin;
+          return hasSameOrigin && installed.digest !== undefined
+            ? installed.digest
+            : (await final()).digest;
+        },
+        final,
+        redact(text) {
+          const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
+          return redact(text, secretStrings(sources.filter(isSecret)));
+        },
+      };
+    },
+    forget(deployment) {
+      rendered.delete(deployment);
+      void watches.follow(deployment, []);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+    end: () => watches.end(),
+  };
+}
+
+/** Undefined if nothing is to be rendered. */
+function requireClusterInfo(
+  content: DeploymentContent,
+  { clusterInfo }: Pick<ReferencedDeps, "clusterInfo">,
+): ClusterInfo | undefined {
+  if (!hasTemplates(content)) return undefined;
+  const known = clusterInfo.get();
+  if (known !== undefined) return known;
+  throw new AppError(
+    agentErrors.REFERENCED_OBJECT_PENDING,
+    "waiting for the hub to send the cluster's labels and template values, which the templates in the values may use",
+  );
+}
+
+async function readSource(
+  source: ValuesSource,
+  content: DeploymentContent,
+  downstream: readonly DownstreamResource[],
+  { client, signal }: CollectOptions,
+): Promise<Values> {
+  // A downstream resource may not exist in the cluster yet, so the hub's object is read.
+  const own = downstream.find(({ ref }) => ref.kind === source.kind && ref.name === source.name);
+  const namespace = source.namespace ?? content.namespace;
+  const where = `${source.kind} ${own === undefined ? namespace : content.namespace}/${source.name}`;
+  const object = own?.object ?? (await readObject(source, namespace, client, signal));
+  if (object !== undefined) return parseValuesSource(source, object, where);
+  throw new AppError(
+    agentErrors.VALUES_SOURCE_MISSING,
+    `${where} not found, which valuesFrom references; the agent continues as soon as it exists`,
+  );
+}
+
+async function readObject(
+  { kind, name }: ValuesSource,
+  namespace: string,
+  { rest, subject }: ImpersonatedClient,
+  signal: AbortSignal,
+): Promise<SourceObject | undefined> {
+  const resource: Resource<KubeObject & SourceObject> = kind === "Secret" ? secrets : configMaps;
+  try {
+    return await rest.get(resource, { namespace, name }, { signal });
+  } catch (thrown) {
+    // Other errors do not say whether it exists.
+    if (!isForbidden(thrown)) throw thrown;
+    throw new AppError(
+      agentErrors.VALUES_SOURCE_MISSING,
+      `read the ${kind} ${namespace}/${name} for valuesFrom as ${subject}: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Stands for values that are not rendered yet. */
+function unrendered(
+  { values, templateValues, valuesAreTemplates }: DeploymentContent,
+  cluster: ClusterInfo,
+  sources: readonly Values[],
+): Values {
+  return { values, templateValues, valuesAreTemplates, cluster, sources };
+}
+
+/** Sources in the cluster itself; downstream resources come from the hub, whatever namespace is named. */
+function sourcesToWatch(
+  sources: readonly ValuesSource[],
+  { namespace, copies = [] }: DeploymentContent,
+): readonly WatchedSource[] {
+  return sources
+    .filter(({ kind, name }) => !copies.some((ref) => ref.kind === kind && ref.name === name))
+    .map((source) => ({
+      kind: source.kind,
+      namespace: source.namespace ?? namespace,
+      name: source.name,
+    }));
+}

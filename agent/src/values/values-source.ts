@@ -1,0 +1,58 @@
+/** Parses the values under a key of a ConfigMap or Secret. Pure. */
+import type { ValuesSource } from "@flotilla/shared/content/content.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { isMap, type Values } from "@flotilla/shared/values/merge-values.ts";
+import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { agentErrors } from "../errors/agent-errors.ts";
+
+/** A ConfigMap or Secret. */
+export interface SourceObject {
+  /** In base64 for a Secret. */
+  readonly data?: Readonly<Record<string, string>> | undefined;
+  /** Of a ConfigMap, in base64. */
+  readonly binaryData?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * `where`: the object, for messages. Empty text has no values. Throws VALUES_SOURCE_MISSING for a missing key and
+ * VALUES_SOURCE_INVALID for text that is not a values file; the message has none of the text.
+ */
+export function parseValuesSource(
+  source: ValuesSource,
+  object: SourceObject,
+  where: string,
+): Values {
+  const text = textIn(source, object);
+  if (text === undefined) {
+    throw new AppError(
+      agentErrors.VALUES_SOURCE_MISSING,
+      `key ${source.key} not found in ${where}, which valuesFrom references; the agent continues as soon as it exists`,
+    );
+  }
+  let read: unknown;
+  try {
+    read = parseHelmYaml(text, { name: `key ${source.key} of ${where}` });
+  } catch (thrown) {
+    throw new AppError(agentErrors.VALUES_SOURCE_INVALID, `valuesFrom: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+  if (read === null || read === undefined) return {};
+  if (isMap(read)) return read;
+  throw new AppError(
+    agentErrors.VALUES_SOURCE_INVALID,
+    `valuesFrom: key ${source.key} of ${where} has ${Array.isArray(read) ? "a list" : "a scalar"}, expected a map`,
+  );
+}
+
+function textIn(
+  { kind, key }: ValuesSource,
+  { data = {}, binaryData = {} }: SourceObject,
+): string | undefined {
+  if (Object.hasOwn(data, key)) return kind === "Secret" ? decoded(data[key]) : data[key];
+  return Object.hasOwn(binaryData, key) ? decoded(binaryData[key]) : undefined;
+}
+
+function decoded(base64 = ""): string {
+  return Buffer.from(base64, "base64").toString("utf8");
+}

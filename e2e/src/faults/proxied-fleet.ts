@@ -1,0 +1,160 @@
+/**
+ * A fleet of one cluster with a proxy between agent and hub, and one HelmOp that is changed while connections and processes
+ * fail. A hook of its chart leaves a trace of each run of Helm.
+ */
+import assert from "node:assert/strict";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { afterAll, afterEach } from "vitest";
+import { startChartServer } from "../testing/chart-server.ts";
+import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
+import type { LinkProxy } from "../testing/link-proxy.ts";
+import { endOfLog, lineInLog } from "../testing/log-file.ts";
+import { auditRelease } from "./audit-release.ts";
+import { installedIn, revisionsIn, tracesIn } from "./cluster-truth.ts";
+import { hookedChart } from "./hooked-chart.ts";
+
+export interface ProxiedFleet {
+  readonly fleet: TestFleet;
+  readonly cluster: TestCluster;
+  /** Healed after each test. */
+  readonly link: LinkProxy;
+  /** Changes the values of the HelmOp. */
+  change(): Promise<void>;
+  /**
+   * Resolves once the last change is installed and reported. Asserts that each change was installed once at most;
+   * `interruptions`: how often the agent was killed so far, which may have Helm start a run again.
+   */
+  converged(interruptions?: () => number): Promise<void>;
+  clusterThat(what: string, isDesired: (cluster: Cluster) => boolean): Promise<Cluster>;
+  /** Resolves once the Cluster is offline in its status and conditions; asserts that this takes 30 s from `since` at most. */
+  offlineOnHub(since: number): Promise<void>;
+  /** The body of the agent's readiness endpoint. */
+  readiness(): Promise<string>;
+  /** Resolves with the agent's warning, behind `from` in its log, that it is not connected. */
+  agentWarning(from: number, pattern: RegExp): Promise<string>;
+}
+
+export const isConnected = ({ status }: Cluster): boolean => status?.agent?.connected === true;
+
+const name = "web";
+
+/** Lasts for the file. */
+export async function startProxiedFleet(): Promise<ProxiedFleet> {
+  const fleet = await startTestFleet({ clusters: [{}], proxied: true, ownPlanes: true });
+  const charts = await startChartServer();
+  afterAll(() => Promise.all([fleet.close(), charts.close()]));
+  const {
+    hub,
+    link,
+    clusters: [cluster],
+  } = fleet;
+  assert.ok(link !== undefined && cluster !== undefined);
+  afterEach(() => link.heal());
+  charts.publish(await hookedChart("1.0.0"));
+
+  const helm = { repo: charts.url, chart: "hooked", version: "1.0.0", maxHistory: 1_000 };
+  let serial = 0;
+  await hub.create(helmOps, {
+    apiVersion,
+    kind: "HelmOp",
+    metadata: { namespace: workspaceNamespace, name },
+    spec: {
+      namespace: name,
+      targets: [{ clusterSelector: {} }],
+      helm: { ...helm, values: { serial } },
+    },
+  });
+
+  async function converged(interruptions = () => 0): Promise<void> {
+    assert.ok(cluster !== undefined);
+    await helmOpThat(hub, name, "ready", isReady("1.0.0", 1));
+    assert.equal(await installedIn(cluster.rest, name), `1.0.0 ${serial}`);
+    const [revisions, traces] = await Promise.all([
+      revisionsIn(cluster.rest, name),
+      tracesIn(cluster.rest, name),
+    ]);
+    const history = { revisions, traces, wanted: serial + 1, interruptions: interruptions() };
+    assert.deepEqual(auditRelease(history), [], JSON.stringify(history));
+  }
+
+  async function clusterThat(
+    what: string,
+    isDesired: (cluster: Cluster) => boolean,
+  ): Promise<Cluster> {
+    const ref = { namespace: workspaceNamespace, name: cluster?.name ?? "" };
+    const found = await objectThat(
+      hub,
+      clusters,
+      ref,
+      what,
+      (seen) => seen !== undefined && isDesired(seen),
+    );
+    assert.ok(found !== undefined);
+    return found;
+  }
+
+  await converged();
+  return {
+    fleet,
+    cluster,
+    link,
+    converged,
+    clusterThat,
+    async change() {
+      serial += 1;
+      await hub.patch(
+        helmOps,
+        { namespace: workspaceNamespace, name },
+        { type: "merge", body: { spec: { helm: { values: { serial } } } } },
+      );
+    },
+    async offlineOnHub(since) {
+      await clusterThat("offline in status and conditions", (found) => {
+        const ready = findCondition(found.status?.conditions, "Ready");
+        return (
+          !isConnected(found) &&
+          found.status?.display?.state === "Offline" &&
+          ready?.status === "Unknown" &&
+          ready.reason === "Offline"
+        );
+      });
+      const seconds = (performance.now() - since) / 1_000;
+      assert.ok(seconds <= 30, `after ${seconds} s`);
+    },
+    async readiness() {
+      const line = await lineInLog(cluster.agentLog, 0, /agent is ready/);
+      const { health } = JSON.parse(line) as { readonly health: string };
+      const address = health.startsWith("http") ? health : `http://${health}`;
+      return await (await fetch(`${address}/readyz`)).text();
+    },
+    agentWarning: (from, pattern) =>
+      lineInLog(cluster.agentLog, from, /"level":"warn".*not connected to the hub/, pattern),
+  };
+}
+
+/** What holds for a connection that drops bytes in these directions: both sides notice, and each change arrives once after it. */
+export async function assertDropIsNoticed(
+  { clusterThat, cluster, link, change, ...rest }: ProxiedFleet,
+  sides: Parameters<LinkProxy["drop"]>[0],
+): Promise<void> {
+  await clusterThat("connected", isConnected);
+  const from = await endOfLog(cluster.agentLog);
+  const since = performance.now();
+  link.drop(sides);
+  await change();
+
+  await Promise.all([
+    rest.offlineOnHub(since),
+    rest.agentWarning(from, /the connection to the hub at .* ended: /),
+  ]);
+  assert.match(await rest.readiness(), /not connected to the hub: the connection to the hub at/);
+  await change();
+  link.heal();
+
+  await rest.converged();
+  await clusterThat("connected again", isConnected);
+}

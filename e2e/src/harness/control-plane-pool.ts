@@ -1,0 +1,117 @@
+/**
+ * Control planes that the files of a run share, one file after the other: each is started once, and reset to what it was
+ * then when a file gives it back. A start costs four seconds of CPU, a reset a tenth of one.
+ */
+import { join } from "node:path";
+import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
+import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { readPorts } from "@flotilla/local/control-plane/cluster-dir.ts";
+import {
+  type ControlPlane,
+  controlPlaneTools,
+} from "@flotilla/local/control-plane/control-plane.ts";
+import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
+import { startReaper } from "@flotilla/local/process/reaper.ts";
+import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
+
+/** `bare`: an API server without anything; `hub`: one with the product's CRDs; `cluster`: one whose workloads run. */
+export const planeKinds = ["bare", "hub", "cluster"] as const;
+export type PlaneKind = (typeof planeKinds)[number];
+
+export interface PooledPlane {
+  readonly plane: ControlPlane;
+  /** Resets it for the next one; harmless when it was given back already. */
+  giveBack(): Promise<void>;
+}
+
+export interface ControlPlanePool {
+  /** One that nobody else has: a free one, else a new one. */
+  take(kind: PlaneKind): Promise<PooledPlane>;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly plane: ControlPlane;
+  readonly snapshot: EtcdSnapshot;
+}
+
+/** `dir`: where the planes have their folders. */
+export async function createControlPlanePool(dir: string): Promise<ControlPlanePool> {
+  const binaries = await ensureBinaries(controlPlaneTools);
+  const reaper = startReaper();
+  const free = new Map<PlaneKind, Entry[]>(planeKinds.map((kind) => [kind, []]));
+  const all = new Set<Entry>();
+  let count = 0;
+
+  async function start(kind: PlaneKind): Promise<Entry> {
+    count += 1;
+    const name = `${kind}-${count}`;
+    const plane = await startControlPlane({
+      name,
+      dir: join(dir, name),
+      binaries,
+      workloads: kind === "cluster",
+      reaper,
+    });
+    try {
+      if (kind === "hub") {
+        const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
+        await installCrds(rest).finally(() => rest.close());
+      }
+      const port = (await readPorts(plane.dir))?.etcd;
+      if (port === undefined) throw new Error(`${plane.dir} names no port of etcd`);
+      const entry = { plane, snapshot: await takeEtcdSnapshot({ pkiDir: plane.pki.dir, port }) };
+      all.add(entry);
+      return entry;
+    } catch (thrown) {
+      await plane.stop();
+      throw thrown;
+    }
+  }
+
+  async function drop(entry: Entry): Promise<void> {
+    all.delete(entry);
+    entry.snapshot.close();
+    await entry.plane.stop();
+  }
+
+  /** A free one that runs; what was written since it was given back is undone, such as an event that came late. */
+  async function reuse(kind: PlaneKind): Promise<Entry | undefined> {
+    for (let entry = free.get(kind)?.pop(); entry !== undefined; entry = free.get(kind)?.pop()) {
+      try {
+        if (entry.plane.processes.some((part) => part.exit() !== undefined)) throw new Error();
+        await entry.snapshot.restore();
+        return entry;
+      } catch {
+        await drop(entry);
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async take(kind) {
+      const entry = (await reuse(kind)) ?? (await start(kind));
+      let isTaken = true;
+      return {
+        plane: entry.plane,
+        async giveBack() {
+          if (!isTaken) return;
+          isTaken = false;
+          try {
+            await entry.snapshot.restore();
+            free.get(kind)?.push(entry);
+          } catch {
+            await drop(entry);
+          }
+        },
+      };
+    },
+    async close() {
+      await Promise.all([...all].map(drop));
+      await reaper.release();
+    },
+  };
+}

@@ -1,0 +1,222 @@
+/** A fleet of three replicas of the hub and two clusters: its leader, its agents' connections, and HelmOps. */
+import assert from "node:assert/strict";
+import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
+import { leases, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { afterAll } from "vitest";
+import { configChart } from "../testing/chart-archive.ts";
+import { startChartServer } from "../testing/chart-server.ts";
+import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import {
+  startTestFleet,
+  type TestCluster,
+  type TestFleet,
+  type TestReplica,
+} from "../testing/fleet.ts";
+import type { LinkProxy } from "../testing/link-proxy.ts";
+
+export interface ReplicatedFleet {
+  readonly fleet: TestFleet;
+  readonly hub: KubeRest;
+  readonly link: LinkProxy;
+  /** Changes the values of the HelmOp `moving`; `still` and the others are never changed. */
+  change(): Promise<void>;
+  /** Resolves once `moving` is Ready in both clusters with its last change. */
+  settled(): Promise<void>;
+  /** The replica that leads. */
+  leader(): Promise<TestReplica>;
+  /** Resolves with the replica that leads once it is another one than `previous`. */
+  leaderAfter(previous: TestReplica): Promise<TestReplica>;
+  /** Stops each replica and starts it again, one after the other; gives how long each failover took. */
+  rollingRestart(): Promise<readonly number[]>;
+  /** New connections of agents go to these replicas. */
+  routeAgentsTo(replicas: readonly TestReplica[]): void;
+  /** Resolves once all agents are connected to this replica. */
+  connectAgentsTo(replica: TestReplica): Promise<void>;
+  clusterThat(
+    cluster: TestCluster,
+    what: string,
+    isDesired: (cluster: Cluster) => boolean,
+  ): Promise<Cluster>;
+  /** LIST requests for a kind that the hub's API server has answered, to any client. */
+  listsOf(resource: Resource<KubeObject>): Promise<number>;
+  /** How often Helm has installed or upgraded `moving`. */
+  revisionIn(cluster: TestCluster): Promise<number>;
+}
+
+export function signal(replica: TestReplica, name: NodeJS.Signals): void {
+  process.kill(replica.process().identity.pid, name);
+}
+
+/**
+ * Lasts for the file. `unchanged`: HelmOps that nobody changes, all for the first cluster; with many of them a newly elected
+ * leader may have to write statuses before it has reconciled all.
+ */
+export async function startReplicatedFleet(unchanged: number): Promise<ReplicatedFleet> {
+  const [fleet, charts] = await Promise.all([
+    startTestFleet({ clusters: [{}, {}], replicas: 3 }),
+    startChartServer(),
+  ]);
+  afterAll(() => Promise.all([fleet.close(), charts.close()]));
+  const { hub, link, replicas } = fleet;
+  if (link === undefined) throw new Error("the fleet has no proxy before its replicas");
+  let changes = 0;
+
+  charts.publish(await configChart("app", "1.0.0"));
+  const everywhere = { clusterSelector: {} };
+  const first = { clusterName: fleet.clusters[0]?.name ?? "" };
+  const created = [
+    ...["still", "moving"].map((name) => ({ name, target: everywhere, clusters: 2 })),
+    ...names(unchanged).map((name) => ({ name, target: first, clusters: 1 })),
+  ];
+  await Promise.all(
+    created.map(({ name, target }) =>
+      hub.create(helmOps, {
+        apiVersion,
+        kind: "HelmOp",
+        metadata: { namespace: workspaceNamespace, name },
+        spec: {
+          namespace: name,
+          targets: [target],
+          helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: "0" } },
+        },
+      }),
+    ),
+  );
+  for (const { name, clusters: count } of created)
+    await helmOpThat(hub, name, "ready in its clusters", isReady("1.0.0", count));
+
+  async function leading(
+    what: string,
+    isDesired: (replica: TestReplica) => boolean,
+  ): Promise<TestReplica> {
+    const find = (holder: string | undefined) =>
+      replicas.find(({ name }) => holder?.startsWith(`${name}_`) === true);
+    const ref = { namespace: hubNamespace, name: "flotilla-hub" };
+    const lease = await waitForObject(
+      leases,
+      ref,
+      (seen) => {
+        const replica = find(holderOf(seen));
+        return replica !== undefined && isDesired(replica);
+      },
+      {
+        rest: hub,
+        timeoutMs: 30_000,
+        onTimeout: (last) => `${what} within 30 s: ${JSON.stringify(last?.spec)}`,
+      },
+    );
+    const replica = find(holderOf(lease));
+    if (replica === undefined) throw new Error("no replica leads");
+    return replica;
+  }
+
+  async function clusterThat(
+    { name }: TestCluster,
+    what: string,
+    isDesired: (cluster: Cluster) => boolean,
+  ): Promise<Cluster> {
+    const ref = { namespace: workspaceNamespace, name };
+    const found = await objectThat(
+      hub,
+      clusters,
+      ref,
+      what,
+      (seen) => seen !== undefined && isDesired(seen),
+    );
+    if (found === undefined) throw new Error(`Cluster ${name} is not there`);
+    return found;
+  }
+
+  function routeAgentsTo(targets: readonly TestReplica[]): void {
+    link?.setBackends(targets.map(({ ports }) => ports.grpc));
+  }
+
+  const leader = () => leading("no replica led", () => true);
+  const leaderAfter = (previous: TestReplica) =>
+    leading(`no replica led but ${previous.name}`, (each) => each !== previous);
+
+  async function rollingRestart(): Promise<readonly number[]> {
+    const failoverMs: number[] = [];
+    for (const replica of replicas) {
+      const isLeader = (await leader()) === replica;
+      const stoppedAt = performance.now();
+      const stopping = replica.stop();
+      if (isLeader) {
+        await leaderAfter(replica);
+        failoverMs.push(performance.now() - stoppedAt);
+      }
+      await stopping;
+      assert.equal(replica.process().exit()?.code, 0);
+      await replica.start();
+    }
+    assert.ok(failoverMs.length > 0);
+    return failoverMs;
+  }
+
+  return {
+    fleet,
+    hub,
+    link,
+    async change() {
+      changes += 1;
+      const greeting = String(changes);
+      await hub.patch(
+        helmOps,
+        { namespace: workspaceNamespace, name: "moving" },
+        { type: "merge", body: { spec: { helm: { values: { greeting } } } } },
+      );
+    },
+    async settled() {
+      await helmOpThat(hub, "moving", "ready in both", isReady("1.0.0", 2));
+    },
+    leader,
+    leaderAfter,
+    rollingRestart,
+    routeAgentsTo,
+    async connectAgentsTo(replica) {
+      routeAgentsTo([replica]);
+      for (const other of replicas) if (other !== replica) link.cut(other.ports.grpc);
+      for (const cluster of fleet.clusters)
+        await clusterThat(
+          cluster,
+          `connected to ${replica.name}`,
+          ({ status }) =>
+            status?.agent?.connected === true && status.agent.replica === replica.name,
+        );
+    },
+    clusterThat,
+    async listsOf({ plural }) {
+      const isList = (labels: string) =>
+        labels.includes(`resource="${plural}"`) && labels.includes('verb="LIST"');
+      return [...(await hub.raw("/metrics")).matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)]
+        .filter(([, labels = ""]) => isList(labels))
+        .reduce((sum, [, , count]) => sum + Number(count), 0);
+    },
+    async revisionIn(cluster) {
+      const records = await cluster.rest.list(secrets, {
+        namespace: "moving",
+        labelSelector: "owner=helm",
+      });
+      return Math.max(
+        0,
+        ...records.items.map(({ metadata }) => Number(metadata.labels?.["version"])),
+      );
+    },
+  };
+}
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `one-of-${index}`);
+}
+
+/** The generation that a HelmOp's status is of. */
+export function observed({ status }: HelmOp): number {
+  return status?.observedGeneration ?? 0;
+}

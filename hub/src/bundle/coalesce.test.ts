@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { createWorkQueue } from "@flotilla/shared/kube/controller/work-queue.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { describe, test } from "vitest";
+import { coalesce } from "./coalesce.ts";
+
+function setUp({ clusters = 5_000 } = {}) {
+  const clock = createFakeClock();
+  const queue = createWorkQueue({ clock });
+  const reconciles: string[] = [];
+  void (async () => {
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      reconciles.push(`${key} at ${clock.monotonic()}`);
+      queue.done(key);
+    }
+  })();
+  const handler = coalesce((key, ms) => queue.addAfter(key, ms), { size: clusters }, clock);
+  const changed = handler((key) => queue.add(key));
+  return { clock, reconciles, changed };
+}
+
+describe("a Bundle whose clusters or deployments change", () => {
+  test("is reconciled at once after the first change", async () => {
+    const { clock, reconciles, changed } = setUp();
+    const begun = clock.monotonic();
+
+    changed("a/web");
+    await clock.advance(0);
+
+    assert.deepEqual(reconciles, [`a/web at ${begun}`]);
+  });
+
+  test("is reconciled a few times a second while hundreds change, and after the last one", async () => {
+    const { clock, reconciles, changed } = setUp();
+
+    for (let change = 0; change < 500; change += 1) {
+      changed("a/web");
+      await clock.advance(10);
+    }
+    const duringTheBurst = reconciles.length;
+    await clock.advance(500);
+
+    assert.ok(duringTheBurst >= 10 && duringTheBurst <= 25, `${duringTheBurst} reconciles in 5 s`);
+    assert.equal(reconciles.length, duringTheBurst + 1);
+  });
+
+  test("is reconciled after each change where there are few of them", async () => {
+    const { clock, reconciles, changed } = setUp({ clusters: 12 });
+
+    for (let change = 0; change < 500; change += 1) {
+      changed("a/web");
+      await clock.advance(10);
+    }
+
+    assert.equal(reconciles.length, 500);
+  });
+
+  test("does not wait for the changes of another Bundle", async () => {
+    const { clock, reconciles, changed } = setUp();
+    for (let change = 0; change < 50; change += 1) changed("a/web");
+    await clock.advance(0);
+    const before = reconciles.length;
+
+    changed("a/other");
+    await clock.advance(0);
+
+    assert.deepEqual(reconciles.slice(before), [`a/other at ${clock.monotonic()}`]);
+  });
+});

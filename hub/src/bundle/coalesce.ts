@@ -1,0 +1,27 @@
+/**
+ * Coalesces the reconciles of a Bundle that follow from changes of its clusters and deployments. A reconcile goes through all
+ * clusters: without this, five thousand agents that enrol, or as many deployments that were written, would make each Bundle
+ * read all of them some thousand times. With a few clusters nothing waits.
+ */
+
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
+import type { Enqueue } from "@flotilla/shared/kube/controller/watch.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+
+/** For each Bundle, in clusters that its reconciles go through; however many there are, it is reconciled twice a second. */
+const budget = { burst: 5_000, perSecond: 10_000 };
+const coalesceMs = 500;
+
+/** An event handler that enqueues the key of a Bundle at once, or together with what follows. */
+export function coalesce(
+  enqueueAfter: (key: ObjectKey, delayMs: number) => void,
+  clusters: { readonly size: number },
+  clock: Clock,
+): (enqueue: Enqueue) => Enqueue {
+  const limit = createKeyedRateLimiter({ clock, ...budget });
+  return (enqueue) => (bundle) => {
+    if (limit.take(bundle, Math.min(clusters.size, budget.burst))) enqueue(bundle);
+    else enqueueAfter(bundle, coalesceMs);
+  };
+}

@@ -1,0 +1,175 @@
+/** The controller of Bundles: what it watches, and how a change maps to keys. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
+import {
+  isExistenceChange,
+  isSpecChange,
+  ownKey,
+  through,
+  type Watch,
+  watch,
+} from "@flotilla/shared/kube/controller/watch.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { ControllerDeps } from "../cache/deps.ts";
+import { bundleKeyOf, userFields } from "../cache/keys.ts";
+import type { ContentStore } from "../content/content-store.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import type { ChartResolver } from "../resolve/chart-resolver.ts";
+import { isFetchFailureChange } from "../resolve/pin-check.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import type { Publisher } from "../status/publisher.ts";
+import { coalesce } from "./coalesce.ts";
+import { targetsMissing } from "./decided-status.ts";
+import { isAppliedByHand } from "./front-end.ts";
+import { createContentPacker, isTargetedAt, type Pack } from "./place.ts";
+import { bundlePreparer } from "./prepare.ts";
+import { bundleReconciler } from "./reconcile.ts";
+
+export interface BundleControllerDeps extends ControllerDeps {
+  readonly statuses: Publisher<BundleStatus, Bundle>;
+  readonly access: ChartAccess;
+  /** The Secrets that Bundles refer to which were applied by hand. */
+  readonly secrets: Watch;
+  readonly charts: ChartResolver;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly patterns: Patterns;
+  /** How a content is packed; by default as agents expect it. */
+  readonly pack?: Pack;
+  readonly seals: PinSigner;
+  /** Called with the key of each BundleDeployment that was written. */
+  readonly onWritten: (key: ObjectKey) => void;
+  /** Rolls up the statuses that depend on a Bundle. */
+  readonly refresh: (key: ObjectKey) => void;
+}
+
+/** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */
+const timeoutMs = 6 * 60_000;
+
+export function createBundleController(deps: BundleControllerDeps): Controller {
+  const { caches } = deps;
+  const controller: Controller = createController({
+    name: "bundle",
+    workers: 16,
+    timeoutMs,
+    reconcile: bundleReconciler({
+      ...deps,
+      bundles: caches.bundles.store,
+      deployments: caches.deployments.store,
+      clusters: caches.clusters.store,
+      groups: caches.groups.store,
+      packer: createContentPacker(deps.pack),
+      prepare: bundlePreparer({
+        ...deps,
+        helmOps: caches.helmOps.store,
+        policies: caches.policies.store,
+      }),
+    }),
+    logFields: (key) => userFields(caches.bundles.store.get(key)),
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
+    watches: bundleWatches(deps, (key, delayMs) => controller.enqueueAfter(key, delayMs)),
+  });
+  return controller;
+}
+
+export function bundleWatches(
+  {
+    caches,
+    statuses,
+    secrets,
+    clock,
+  }: Pick<BundleControllerDeps, "caches" | "statuses" | "secrets" | "clock">,
+  enqueueAfter: (key: ObjectKey, delayMs: number) => void,
+): readonly Watch[] {
+  const { helmOps, bundles, deployments, clusters, groups, policies } = caches;
+  const coalesced = coalesce(enqueueAfter, clusters.store, clock);
+
+  function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
+    return bundles.store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf);
+  }
+
+  /** A thousand clusters must not reconcile every Bundle each: only those that are, were or may come to be deployed there. */
+  function bundlesForCluster({ key, before, after }: Change<Cluster>): readonly ObjectKey[] {
+    const { namespace = "" } = refOf(key);
+    const namespaceGroups = groups.store.byIndex(byNamespace, namespace);
+    const sides = [before, after].filter((cluster) => cluster !== undefined);
+    return bundles.store
+      .byIndex(byNamespace, namespace)
+      .filter(
+        (bundle) =>
+          isMissingTargets(bundle) ||
+          sides.some((cluster) => isTargetedAt(bundle, cluster, namespaceGroups)),
+      )
+      .map(keyOf);
+  }
+
+  function isMissingTargets(bundle: Bundle): boolean {
+    const accepted = findCondition(statuses.current(bundle)?.conditions, "Accepted");
+    return accepted?.reason === targetsMissing;
+  }
+
+  function appliedByHand(change: Change<BundleDeployment>): readonly ObjectKey[] {
+    return bundleOf(change).filter((key) => {
+      const bundle = bundles.store.get(key);
+      return bundle !== undefined && isAppliedByHand(bundle, helmOps.store.get(key));
+    });
+  }
+
+  return [
+    watch(bundles, {
+      predicate: (change) => isSpecChange(change) || arePinsStored(change),
+      toKeys: ownKey,
+    }),
+    // Without its HelmOp a Bundle is one that was applied by hand.
+    watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
+    watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    through(
+      watch(clusters, { predicate: isTargetingChange, toKeys: bundlesForCluster, replay: false }),
+      coalesced,
+    ),
+    through(
+      watch(deployments, {
+        predicate: (change) => change.before !== undefined && isSpecChange(change),
+        toKeys: bundleOf,
+        replay: false,
+      }),
+      coalesced,
+    ),
+    through(
+      watch(deployments, {
+        predicate: isFetchFailureChange,
+        toKeys: appliedByHand,
+        replay: false,
+      }),
+      coalesced,
+    ),
+    secrets,
+  ];
+}
+
+/** Predicate: Bundles may be deployed to a cluster now that were not, or the other way round. */
+export function isTargetingChange(change: Change<Cluster>): boolean {
+  return (
+    isSpecChange(change) || change.before?.status?.namespace !== change.after?.status?.namespace
+  );
+}
+
+/** Predicate: the API server has other pins now, which may be deployed. */
+function arePinsStored({ before, after }: Change<Bundle>): boolean {
+  return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
+}
+
+/** Map function: the Bundle that a deployment was made for. */
+function bundleOf({ before, after }: Change<BundleDeployment>): readonly ObjectKey[] {
+  const deployment = after ?? before;
+  return deployment === undefined ? [] : [bundleKeyOf(deployment)];
+}

@@ -1,0 +1,76 @@
+/** The part of a Bundle's status that its reconcile decides. Pure. */
+import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import { setCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { ConditionState } from "../frontend/front-end.ts";
+import type { ResolutionState } from "../resolve/attempt.ts";
+
+/** The reason of Accepted=True where targets name something that does not exist. */
+export const targetsMissing = "TargetsMissing";
+
+/** What is kept of resolving the charts of a Bundle that was applied by hand. */
+export interface Resolution {
+  readonly state: ResolutionState;
+  /** The request that was handled. */
+  readonly handled: string | undefined;
+}
+
+export interface Deployed {
+  /** Clusters that the targets match. */
+  readonly targets: number;
+  /** Of the chart; "" for an archive at a bare address. */
+  readonly version: string;
+  readonly uncheckedContents: Readonly<Record<string, string>>;
+}
+
+export interface Decision {
+  readonly accepted: ConditionState;
+  /** Of a Bundle that was applied by hand; others have none. */
+  readonly resolution?: Resolution | undefined;
+  /** Absent where nothing was deployed: where it is deployed stays. */
+  readonly deployed?: Deployed;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function resolutionStateOf(status: BundleStatus | undefined): ResolutionState {
+  const { pins = [], resolution = {}, pinCheck } = status ?? {};
+  return { pins, attempt: resolution, pinCheck };
+}
+
+/** The status with new pins. They are deployed once the API server has them. */
+export function resolvedStatus(
+  status: BundleStatus | undefined,
+  resolution: Resolution | undefined,
+): BundleStatus {
+  const { pins: _, resolution: __, pinCheck: ___, ...kept } = status ?? {};
+  if (resolution === undefined) return kept;
+  const { pins, attempt, pinCheck } = resolution.state;
+  return {
+    ...kept,
+    ...(pins.length > 0 && { pins }),
+    ...(Object.keys(attempt).length > 0 && { resolution: attempt }),
+    ...(pinCheck !== undefined && { pinCheck }),
+    ...(resolution.handled !== undefined && { lastHandledReconcileAt: resolution.handled }),
+  };
+}
+
+export function decidedStatus(
+  bundle: Bundle,
+  status: BundleStatus | undefined,
+  { accepted, resolution, deployed, now }: Decision,
+): BundleStatus {
+  const observedGeneration = bundle.metadata.generation ?? 0;
+  const { uncheckedContents: before, ...kept } = resolvedStatus(status, resolution);
+  const unchecked = deployed === undefined ? before : deployed.uncheckedContents;
+  return {
+    ...kept,
+    observedGeneration,
+    ...(deployed !== undefined && { targets: deployed.targets, version: deployed.version }),
+    ...(Object.keys(unchecked ?? {}).length > 0 && { uncheckedContents: unchecked }),
+    conditions: setCondition(
+      kept.conditions,
+      { type: "Accepted", ...accepted, observedGeneration },
+      now,
+    ),
+  };
+}

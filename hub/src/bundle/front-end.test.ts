@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import { test } from "vitest";
+import { aBundle, aHelmOp, httpPin } from "../testing/objects.ts";
+import { asHelmOp, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
+
+const repo = "https://charts.example.com";
+const helm = { repo, chart: "web", version: "~1.2" };
+const pins = [
+  { repo, chart: "web", version: "~1.2", pin: httpPin("1.2.9") },
+  { repo, chart: "web", version: "^2", pin: httpPin("2.4.0") },
+];
+
+test("a Bundle is its HelmOp's where there is one, and the label of one", () => {
+  assert.equal(isAppliedByHand(aBundle(), aHelmOp()), false);
+  assert.equal(isAppliedByHand(aBundle({}, { labels: {} }), aHelmOp()), true);
+  assert.equal(isAppliedByHand(aBundle(), undefined), true);
+});
+
+test("what says where the chart comes from is read as a HelmOp's", () => {
+  const { spec, kind } = asHelmOp(
+    aBundle({
+      helm,
+      namespace: "shop",
+      helmOpOptions: { helmOpSecretName: "login", helmOpInsecureSkipTLSVerify: false, pins },
+    }),
+  );
+
+  assert.equal(kind, "Bundle");
+  assert.deepEqual(spec, {
+    helm,
+    namespace: "shop",
+    helmSecretName: "login",
+    insecureSkipTLSVerify: false,
+  });
+});
+
+test("what is handed out has the versions that the constraints came to, also in targets", () => {
+  const { spec } = planAppliedBundle(
+    aBundle({
+      helm,
+      helmOpOptions: { helmOpSecretName: "login" },
+      targets: [{ clusterName: "a" }, { clusterName: "b", helm: { version: "^2" } }],
+    }),
+    pins,
+  );
+
+  assert.equal(spec.helm?.version, "1.2.9");
+  assert.deepEqual(
+    spec.targets?.map(({ name, helm: own }) => [name, own?.version]),
+    [
+      ["target000", undefined],
+      ["target001", "2.4.0"],
+    ],
+  );
+  assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "login", pins });
+});
+
+test("a Bundle without targets goes nowhere: the default target is a HelmOp's", () => {
+  assert.deepEqual(planAppliedBundle(aBundle({ helm }), pins).spec.targets, []);
+});
+
+const refused: readonly (readonly [what: string, spec: Bundle["spec"], says: RegExp])[] = [
+  ["without a chart", {}, /^the Bundle names no chart: name a chart with spec\.helm\.repo and/],
+  ["with values and no chart", { helm: { values: { a: 1 } } }, /^the Bundle names no chart/],
+  [
+    "made from Git, with manifests",
+    { resources: [{ name: "a.yaml", content: "kind: ConfigMap" }] },
+    /^the Bundle has files of its own \(spec\.resources\), as Fleet makes them from Git; .*: name a chart .*, and leave the files out$/,
+  ],
+  [
+    "made from Git, with a chart among its files",
+    { helm: { chart: "./chart" }, resources: [{ name: "chart/Chart.yaml" }] },
+    /^the Bundle has files of its own/,
+  ],
+  ["whose files are elsewhere", { helm, contentsId: "s-1" }, /\(spec\.contentsId\)/],
+  [
+    "with a chart that is named in none of the three ways",
+    { helm: { repo } },
+    /helm\.chart is empty/,
+  ],
+  [
+    "with a selector that means nothing",
+    { helm, targets: [{ clusterSelector: { matchLabels: { "a b": "c" } } }] },
+    /^spec\.targets\[0\]\.clusterSelector cannot be used/,
+  ],
+];
+for (const [what, spec, says] of refused) {
+  test(`a Bundle ${what} is not deployed, and says why`, () => {
+    const refusal = validateBundle(aBundle(spec, { labels: {} }));
+
+    assert.match(refusal?.message ?? "", says);
+    assert.equal(refusal?.retryable, false);
+  });
+}
+
+test("a Bundle that names a chart can be carried out", () => {
+  for (const options of [
+    helm,
+    { repo: "oci://r.example/web" },
+    { chart: "https://x.example/a.tgz" },
+  ])
+    assert.equal(validateBundle(aBundle({ helm: options, resources: [] })), undefined);
+});
+
+test("a name that is too long says what is to be made anew", () => {
+  const refusal = validateBundle(aBundle({ helm }, { name: "a".repeat(64) }));
+
+  assert.match(refusal?.message ?? "", /make the Bundle anew under a shorter name/);
+});

@@ -1,0 +1,80 @@
+/**
+ * Bundles that were applied by hand, without a HelmOp, as a front end of their own. Such a Bundle is a spec like a HelmOp and is
+ * read as one: the same functions validate, resolve and plan it. Its spec is its author's and is never written; what the hub
+ * keeps of it is in its status. Pure.
+ */
+import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { isBundleOf } from "../cache/keys.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+import type { FrontEnd } from "../frontend/front-end.ts";
+import { planBundle } from "../helmop/plan.ts";
+import { validate as validateHelmOp } from "../helmop/validate.ts";
+import { type BundleInputs, bundleStatus } from "./status.ts";
+
+/** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
+export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
+  return helmOp === undefined || !isBundleOf(bundle, helmOp);
+}
+
+/** Its `kind` stays, for messages. */
+export function asHelmOp(bundle: Bundle): HelmOp {
+  const { helmOpOptions, ...spec } = bundle.spec;
+  const { helmOpSecretName, helmOpInsecureSkipTLSVerify } = helmOpOptions ?? {};
+  return {
+    apiVersion: bundle.apiVersion ?? "",
+    kind: "Bundle",
+    metadata: bundle.metadata,
+    spec: {
+      ...spec,
+      ...(helmOpSecretName && { helmSecretName: helmOpSecretName }),
+      ...(helmOpInsecureSkipTLSVerify !== undefined && {
+        insecureSkipTLSVerify: helmOpInsecureSkipTLSVerify,
+      }),
+    },
+  };
+}
+
+/** The first thing that is wrong, and what to change; undefined when the Bundle can be deployed. */
+export function validateBundle(bundle: Bundle): AppError | undefined {
+  const { spec } = bundle;
+  const hasFiles = (spec.resources ?? []).length > 0 || Boolean(spec.contentsId);
+  const hasChart = Boolean(spec.helm?.chart) || Boolean(spec.helm?.repo);
+  if (hasFiles || !hasChart) {
+    const what = hasFiles
+      ? `the Bundle has files of its own (spec.${spec.contentsId ? "contentsId" : "resources"}), as Fleet makes them from Git; Flotilla deploys charts from repositories and registries only`
+      : "the Bundle names no chart";
+    return new AppError(
+      hubErrors.BUNDLE_NOT_DEPLOYABLE,
+      `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
+    );
+  }
+  return validateHelmOp(asHelmOp(bundle));
+}
+
+/**
+ * The Bundle that is deployed: every version resolved. Unlike a HelmOp without targets it is deployed nowhere without them.
+ * `caBundle`: trusted CA certificates where its Secret has none, as PEM.
+ */
+export function planAppliedBundle(
+  bundle: Bundle,
+  pins: readonly ChartPin[],
+  caBundle?: string,
+): Bundle {
+  const { spec } = planBundle(asHelmOp(bundle), pins, caBundle);
+  const targets = (bundle.spec.targets ?? []).length === 0 ? [] : spec.targets;
+  return { ...bundle, spec: { ...spec, ...(targets !== undefined && { targets }) } };
+}
+
+/** The CA certificates that its author gives, as PEM. */
+export function authoritiesOf({ spec }: Bundle): string | undefined {
+  const encoded = spec.helmOpOptions?.helmOpCABundle || undefined;
+  return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();
+}
+
+export const bundleFrontEnd = {
+  validate: validateBundle,
+  plan: planAppliedBundle,
+  status: bundleStatus,
+} satisfies FrontEnd<Bundle, BundleInputs, BundleStatus | undefined>;

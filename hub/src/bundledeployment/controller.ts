@@ -1,0 +1,41 @@
+/** The controller of BundleDeployments that are being deleted: what it watches, and how a change maps to keys. */
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { ownKey, watch } from "@flotilla/shared/kube/controller/watch.ts";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { ControllerDeps } from "../cache/deps.ts";
+import { tombstoneReconciler } from "./reconcile.ts";
+
+export function createTombstoneController(deps: ControllerDeps): Controller {
+  const { clusters, deployments } = deps.caches;
+  return createController({
+    name: "tombstone",
+    workers: 16,
+    reconcile: tombstoneReconciler({
+      rest: deps.rest,
+      deployments: deployments.store,
+      clusters: clusters.store,
+    }),
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
+    watches: [
+      watch(deployments, {
+        predicate: ({ after }) => after?.metadata.deletionTimestamp !== undefined,
+        toKeys: ownKey,
+      }),
+      // The agent of a removed Cluster confirms nothing.
+      watch(clusters, {
+        predicate: ({ after }) => after === undefined,
+        toKeys: ({ key }) => {
+          const { namespace = "", name } = refOf(key);
+          return deployments.store
+            .byIndex(byNamespace, clusterNamespaceName(namespace, name))
+            .map(keyOf);
+        },
+        replay: false,
+      }),
+    ],
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * What a front end is: three pure functions that compile an object which people write into Bundles, and that compile the
+ * state of those Bundles back into the object's status. A front end knows nothing of clusters or streams.
+ */
+import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { NewCondition } from "@flotilla/shared/conditions/condition.ts";
+import { type AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { hubErrors } from "../errors/hub-errors.ts";
+
+/** `T`: the kind; `Inputs`: what its status is made from. */
+export interface FrontEnd<T, Inputs, Status> {
+  /** The first thing that is wrong, and what to change; undefined when the object can be deployed. */
+  validate(object: T): AppError | undefined;
+  /** The Bundle with each version resolved. `caBundle`: trusted CA certificates where its Secret has none, as PEM. */
+  plan(object: T, pins: readonly ChartPin[], caBundle?: string): Bundle;
+  /** The status, with what is rolled up from the Bundle's deployments. */
+  status(inputs: Inputs): Status;
+}
+
+/** Status, reason and message of a condition, without its type. */
+export type ConditionState = Required<Pick<Condition, "status">> & {
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** The reason of Accepted while a chart reference has no pin. */
+export const chartNotResolved = "ChartNotResolved";
+
+/** The reason of Accepted while a Policy forbids the object. */
+export const policyViolation = "PolicyViolation";
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  [hubErrors.HELMOP_INVALID.code, "Invalid"],
+  [hubErrors.BUNDLE_NOT_DEPLOYABLE.code, "Invalid"],
+  [hubErrors.BUNDLE_NAME_TAKEN.code, "NameTaken"],
+  [hubErrors.HELM_SECRET_UNUSABLE.code, "CredentialsUnusable"],
+  [hubErrors.POLICY_VIOLATION.code, policyViolation],
+  [commonErrors.CANCELLED.code, "Cancelled"],
+]);
+
+/** Accepted=False for an error, with a reason that programs can decide by. */
+export function notAccepted(
+  error: AppError,
+  remarks: readonly string[] = [],
+): NewCondition & ConditionState {
+  return {
+    type: "Accepted",
+    status: "False",
+    reason: reasons.get(error.code) ?? "Error",
+    message: [error.message, ...remarks].join("; "),
+  };
+}
+
+/** Whether a condition has this status and reason for this generation. */
+export function holds(
+  condition: Condition | undefined,
+  { status, reason, generation }: Pick<Condition, "status" | "reason"> & { generation: number },
+): boolean {
+  return (
+    condition?.status === status &&
+    (reason === undefined || condition.reason === reason) &&
+    condition.observedGeneration === generation
+  );
+}
+
+/**
+ * Whether an error is to be shown in the status. A read that may succeed a moment later is not, for about five seconds of
+ * retries, where the spec was accepted before: a new leader must not take back what another one accepted.
+ */
+export function isWorthPublishing(
+  error: AppError,
+  { isAccepted, retries }: { readonly isAccepted: boolean; readonly retries: number },
+): boolean {
+  return !error.retryable || !isAccepted || retries >= retriesBeforePublishing;
+}
+
+/** The work queue's backoff starts with 5 ms and doubles: together about five seconds. */
+const retriesBeforePublishing = 10;

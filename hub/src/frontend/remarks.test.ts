@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { test } from "vitest";
+import { aHelmOp } from "../testing/objects.ts";
+import { ignoredLabelRemarks, unknownFieldRemarks, unsupportedFieldRemarks } from "./remarks.ts";
+
+/** As the API server returns it, whatever its type. */
+function unknownIn(spec: object): readonly string[] {
+  return unknownFieldRemarks(aHelmOp(spec));
+}
+
+test("reports no known field", () => {
+  assert.deepEqual(unknownIn({ pollingInterval: "5m", helm: { values: { any: "thing" } } }), []);
+});
+
+test("reports an unknown field with the name that was probably meant", () => {
+  assert.deepEqual(unknownIn({ helm: { vesion: "1.2.3" }, driftwood: 1 }), [
+    "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?",
+    "unknown field spec.driftwood has no effect",
+  ]);
+});
+
+test("cuts a long list and counts the rest", () => {
+  const spec = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`zz${at}`, at]));
+
+  const remarks = unknownIn(spec);
+
+  assert.equal(remarks.length, 6);
+  assert.equal(remarks.at(-1), "45 more unknown fields have no effect");
+});
+
+const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
+  ["correctDrift", { correctDrift: { enabled: true } }],
+  ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
+  ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
+  ["deleteNamespace", { deleteNamespace: true }],
+  ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
+  ["allowedTargetNamespaceSelector", { allowedTargetNamespaceSelector: {} }],
+  ["yaml", { yaml: { overlays: ["a"] } }],
+  ["kustomize", { kustomize: { dir: "a" } }],
+  ["helm.valuesFiles", { helm: { valuesFiles: ["a.yaml"] } }],
+  ["rolloutStrategy", { rolloutStrategy: { maxNew: 1 } }],
+  ["targetRestrictions", { targetRestrictions: [{ clusterName: "a" }] }],
+  ["targetCustomizationMode", { targetCustomizationMode: "AllMatches" }],
+];
+for (const [field, spec] of used) {
+  test(`reports that ${field} has no effect`, () => {
+    assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
+      `spec.${field} has no effect in this version of Flotilla`,
+    ]);
+  });
+}
+
+test("reports nothing that is empty or off", () => {
+  const spec: HelmOp["spec"] = {
+    correctDrift: { enabled: false, force: true },
+    diff: { comparePatches: [] },
+    ignore: null,
+    deleteNamespace: false,
+    rolloutStrategy: {},
+    targets: [{ clusterName: "a" }],
+    targetCustomizationMode: "FirstMatch",
+    yaml: { overlays: null },
+    kustomize: { dir: "" },
+  };
+
+  assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), []);
+});
+
+test("names fields of targets with their target, all in one sentence", () => {
+  const spec: HelmOp["spec"] = {
+    rolloutStrategy: { maxUnavailable: "10%" },
+    targets: [{}, { correctDrift: { enabled: true } }],
+  };
+
+  assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
+    "spec.rolloutStrategy, spec.targets[1].correctDrift have no effect in this version of Flotilla",
+  ]);
+});
+
+test("reports labels for pod security as ignored, in the spec and in targets", () => {
+  const remarks = ignoredLabelRemarks(
+    aHelmOp({
+      namespaceLabels: { owner: "platform", "pod-security.kubernetes.io/enforce": "baseline" },
+      targets: [
+        { namespaceLabels: { owner: "a" } },
+        {
+          namespaceLabels: {
+            "pod-security.kubernetes.io/warn": "a",
+            "pod-security.kubernetes.io/audit": "b",
+          },
+        },
+      ],
+    }),
+  );
+
+  assert.deepEqual(remarks, [
+    "spec.namespaceLabels: pod-security.kubernetes.io/enforce is ignored: pod security is set by the administrators of the cluster",
+    "spec.targets[1].namespaceLabels: pod-security.kubernetes.io/warn, pod-security.kubernetes.io/audit are ignored: pod security is set by the administrators of the cluster",
+  ]);
+});
+
+test("reports no other labels", () => {
+  assert.deepEqual(ignoredLabelRemarks(aHelmOp({ namespaceLabels: { owner: "platform" } })), []);
+  assert.deepEqual(ignoredLabelRemarks(aHelmOp({ namespaceLabels: null })), []);
+});

@@ -1,0 +1,120 @@
+/** Remarks for the author of a HelmOp or a Bundle: fields that have no effect, as sentences. Pure. */
+import { type Bundle, bundleSchemas } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
+import { type HelmOp, helmOpSchemas } from "@flotilla/shared/api/helm-op.ts";
+import { type UnknownField, unknownFields } from "@flotilla/shared/api/unknown-fields.ts";
+
+type Spec = HelmOp["spec"];
+
+/** All remarks on a HelmOp. */
+export function remarksOn(helmOp: HelmOp): readonly string[] {
+  return [
+    ...unknownFieldRemarks(helmOp),
+    ...ignoredLabelRemarks(helmOp),
+    ...unsupportedFieldRemarks(helmOp),
+  ];
+}
+
+/** All remarks on a Bundle that was applied by hand; `helmOp`: the Bundle read as one. */
+export function remarksOnBundle(bundle: Bundle, helmOp: HelmOp): readonly string[] {
+  return [
+    ...unknownBundleFieldRemarks(bundle),
+    ...ignoredLabelRemarks(helmOp),
+    ...unsupportedFieldRemarks(helmOp),
+  ];
+}
+
+/** More are only counted. */
+const mostShown = 5;
+
+/** Fields that no schema has, with the field that was probably meant. */
+export function unknownFieldRemarks({ spec }: HelmOp): readonly string[] {
+  return describeUnknown(unknownFields(helmOpSchemas.spec, spec, "spec"));
+}
+
+/** The same of a Bundle. */
+export function unknownBundleFieldRemarks({ spec }: Bundle): readonly string[] {
+  return describeUnknown(unknownFields(bundleSchemas.spec, spec, "spec"));
+}
+
+function describeUnknown(found: readonly UnknownField[]): readonly string[] {
+  const remarks = found
+    .slice(0, mostShown)
+    .map(({ path, meant }) =>
+      meant === undefined
+        ? `unknown field ${path} has no effect`
+        : `unknown field ${path} has no effect, did you mean ${meant}?`,
+    );
+  const more = found.length - remarks.length;
+  return more === 0 ? remarks : [...remarks, `${more} more unknown fields have no effect`];
+}
+
+/** Labels that agents do not set on namespaces. */
+export function ignoredLabelRemarks({ spec }: HelmOp): readonly string[] {
+  const places = [
+    ["spec", spec.namespaceLabels] as const,
+    ...(spec.targets ?? []).map(
+      (target, index) => [`spec.targets[${index}]`, target.namespaceLabels] as const,
+    ),
+  ];
+  return places.flatMap(([path, labels]) => {
+    const names = Object.keys(labels ?? {}).filter((name) =>
+      name.startsWith("pod-security.kubernetes.io/"),
+    );
+    return names.length === 0
+      ? []
+      : [
+          `${path}.namespaceLabels: ${names.join(", ")} ${names.length === 1 ? "is" : "are"} ignored: pod security is set by the administrators of the cluster`,
+        ];
+  });
+}
+
+/** Whether a field has a value that would change something: off, empty and absent are the default. */
+type IsUsed<T> = (options: T) => boolean;
+
+/** Fields of the spec and of each target. */
+const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = {
+  correctDrift: ({ correctDrift }) => correctDrift?.enabled === true,
+  diff: ({ diff }) => (diff?.comparePatches ?? []).length > 0,
+  ignore: ({ ignore }) => (ignore?.conditions ?? []).length > 0,
+  deleteNamespace: ({ deleteNamespace }) => deleteNamespace === true,
+  overwrites: ({ overwrites }) => (overwrites ?? []).length > 0,
+  allowedTargetNamespaceSelector: ({ allowedTargetNamespaceSelector: selector }) =>
+    selector !== undefined && selector !== null,
+  yaml: ({ yaml }) => (yaml?.overlays ?? []).length > 0,
+  kustomize: ({ kustomize }) => Boolean(kustomize?.dir),
+  "helm.valuesFiles": ({ helm }) => (helm?.valuesFiles ?? []).length > 0,
+};
+
+/** Fields of the spec only. */
+const ownFields: Readonly<Record<string, IsUsed<Spec>>> = {
+  rolloutStrategy: ({ rolloutStrategy }) => Object.keys(rolloutStrategy ?? {}).length > 0,
+  targetRestrictions: ({ targetRestrictions }) => (targetRestrictions ?? []).length > 0,
+  targetCustomizationMode: ({ targetCustomizationMode }) =>
+    targetCustomizationMode === "AllMatches",
+};
+
+/** Fields of Fleet that this version keeps and does not implement yet. */
+export function unsupportedFieldRemarks({ spec }: HelmOp): readonly string[] {
+  const fields = [
+    ...used(optionFields, spec, "spec"),
+    ...used(ownFields, spec, "spec"),
+    ...(spec.targets ?? []).flatMap((target, index) =>
+      used(optionFields, target, `spec.targets[${index}]`),
+    ),
+  ];
+  if (fields.length === 0) return [];
+  return [
+    `${fields.join(", ")} ${fields.length === 1 ? "has" : "have"} no effect in this version of Flotilla`,
+  ];
+}
+
+function used<T>(
+  table: Readonly<Record<string, IsUsed<T>>>,
+  options: T,
+  path: string,
+): readonly string[] {
+  return Object.entries(table).flatMap(([field, isUsed]) =>
+    isUsed(options) ? [`${path}.${field}`] : [],
+  );
+}

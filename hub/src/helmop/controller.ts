@@ -1,0 +1,69 @@
+/** The controller of HelmOps: what it watches, and how a change maps to keys. */
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
+import { isSpecChange, ownKey, type Watch, watch } from "@flotilla/shared/kube/controller/watch.ts";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { ControllerDeps } from "../cache/deps.ts";
+import { bundleKeyOf, userFields } from "../cache/keys.ts";
+import type { Patterns } from "../policy/patterns.ts";
+import type { ChartAccess } from "../resolve/chart-access.ts";
+import type { ChartResolver } from "../resolve/chart-resolver.ts";
+import { isFetchFailureChange } from "../resolve/pin-check.ts";
+import type { PinSigner } from "../resolve/pin-signature.ts";
+import type { Publisher } from "../status/publisher.ts";
+import { helmOpReconciler } from "./reconcile.ts";
+
+export interface HelmOpControllerDeps extends ControllerDeps {
+  readonly statuses: Publisher<HelmOpStatus, HelmOp>;
+  readonly access: ChartAccess;
+  /** The Secrets that HelmOps refer to. */
+  readonly secrets: Watch;
+  readonly charts: ChartResolver;
+  readonly patterns: Patterns;
+  readonly seals: PinSigner;
+}
+
+/** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */
+const timeoutMs = 6 * 60_000;
+
+export function createHelmOpController(deps: HelmOpControllerDeps): Controller {
+  const { helmOps, bundles, deployments, policies } = deps.caches;
+  return createController({
+    name: "helmop",
+    workers: 32,
+    timeoutMs,
+    reconcile: helmOpReconciler({
+      ...deps,
+      helmOps: helmOps.store,
+      bundles: bundles.store,
+      policies: policies.store,
+    }),
+    logFields: (key) => userFields(helmOps.store.get(key)),
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
+    watches: [
+      watch(helmOps, { predicate: isSpecChange, toKeys: ownKey }),
+      // A Bundle has the key of its HelmOp: somebody else changed or deleted it.
+      watch(bundles, {
+        predicate: (change) => change.before !== undefined && isSpecChange(change),
+        toKeys: ownKey,
+        replay: false,
+      }),
+      watch(policies, {
+        predicate: isSpecChange,
+        toKeys: ({ key }) =>
+          helmOps.store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf),
+        replay: false,
+      }),
+      watch(deployments, {
+        predicate: isFetchFailureChange,
+        toKeys: ({ before, after }) =>
+          [after ?? before].flatMap((one) => (one ? [bundleKeyOf(one)] : [])),
+        replay: false,
+      }),
+      deps.secrets,
+    ],
+  });
+}

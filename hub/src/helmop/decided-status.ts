@@ -1,0 +1,115 @@
+/** The part of a HelmOp's status that its reconcile decides. Pure. */
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { setCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
+import { chartNotResolved, notAccepted } from "../frontend/front-end.ts";
+import type { ResolutionState } from "../resolve/attempt.ts";
+import { attemptText, isAllPinned } from "../resolve/chart-resolver.ts";
+import type { Requests } from "../resolve/requests.ts";
+
+/** The state of resolving a HelmOp's charts, from its status. */
+export function resolutionStateOf(status: HelmOpStatus | undefined): ResolutionState {
+  const { pins = [], polling = {}, lastPollingTriggered, pinCheck } = status ?? {};
+  return {
+    pins,
+    attempt: polling,
+    lastPollTime: lastPollingTriggered ?? undefined,
+    pinCheck,
+  };
+}
+
+/** Its charts are being resolved, and nothing is known of this generation yet. */
+export function resolvingStatus(helmOp: HelmOp, status: HelmOpStatus | undefined): HelmOpStatus {
+  return { ...status, observedGeneration: generationOf(helmOp) };
+}
+
+export interface Rejection {
+  readonly error: AppError;
+  readonly remarks: readonly string[];
+  /** Requests that are open: they are handled as soon as the HelmOp is accepted. */
+  readonly open: Requests;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** It is not accepted, and its source is not asked. The schedule stays. */
+export function rejectedStatus(
+  helmOp: HelmOp,
+  status: HelmOpStatus | undefined,
+  { error, remarks, open, now }: Rejection,
+): HelmOpStatus {
+  const observedGeneration = generationOf(helmOp);
+  // A push that is not handled yet is polled once the HelmOp is accepted.
+  const { poll: _, ...requested } = open;
+  return {
+    ...status,
+    observedGeneration,
+    ...handledFields(requested),
+    ...(requested.reconcile !== undefined && {
+      polling: { ...status?.polling, requestFailed: true },
+    }),
+    conditions: setCondition(
+      status?.conditions,
+      { ...notAccepted(error, remarks), observedGeneration },
+      now,
+    ),
+  };
+}
+
+export interface Resolved {
+  readonly state: ResolutionState;
+  readonly remarks: readonly string[];
+  /** Requests that this attempt handled. */
+  readonly open: Requests;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** Its source was asked, or is not due. */
+export function resolvedStatus(
+  helmOp: HelmOp,
+  status: HelmOpStatus | undefined,
+  { state, remarks, open, now }: Resolved,
+): HelmOpStatus {
+  const { pins, attempt, lastPollTime, pinCheck } = state;
+  const { pins: _, pinCheck: __, ...kept } = status ?? {};
+  const observedGeneration = generationOf(helmOp);
+  const own = entryFor(pins, chartReferenceOf(helmOp.spec.helm ?? {}))?.pin;
+  const isPinned = isAllPinned(helmOp, state);
+  // The message of True is rolled up with what clusters report (status.ts).
+  const accepted = isPinned
+    ? ({ status: "True", reason: "", message: "" } as const)
+    : ({
+        status: "False",
+        reason: chartNotResolved,
+        message: [`could not get a chart version: ${attemptText(state)}`, ...remarks].join("; "),
+      } as const);
+  const before = kept.conditions?.find(({ type }) => type === "Accepted");
+  const isSame =
+    isPinned && before?.status === "True" && before.observedGeneration === observedGeneration;
+  return {
+    ...kept,
+    observedGeneration,
+    polling: attempt,
+    ...(lastPollTime !== undefined && { lastPollingTriggered: lastPollTime }),
+    ...(pins.length > 0 && { pins }),
+    ...(pinCheck !== undefined && { pinCheck }),
+    ...(own !== undefined && own.kind !== "tarball" && { version: own.version }),
+    ...handledFields(open),
+    conditions: isSame
+      ? (kept.conditions ?? [])
+      : setCondition(kept.conditions, { type: "Accepted", ...accepted, observedGeneration }, now),
+  };
+}
+
+function handledFields({ reconcile, poll }: Requests) {
+  return {
+    ...(reconcile !== undefined && { lastHandledReconcileAt: reconcile }),
+    ...(poll !== undefined && { lastHandledPollRequest: poll }),
+  };
+}
+
+function generationOf({ metadata }: HelmOp): number {
+  return metadata.generation ?? 0;
+}

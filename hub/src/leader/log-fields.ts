@@ -1,2 +1,0 @@
-/** What the log names of an object beside its key. Pure. */
-

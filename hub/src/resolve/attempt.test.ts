@@ -1,0 +1,432 @@
+import assert from "node:assert/strict";
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
+import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
+import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
+import { describe, test } from "vitest";
+import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
+import {
+  type AttemptInputs,
+  type AttemptPlan,
+  type LastAttempt,
+  nextAttemptMs,
+  planAttempt,
+  retryAfter,
+  stateAfter,
+  withoutAttempt,
+} from "./attempt.ts";
+import { slotAfter, slotOffset, slotUpTo } from "./poll-slots.ts";
+import type { Sharing } from "./resolve-charts.ts";
+
+const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const foreign = { ...own, repo: "https://other.example.com" };
+const pins: readonly ChartPin[] = [own, foreign].map((chart) => ({
+  ...chart,
+  pin: httpPin("1.2.3"),
+}));
+const intervalMs = 5 * 60_000;
+const slotMs = slotAfter(slotOffset(own.repo, "hub"), intervalMs, Date.UTC(2026, 0, 1));
+const lastPollTime = new Date(slotMs - intervalMs).toISOString();
+const timeOf = (ms: number) => new Date(ms).toISOString();
+const moment = { nowMs: slotMs, hub: "hub" };
+/** The attempt of this generation, with what is given. */
+const attempt = (changes: ResolutionStatus = {}): ResolutionStatus => ({
+  observedGeneration: 1,
+  ...changes,
+});
+const retry = attempt({ failures: 4, error: "refused", nextAttemptTime: timeOf(slotMs) });
+
+const kept: AttemptInputs = {
+  helmOp: aHelmOp(),
+  state: { pins, attempt: attempt() },
+  open: {},
+  credentialsVersion: "",
+  isFetchFailing: false,
+  moment,
+  monotonicMs: 1_000_000,
+  requestedAtMs: (value) => ({ ask: 900_030, push: 900_070 })[value] ?? 0,
+};
+const polled: AttemptInputs = {
+  ...kept,
+  helmOp: aHelmOp({ pollingInterval: "5m" }),
+  state: { pins, lastPollTime, attempt: attempt({ nextAttemptTime: timeOf(slotMs) }) },
+};
+const early = { ...moment, nowMs: slotMs - 1 };
+
+type Flags = Partial<Record<"poll" | "follow" | "checkPins", true>>;
+const cases: readonly (readonly [
+  what: string,
+  inputs: AttemptInputs,
+  flags: Flags | "none",
+  sharing?: Sharing,
+])[] = [
+  ["all is pinned and nothing is polled", kept, "none"],
+  ["before the next attempt", { ...polled, moment: early }, "none"],
+  [
+    "the first poll accepts no answer of others",
+    { ...polled, state: { pins, attempt: attempt() } },
+    { poll: true },
+    {},
+  ],
+  ["a poll at its slot", polled, { poll: true }, { since: 999_500 }],
+  [
+    "a poll after its slot accepts answers since the slot",
+    { ...polled, moment: { ...moment, nowMs: slotMs + 250 } },
+    { poll: true },
+    { since: 999_250 },
+  ],
+  [
+    "a poll with a chart without a pin accepts no answer of others for it",
+    { ...polled, state: { ...polled.state, pins: [] }, moment: { ...moment, nowMs: slotMs + 250 } },
+    { poll: true },
+    {},
+  ],
+  ["new credentials after success", { ...polled, credentialsVersion: "2", moment: early }, "none"],
+  [
+    "new credentials after a failure",
+    {
+      ...polled,
+      credentialsVersion: "2",
+      moment: early,
+      state: { ...polled.state, attempt: { ...retry, credentialsVersion: "1" } },
+    },
+    { poll: true },
+  ],
+  [
+    "the same credentials after a failure",
+    {
+      ...polled,
+      credentialsVersion: "1",
+      moment: early,
+      state: { ...polled.state, attempt: { ...retry, credentialsVersion: "1" } },
+    },
+    "none",
+  ],
+  [
+    "a request",
+    { ...kept, open: { reconcile: "ask" } },
+    { poll: true, follow: true },
+    { since: 900_030, trigger: "ask" },
+  ],
+  [
+    "a push",
+    { ...polled, open: { poll: "push" } },
+    { poll: true },
+    { since: 900_070, trigger: "push" },
+  ],
+  [
+    "a request and a push",
+    { ...polled, open: { reconcile: "ask", poll: "push" } },
+    { poll: true, follow: true },
+    { since: 900_070, trigger: "ask push" },
+  ],
+  [
+    "a failed request when it is due",
+    { ...kept, state: { pins, attempt: { ...retry, requestFailed: true } } },
+    { poll: true, follow: true },
+    { since: 999_000 },
+  ],
+  [
+    "a failed request before it is due",
+    { ...kept, moment: early, state: { pins, attempt: { ...retry, requestFailed: true } } },
+    "none",
+  ],
+  [
+    "a failed request of a suspended HelmOp",
+    {
+      ...kept,
+      helmOp: aHelmOp({ suspend: true }),
+      state: { pins, attempt: { ...retry, requestFailed: true } },
+    },
+    "none",
+  ],
+  [
+    "a first resolution that is retried",
+    { ...kept, state: { pins: [], attempt: retry } },
+    {},
+    { since: 999_000 },
+  ],
+  [
+    "a first resolution before its retry",
+    { ...kept, moment: early, state: { pins: [], attempt: retry } },
+    "none",
+  ],
+  [
+    "a new generation before the retry of the old one",
+    {
+      ...kept,
+      helmOp: aHelmOp({}, { generation: 2 }),
+      moment: early,
+      state: { pins: [], attempt: retry },
+    },
+    {},
+  ],
+  [
+    "a failure that cannot recover by itself",
+    { ...kept, state: { pins: [], attempt: attempt({ failures: 1, error: "no address" }) } },
+    "none",
+  ],
+  [
+    "a new generation of what is pinned and not due",
+    { ...polled, helmOp: aHelmOp({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
+    "none",
+  ],
+  [
+    "a schedule far in the future, of a clock that was corrected since",
+    {
+      ...kept,
+      state: { pins: [], attempt: { ...retry, nextAttemptTime: "2099-01-01T00:00:00Z" } },
+    },
+    {},
+  ],
+  ["an agent that cannot fetch a pin", { ...kept, isFetchFailing: true }, { checkPins: true }],
+  [
+    "an agent that cannot fetch a pin of an earlier spec, before the retry of the new one",
+    {
+      ...kept,
+      moment: early,
+      isFetchFailing: true,
+      state: { pins: pins.slice(1), attempt: retry },
+    },
+    "none",
+  ],
+  [
+    "an agent that cannot fetch a pin that was looked up just now",
+    {
+      ...kept,
+      isFetchFailing: true,
+      state: { pins, attempt: attempt(), pinCheck: { time: timeOf(slotMs), count: 1 } },
+    },
+    "none",
+  ],
+];
+for (const [what, inputs, flags, sharing] of cases) {
+  test(`an attempt: ${what}`, () => {
+    const plan = planAttempt(inputs);
+
+    const { poll, follow, checkPins } = plan;
+    assert.equal(plan.isDue, flags !== "none");
+    const expected = flags === "none" ? {} : flags;
+    assert.deepEqual(
+      { poll, follow, checkPins },
+      { poll: false, follow: false, checkPins: false, ...expected },
+    );
+    if (sharing !== undefined) assert.deepEqual(plan.sharingOf(own), sharing);
+  });
+}
+
+describe("a HelmOp with charts of two repositories", () => {
+  test("accepts of each what others got since that repository's own slot", () => {
+    const slots = [own, foreign].map(({ repo }) =>
+      slotUpTo(slotOffset(repo, "hub"), intervalMs, slotMs),
+    );
+    const since = [own, foreign].map((chart) => planAttempt(polled).sharingOf(chart).since);
+    assert.deepEqual(
+      since,
+      slots.map((slot) => 1_000_000 - (slotMs - slot) - 500),
+    );
+    assert.notEqual(since[0], since[1]);
+  });
+});
+
+const passing = new AppError(chartErrors.INDEX_FETCH, "refused");
+const lasting = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
+
+describe("the state after an attempt", () => {
+  const plan = (changes: Partial<AttemptPlan> = {}): AttemptPlan => ({
+    isDue: true,
+    poll: false,
+    follow: false,
+    checkPins: false,
+    sharingOf: () => ({}),
+    ...changes,
+  });
+  const found = pins.slice(0, 1);
+  const ended = (failure?: { error: AppError; isPinned: boolean }, pins = found) => ({
+    resolution: { pins, ...(failure !== undefined && { failure }) },
+    startedAtMs: slotMs,
+    moment,
+  });
+
+  test("that failed has the error, the number of failures and the time of the next one", () => {
+    const inputs = { ...kept, credentialsVersion: "7", state: { pins: [], attempt: retry } };
+
+    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+
+    assert.deepEqual(attempt, {
+      observedGeneration: 1,
+      failures: 5,
+      error: "refused",
+      nextAttemptTime: timeOf(slotMs + 16_000).replace(".000Z", "Z"),
+      credentialsVersion: "7",
+    });
+  });
+
+  test("of a new generation counts failures from one", () => {
+    const helmOp = aHelmOp({}, { generation: 2 });
+    const inputs = { ...kept, helmOp, state: { pins: [], attempt: retry } };
+
+    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+
+    assert.deepEqual([attempt.observedGeneration, attempt.failures], [2, 1]);
+  });
+
+  test("that succeeded has the pins and no error", () => {
+    const state = stateAfter({ ...kept, state: { pins: [], attempt: retry } }, plan(), ended());
+
+    assert.deepEqual(state.attempt, { observedGeneration: 1 });
+    assert.deepEqual(state.pins, found);
+    assert.equal(state.lastPollTime, undefined);
+  });
+
+  test("that was a poll has its time, in whole seconds, and the next slot", () => {
+    const state = stateAfter(polled, plan({ poll: true }), ended());
+
+    const next = slotAfter(slotOffset(own.repo, "hub"), intervalMs, slotMs);
+    assert.equal(state.lastPollTime, timeOf(slotMs).replace(".000Z", "Z"));
+    assert.equal(state.attempt.nextAttemptTime, timeOf(next).replace(".000Z", "Z"));
+  });
+
+  test("that was requested and failed stays open", () => {
+    const failed = ended({ error: passing, isPinned: true });
+
+    const { attempt } = stateAfter(kept, plan({ poll: true, follow: true }), failed);
+
+    assert.deepEqual([attempt.requestFailed, attempt.failures], [true, 1]);
+  });
+
+  test("that only looked up pins again leaves the schedule as it was", () => {
+    const failed = ended({ error: passing, isPinned: true });
+    const inputs = { ...polled, isFetchFailing: true };
+
+    const state = stateAfter(inputs, plan({ checkPins: true }), failed);
+
+    assert.deepEqual(state.attempt, polled.state.attempt);
+    assert.deepEqual(state.pinCheck, { time: timeOf(slotMs), count: 1, error: "refused" });
+  });
+
+  test("that found other pins ends the checks of the old ones", () => {
+    const pinCheck = { time: lastPollTime, count: 3 };
+    const inputs = { ...kept, isFetchFailing: true, state: { ...kept.state, pinCheck } };
+    const other = found.map((entry) => ({ ...entry, pin: httpPin("1.2.3", digestB) }));
+
+    const state = stateAfter(inputs, plan({ checkPins: true }), ended(undefined, other));
+
+    assert.equal(state.pinCheck, undefined);
+  });
+});
+
+describe("the state without an attempt", () => {
+  test("stays as it is within a generation", () => {
+    assert.deepEqual(withoutAttempt({ ...polled, moment: early }), {
+      ...polled.state,
+      pins: pins.slice(0, 1),
+      pinCheck: undefined,
+    });
+  });
+
+  test("of a new generation has the next slot, no failures, and the result of the last poll", () => {
+    const helmOp = aHelmOp({ pollingInterval: "5m" }, { generation: 2 });
+    const state = { ...polled.state, attempt: { ...retry, nextAttemptTime: timeOf(slotMs + 9e5) } };
+
+    assert.deepEqual(withoutAttempt({ ...polled, helmOp, state, moment: early }).attempt, {
+      observedGeneration: 2,
+      error: "refused",
+      nextAttemptTime: timeOf(slotMs).replace(".000Z", "Z"),
+    });
+  });
+
+  test("of a new generation that is not polled has no error of the old spec", () => {
+    const helmOp = aHelmOp({}, { generation: 2 });
+
+    const { attempt } = withoutAttempt({ ...kept, helmOp, state: { pins, attempt: retry } });
+
+    assert.deepEqual(attempt, { observedGeneration: 2 });
+  });
+
+  test("has no pin check once all agents can fetch", () => {
+    const pinCheck = { time: lastPollTime, count: 3 };
+    const state = { ...kept.state, pinCheck };
+
+    assert.equal(withoutAttempt({ ...kept, state }).pinCheck, undefined);
+    assert.deepEqual(withoutAttempt({ ...kept, isFetchFailing: true, state }).pinCheck, pinCheck);
+  });
+});
+
+const nowMs = Date.UTC(2026, 0, 1);
+const once = aHelmOp();
+const following = aHelmOp({ pollingInterval: "5m" });
+const nextSlotMs =
+  slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs) - nowMs;
+const good: LastAttempt = {
+  lastPollTime: new Date(nowMs).toISOString(),
+  failures: 0,
+  failure: undefined,
+  isRequested: false,
+};
+const failed = (error: AppError, isPinned: boolean, failures = 1): LastAttempt => ({
+  ...good,
+  failures,
+  failure: { error, isPinned },
+});
+
+const busyError = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 90_000 });
+const longBusy = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 50 * 60_000 });
+
+test("a Retry-After of a repository is respected, for an hour at most", () => {
+  const answer = (retryAfterMs?: number) => ({
+    error: new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs }),
+    isPinned: true,
+  });
+
+  assert.equal(retryAfter(answer(90_000), nowMs), nowMs + 90_000);
+  assert.equal(retryAfter(answer(1e12), nowMs), nowMs + 60 * 60_000);
+  assert.equal(retryAfter(answer(), nowMs), undefined);
+  assert.equal(retryAfter({ error: passing, isPinned: true }, nowMs), undefined);
+});
+
+const delays = [
+  ["that went well, without polling", once, good, undefined],
+  ["that went well, with polling", following, good, nextSlotMs],
+  ["that led to no chart at all", once, failed(passing, false), 1_000],
+  ["the third that led to no chart at all", once, failed(passing, false, 3), 4_000],
+  ["the hundredth that led to no chart at all", once, failed(passing, false, 100), 300_000],
+  ["that cannot recover by itself", following, failed(lasting, false), undefined],
+  [
+    "that led to no chart, of a repository with a Retry-After",
+    once,
+    failed(busyError, false),
+    90_000,
+  ],
+  [
+    "a poll that failed, of a repository with a Retry-After",
+    following,
+    failed(longBusy, true),
+    slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs + 50 * 60_000) -
+      nowMs,
+  ],
+  ["a poll that failed", following, failed(passing, true), nextSlotMs],
+  [
+    "that was requested and that failed",
+    once,
+    { ...failed(passing, true), isRequested: true },
+    1_000,
+  ],
+  [
+    "that was requested, with polling",
+    following,
+    { ...failed(passing, true), isRequested: true },
+    1_000,
+  ],
+  [
+    "that was requested and that cannot recover by itself",
+    once,
+    { ...failed(lasting, true), isRequested: true },
+    undefined,
+  ],
+] as const;
+for (const [what, helmOp, last, expected] of delays) {
+  test(`after an attempt ${what}: ${expected ?? "no other"}`, () => {
+    assert.equal(nextAttemptMs(helmOp, last, { nowMs, hub: "hub" }), expected);
+  });
+}

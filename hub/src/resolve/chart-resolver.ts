@@ -1,0 +1,145 @@
+/** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import {
+  done,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller/reconcile.ts";
+import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { byBundle } from "../cache/indexes.ts";
+import { chartReferences, entryFor } from "../frontend/charts.ts";
+import {
+  type AttemptInputs,
+  type AttemptPlan,
+  planAttempt,
+  type ResolutionState,
+  stateAfter,
+  withoutAttempt,
+} from "./attempt.ts";
+import type { SourceAccess } from "./chart-access.ts";
+import { isFetchFailing, isRunByAny, nextCheckMs } from "./pin-check.ts";
+import { createRequestTimes, type Requests } from "./requests.ts";
+import { resolveCharts } from "./resolve-charts.ts";
+
+export interface ResolveInputs {
+  /** The HelmOp, or the Bundle read as one. */
+  readonly helmOp: HelmOp;
+  readonly state: ResolutionState;
+  readonly open: Requests;
+  readonly access: SourceAccess;
+  /** Called when the source is about to be asked for a chart without a pin. */
+  readonly onUnknown?: () => void;
+}
+
+export interface Resolved {
+  readonly state: ResolutionState;
+  /** Why the attempt failed that was made just now. */
+  readonly error?: AppError;
+  /** When the source is due again, ms since 1970; undefined: when something changes. */
+  readonly nextAtMs: number | undefined;
+}
+
+export interface ChartResolver {
+  /** Asks the source where it is due, and gives the state from then on. */
+  resolve(
+    inputs: ResolveInputs,
+    context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Resolved>;
+}
+
+export interface ChartResolverDeps {
+  readonly resolver: Resolver;
+  readonly deployments: Store<BundleDeployment>;
+  readonly clock: Clock;
+  /** Identifies the hub, so that no two hubs poll a repository in the same second. */
+  readonly hubId: string;
+}
+
+export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
+  const { clock, hubId, deployments } = deps;
+  const requestedAtMs = createRequestTimes(clock);
+  const moment = () => ({ nowMs: clock.now(), hub: hubId });
+
+  return {
+    async resolve({ access, onUnknown, ...object }, context) {
+      const { helmOp } = object;
+      const inputs: AttemptInputs = {
+        ...object,
+        credentialsVersion: access.version,
+        isFetchFailing: deployments.byIndex(byBundle, keyOf(helmOp)).some(isFetchFailing),
+        moment: moment(),
+        monotonicMs: clock.monotonic(),
+        requestedAtMs,
+      };
+      const plan = planAttempt(inputs);
+      if (plan.isDue && !isAllPinned(helmOp, inputs.state)) onUnknown?.();
+      const result = plan.isDue
+        ? await attempt(inputs, plan, access, context)
+        : { state: withoutAttempt(inputs) };
+      return { ...result, nextAtMs: nextAtMsOf(result.state) };
+    },
+  };
+
+  async function attempt(
+    inputs: AttemptInputs,
+    plan: AttemptPlan,
+    { settingsFor }: SourceAccess,
+    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  ): Promise<Omit<Resolved, "nextAtMs">> {
+    const { helmOp, state } = inputs;
+    const startedAtMs = clock.now();
+    const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(helmOp)), pin);
+    const resolution = await withoutWorker(() =>
+      resolveCharts(deps.resolver, {
+        helmOp,
+        known: state.pins,
+        poll: plan.poll,
+        follow: plan.follow,
+        sharingOf: plan.sharingOf,
+        settingsFor,
+        ...(plan.checkPins && { isUseless }),
+        signal,
+      }),
+    );
+    const error = resolution.failure?.error;
+    return {
+      state: stateAfter(inputs, plan, { resolution, startedAtMs, moment: moment() }),
+      ...(error !== undefined && { error }),
+    };
+  }
+
+  function nextAtMsOf(state: ResolutionState): number | undefined {
+    const nowMs = clock.now();
+    const { nextAttemptTime } = state.attempt;
+    const times = [
+      ...(nextAttemptTime === undefined ? [] : [Date.parse(nextAttemptTime)]),
+      ...(state.pinCheck === undefined ? [] : [nowMs + nextCheckMs(state.pinCheck, nowMs)]),
+    ];
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+}
+
+/** Reconciles again at a time, in ms since 1970; undefined: when something changes. */
+export function requeueAt(atMs: number | undefined, nowMs: number): Result {
+  return atMs === undefined ? done() : requeueAfter(Math.max(0, atMs - nowMs), "resolve");
+}
+
+/** Whether each chart reference has a pin, so that the object can be deployed. */
+export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pins">): boolean {
+  return chartReferences(helmOp).every((wanted) => entryFor(pins, wanted) !== undefined);
+}
+
+/** Why the last attempt failed, and when the next one is made. */
+export function attemptText({ attempt }: Pick<ResolutionState, "attempt">): string {
+  const { error = "", nextAttemptTime } = attempt;
+  return nextAttemptTime === undefined
+    ? error
+    : `${error}; retrying at ${nextAttemptTime.replace(/\.\d+Z$/, "Z")}`;
+}

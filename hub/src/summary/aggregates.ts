@@ -1,0 +1,137 @@
+/**
+ * The aggregates over BundleDeployments, by Bundle, cluster and ClusterGroup, kept equal to the informers. A cache: it is
+ * counted from the stores when it starts, and may be dropped at any time.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { bundleStates } from "@flotilla/shared/api/summary.ts";
+import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
+import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller/watch.ts";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { offlineCheck, presenceOf } from "../clusterstate/presence.ts";
+import {
+  createDeploymentAggregates,
+  type DeploymentAggregates,
+  noStates,
+  worstOf,
+} from "./bundle-aggregate.ts";
+import { countStore } from "./count-store.ts";
+import { stateWhileOffline } from "./deployment-state.ts";
+import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
+
+export interface Aggregates extends Omit<DeploymentAggregates, "change"> {
+  ofGroup(key: ObjectKey): GroupAggregate;
+  /** Counts a BundleDeployment as the store has it now: after a write of ours, before the watch delivers it. */
+  recount(deployment: ObjectKey): void;
+  /** Calls with the keys of ClusterGroups whose totals changed; `isBurst`: thousands of changes may follow. */
+  onGroupChange(listener: GroupListener): () => void;
+  /** Counts what exists and follows changes; the result stops it. To be called before any other watch starts. */
+  start(): () => void;
+}
+
+export type GroupListener = (group: ObjectKey, isBurst: boolean) => void;
+
+export interface AggregateSources {
+  readonly deployments: WatchSource<BundleDeployment>;
+  readonly clusters: WatchSource<Cluster>;
+  readonly groups: WatchSource<ClusterGroup>;
+}
+
+export function createAggregates({ deployments, clusters, groups }: AggregateSources): Aggregates {
+  const tallies = createDeploymentAggregates();
+  const members = createGroupAggregates((cluster) => toMember(cluster, tallies));
+  const recount = countStore(deployments.store, tallies, offlineCheck(clusters.store));
+  const listeners = new Set<GroupListener>();
+
+  function notify(changed: readonly ObjectKey[], isBurst = false): void {
+    for (const group of changed) for (const listener of listeners) listener(group, isBurst);
+  }
+
+  function recountCluster(key: ObjectKey, isBurst = false): void {
+    const cluster = clusters.store.get(key);
+    if (cluster !== undefined) notify(members.recount(cluster), isBurst);
+  }
+
+  function onDeployment({ key, before, after }: Change<BundleDeployment>): void {
+    recount(key);
+    const deployment = after ?? before;
+    if (deployment !== undefined) recountCluster(clusterKeyOf(deployment));
+  }
+
+  function onCluster(change: Change<Cluster>): void {
+    const { key, after } = change;
+    const { namespace = "", name } = refOf(key);
+    if (isSpecChange(change))
+      notify(members.clusterChanged(key, after, groups.store.byIndex(byNamespace, namespace)));
+    if (!isPresenceChange(change)) return;
+    const clusterNamespace = clusterNamespaceName(namespace, name);
+    for (const deployment of deployments.store.byIndex(byNamespace, clusterNamespace))
+      recount(keyOf(deployment));
+    recountCluster(key, true);
+  }
+
+  function onGroup(change: Change<ClusterGroup>): void {
+    if (!isSpecChange(change)) return;
+    const { namespace = "" } = refOf(change.key);
+    const candidates = clusters.store.byIndex(byNamespace, namespace);
+    members.groupChanged(change.key, change.after, candidates);
+    notify([change.key]);
+  }
+
+  return {
+    ofBundle: tallies.ofBundle,
+    archivesOf: tallies.archivesOf,
+    ofCluster: tallies.ofCluster,
+    ofGroup: members.of,
+    recount,
+    onGroupChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    start() {
+      const stops = [
+        deployments.onChange(onDeployment),
+        clusters.onChange(onCluster),
+        groups.onChange(onGroup),
+      ];
+      for (const deployment of deployments.store.list()) recount(keyOf(deployment));
+      for (const group of groups.store.list()) onGroup({ key: keyOf(group), after: group });
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
+/** Predicate: the agent of a cluster has connected, disconnected, or is another one. */
+export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
+  return !isDeepStrictEqual(before?.status?.agent, after?.status?.agent);
+}
+
+/** What a cluster counts for in its groups. */
+export function toMember(
+  cluster: Cluster,
+  tallies: Pick<DeploymentAggregates, "ofCluster">,
+): Member {
+  const { namespace = "", name } = cluster.metadata;
+  const { states, total, resources } = tallies.ofCluster(clusterNamespaceName(namespace, name));
+  const isOffline = presenceOf(cluster) !== "Connected";
+  return {
+    states: isOffline ? offlineStates(states) : { ...states },
+    total,
+    resources: { ...resources },
+    isReady: !isOffline && worstOf(states) === "Ready",
+    isOffline,
+  };
+}
+
+function offlineStates(states: Member["states"]): Member["states"] {
+  const offline = noStates();
+  for (const state of bundleStates) offline[stateWhileOffline(state)] += states[state];
+  return offline;
+}

@@ -1,0 +1,258 @@
+/**
+ * Running totals over BundleDeployments, by Bundle and by cluster. One report changes a few numbers, whether there
+ * are ten clusters or ten thousand.
+ */
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import { helmOpLabel } from "@flotilla/shared/api/names.ts";
+import {
+  type BundleState,
+  bundleStates,
+  type ResourceCounts,
+} from "@flotilla/shared/api/summary.ts";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { bundleKeyOf } from "../cache/keys.ts";
+import { type Archives, createArchiveCounts } from "./archives.ts";
+import { stateOf, stateWhileOffline } from "./deployment-state.ts";
+import {
+  createObjectAggregate,
+  type MutableObjectAggregate,
+  type ObjectAggregate,
+  type ObjectStates,
+} from "./object-aggregate.ts";
+import { objectCounts, objectStates } from "./object-states.ts";
+import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
+
+/** The totals of one Bundle or one cluster. */
+export interface Aggregate {
+  readonly states: Readonly<Record<BundleState, number>>;
+  readonly total: number;
+  readonly resources: ResourceCounts;
+  /** Keys of the BundleDeployments in each state. */
+  readonly deployments: ReadonlyMap<BundleState, SortedKeys>;
+  /** Those of them that are a HelmOp's. */
+  readonly helmOps: { readonly ready: number; readonly total: number };
+  /** How many have each version of their chart installed, as agents reported. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+/** The states are those that count where nothing is heard of a cluster. */
+export interface BundleAggregate extends Aggregate {
+  readonly objects: ObjectAggregate;
+  /** Keys of all BundleDeployments in clusters of which nothing is heard, whatever their state. */
+  readonly offline: SortedKeys;
+}
+
+export interface DeploymentAggregates {
+  /** What counts of one BundleDeployment changed; absent before it was made and after it is gone. */
+  change(before: Counted | undefined, after: Counted | undefined): void;
+  /** By the key of the Bundle. */
+  ofBundle(key: ObjectKey): BundleAggregate;
+  /** What the clusters of a Bundle have installed. */
+  archivesOf(key: ObjectKey): Archives;
+  /** By the cluster's own namespace on the hub; of one of which nothing is heard: as of then. */
+  ofCluster(namespace: string): Aggregate;
+}
+
+interface MutableAggregate extends Aggregate {
+  states: Record<BundleState, number>;
+  total: number;
+  resources: Record<keyof ResourceCounts, number>;
+  deployments: Map<BundleState, MutableSortedKeys>;
+  helmOps: { ready: number; total: number };
+  versions: Map<string, number>;
+}
+
+interface MutableBundleAggregate extends MutableAggregate {
+  readonly objects: MutableObjectAggregate;
+  readonly offline: MutableSortedKeys;
+}
+
+/** What counts of one BundleDeployment. */
+export interface Counted {
+  readonly deployment: BundleDeployment;
+  /** Whether nothing is heard of its cluster. */
+  readonly isOffline: boolean;
+  readonly key: ObjectKey;
+  readonly bundle: ObjectKey;
+  readonly cluster: string;
+  /** As it was reported. */
+  readonly state: BundleState;
+  readonly resources: ResourceCounts | undefined;
+  readonly isHelmOps: boolean;
+  /** Of the chart that is installed; "" where none is. */
+  readonly version: string;
+  readonly objects: ObjectStates;
+}
+
+const resourceFields = [
+  "ready",
+  "desiredReady",
+  "waitApplied",
+  "modified",
+  "orphaned",
+  "missing",
+  "unknown",
+  "notReady",
+] as const satisfies readonly (keyof ResourceCounts)[];
+
+const noObjects: ObjectStates = new Map();
+
+/** That of a Bundle that went nowhere. */
+export const emptyAggregate: BundleAggregate = newBundleAggregate();
+
+/** The version that most have installed, of several the first by its text; "" when nobody has one. */
+export function commonVersion({ versions }: Aggregate): string {
+  let common: readonly [version: string, count: number] = ["", 0];
+  for (const [version, count] of versions) {
+    if (count > common[1] || (count === common[1] && version < common[0]))
+      common = [version, count];
+  }
+  return common[0];
+}
+
+export function createDeploymentAggregates(): DeploymentAggregates {
+  const bundles = new Map<ObjectKey, MutableBundleAggregate>();
+  const clusters = new Map<string, MutableAggregate>();
+  const archives = createArchiveCounts();
+
+  function change(before: Counted | undefined, after: Counted | undefined): void {
+    const key = (after ?? before)?.key;
+    if (key === undefined) return;
+    const bundle = (after ?? before)?.bundle ?? "";
+    const cluster = (after ?? before)?.cluster ?? "";
+    const ofBundle = bundles.get(bundle) ?? newBundleAggregate();
+    const ofCluster = clusters.get(cluster) ?? newAggregate();
+    for (const [counted, by] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      if (counted === undefined) continue;
+      archives.count(bundle, counted.deployment, by);
+      count(ofBundle, counted, stateInBundle(counted), by);
+      count(ofCluster, counted, counted.state, by);
+    }
+    ofBundle.offline.delete(key);
+    if (after?.isOffline === true) ofBundle.offline.add(key);
+    ofBundle.objects.change(key, before?.objects ?? noObjects, after?.objects ?? noObjects);
+    keep(bundles, bundle, ofBundle);
+    keep(clusters, cluster, ofCluster);
+  }
+
+  return {
+    change(before, after) {
+      // Never seen in practice, and right all the same: it was made for another Bundle by then.
+      const isMoved = before !== undefined && after !== undefined && before.bundle !== after.bundle;
+      if (isMoved) {
+        change(before, undefined);
+        change(undefined, after);
+      } else change(before, after);
+    },
+    ofBundle: (key) => bundles.get(key) ?? emptyAggregate,
+    archivesOf: archives.of,
+    ofCluster: (namespace) => clusters.get(namespace) ?? emptyAggregate,
+  };
+}
+
+/** Adds the numbers of one to totals, or takes them away. */
+export function addCounts(
+  totals: Record<keyof ResourceCounts, number>,
+  counts: ResourceCounts,
+  by: 1 | -1,
+): void {
+  for (const field of resourceFields) totals[field] += by * counts[field];
+}
+
+export function noStates(): Record<BundleState, number> {
+  return {
+    ErrApplied: 0,
+    WaitApplied: 0,
+    Modified: 0,
+    OutOfSync: 0,
+    Pending: 0,
+    NotReady: 0,
+    Offline: 0,
+    Ready: 0,
+  };
+}
+
+export function noResources(): Record<keyof ResourceCounts, number> {
+  return {
+    ready: 0,
+    desiredReady: 0,
+    waitApplied: 0,
+    modified: 0,
+    orphaned: 0,
+    missing: 0,
+    unknown: 0,
+    notReady: 0,
+  };
+}
+
+/** The worst state that any of them is in; Ready when all are, and when there are none. */
+export function worstOf(states: Readonly<Record<BundleState, number>>): BundleState {
+  return bundleStates.find((state) => states[state] > 0) ?? "Ready";
+}
+
+/** `isOffline`: nothing is heard of its cluster. */
+export function toCounted(deployment: BundleDeployment, isOffline = false): Counted {
+  return {
+    deployment,
+    isOffline,
+    key: keyOf(deployment),
+    bundle: bundleKeyOf(deployment),
+    cluster: deployment.metadata.namespace ?? "",
+    state: stateOf(deployment),
+    resources: objectCounts(deployment),
+    isHelmOps: deployment.metadata.labels?.[helmOpLabel] !== undefined,
+    version: deployment.status?.version ?? "",
+    objects: objectStates(deployment),
+  };
+}
+
+/** In its Bundle. */
+function stateInBundle({ state, isOffline }: Counted): BundleState {
+  return isOffline ? stateWhileOffline(state) : state;
+}
+
+function count(tally: MutableAggregate, counted: Counted, state: BundleState, by: 1 | -1): void {
+  const { key, resources, isHelmOps, version } = counted;
+  tally.states[state] += by;
+  tally.total += by;
+  if (resources !== undefined) addCounts(tally.resources, resources, by);
+  if (isHelmOps) {
+    tally.helmOps.total += by;
+    if (state === "Ready") tally.helmOps.ready += by;
+  }
+  const keys = tally.deployments.get(state) ?? createSortedKeys();
+  if (by === 1) keys.add(key);
+  else keys.delete(key);
+  tally.deployments.set(state, keys);
+  countVersion(tally.versions, version, by);
+}
+
+function countVersion(versions: Map<string, number>, version: string, by: 1 | -1): void {
+  if (version === "") return;
+  const count = (versions.get(version) ?? 0) + by;
+  if (count === 0) versions.delete(version);
+  else versions.set(version, count);
+}
+
+function keep<T extends Aggregate>(tallies: Map<string, T>, key: string, tally: T): void {
+  if (tally.total === 0) tallies.delete(key);
+  else tallies.set(key, tally);
+}
+
+function newAggregate(): MutableAggregate {
+  return {
+    states: noStates(),
+    total: 0,
+    resources: noResources(),
+    deployments: new Map(),
+    helmOps: { ready: 0, total: 0 },
+    versions: new Map(),
+  };
+}
+
+function newBundleAggregate(): MutableBundleAggregate {
+  return { ...newAggregate(), objects: createObjectAggregate(), offline: createSortedKeys() };
+}

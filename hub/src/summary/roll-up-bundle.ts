@@ -1,0 +1,72 @@
+/** Rolls up the deployments of a Bundle for its status and that of its HelmOp. */
+import type { BundleStatus } from "@flotilla/shared/api/bundle.ts";
+import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
+import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import { clusterKeyOf } from "../cache/keys.ts";
+import { offlineSince } from "../clusterstate/presence.ts";
+import type { Aggregates } from "./aggregates.ts";
+import type { Archives } from "./archives.ts";
+import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";
+import { countByCluster, listObjects } from "./list-objects.ts";
+import { listOffline, type OfflineClusters } from "./offline-clusters.ts";
+import { pendingDeployments } from "./ready-condition.ts";
+import { summarize } from "./summarize.ts";
+
+export interface RollUpSources {
+  readonly aggregates: Pick<Aggregates, "ofBundle" | "archivesOf">;
+  readonly deployments: Store<BundleDeployment>;
+  readonly clusters: Store<Cluster>;
+}
+
+export interface BundleRollUp {
+  readonly tally: BundleAggregate;
+  readonly summary: BundleSummary;
+  readonly offline: OfflineClusters;
+}
+
+/** What a status says of how many deployments there should be. */
+export type DesiredCounts = Pick<BundleStatus, "targets" | "summary">;
+
+/** `key`: undefined where nothing is deployed. */
+export function rollUpBundle(
+  { aggregates, deployments, clusters }: RollUpSources,
+  key: ObjectKey | undefined,
+  desired: DesiredCounts,
+): BundleRollUp {
+  const clusterOf = (deployment: BundleDeployment) => clusters.get(clusterKeyOf(deployment));
+  const tally = key === undefined ? emptyAggregate : aggregates.ofBundle(key);
+  return {
+    tally,
+    summary: summarize({
+      tally,
+      pending: key === undefined ? 0 : pendingDeployments(desired, tally.total),
+      lookUp: deployments.get,
+      nameOf: clusterKeyOf,
+      unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
+    }),
+    offline: listOffline(tally, deployments.get, clusterOf),
+  };
+}
+
+export interface ObjectRollUp {
+  readonly archives: Archives;
+  readonly resources: NonNullable<HelmOpStatus["resources"]>;
+  readonly perClusterResourceCounts: NonNullable<HelmOpStatus["perClusterResourceCounts"]>;
+}
+
+/** The archives and objects that its clusters have, for the status of a HelmOp. */
+export function rollUpObjects(
+  { aggregates, deployments }: RollUpSources,
+  key: ObjectKey,
+  tally: BundleAggregate,
+): ObjectRollUp {
+  return {
+    archives: aggregates.archivesOf(key),
+    resources: listObjects(tally.objects, deployments.get),
+    perClusterResourceCounts: countByCluster(tally, deployments.get),
+  };
+}

@@ -1,0 +1,72 @@
+/** HelmOps and Bundles with the status that their reconcile decided, before it is rolled up. */
+import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import { setCondition } from "@flotilla/shared/conditions/condition.ts";
+import { now } from "./objects.ts";
+
+/** What a reconcile decided of a HelmOp. */
+export interface HelmOpDecision extends Partial<HelmOpStatus> {
+  /** True, or why it is not accepted; absent while its chart is being resolved. */
+  readonly accepted?: true | string;
+}
+
+export const accepted: HelmOpDecision = { accepted: true };
+
+/** Of generation 1, unless another one is given. */
+export function decidedHelmOp(helmOp: HelmOp, decision: HelmOpDecision): HelmOp {
+  const { accepted: isAccepted, ...fields } = decision;
+  const observedGeneration = fields.observedGeneration ?? 1;
+  const { polling: _, ...before } = helmOp.status ?? {};
+  const conditions =
+    isAccepted === undefined
+      ? (before.conditions ?? []).filter(({ type }) => type !== "Accepted")
+      : setCondition(
+          before.conditions,
+          isAccepted === true
+            ? { type: "Accepted", status: "True", observedGeneration }
+            : {
+                type: "Accepted",
+                status: "False",
+                reason: "Invalid",
+                message: isAccepted,
+                observedGeneration,
+              },
+          now,
+        );
+  return { ...helmOp, status: { ...before, ...fields, observedGeneration, conditions } };
+}
+
+export interface BundleDecision {
+  readonly generation?: number;
+  readonly targets?: number;
+  /** Why it is not accepted. */
+  readonly error?: string;
+  /** What is worth knowing although it is. */
+  readonly notes?: string;
+  readonly unchecked?: Readonly<Record<string, string>>;
+}
+
+/** Of generation 1 with one target, unless others are given. */
+export function decidedBundle(
+  bundle: Bundle,
+  { generation = 1, targets = 1, error, notes = "", unchecked }: BundleDecision = {},
+): Bundle {
+  const condition =
+    error === undefined
+      ? ({ type: "Accepted", status: "True", message: notes } as const)
+      : ({ type: "Accepted", status: "False", reason: "Invalid", message: error } as const);
+  return {
+    ...bundle,
+    status: {
+      ...bundle.status,
+      observedGeneration: generation,
+      targets,
+      ...(unchecked !== undefined && { uncheckedContents: unchecked }),
+      conditions: setCondition(
+        bundle.status?.conditions,
+        { ...condition, observedGeneration: generation },
+        now,
+      ),
+    },
+  };
+}

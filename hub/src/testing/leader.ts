@@ -1,0 +1,194 @@
+/** The controllers of a leader over an API server in memory. Time and what watches deliver are the test's to move. */
+import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import {
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusters,
+  helmOps,
+  policies,
+} from "@flotilla/shared/api/resources.ts";
+import { packContent } from "@flotilla/shared/content/content.ts";
+import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { silentLog } from "@flotilla/shared/log/log.ts";
+import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
+import {
+  createFakeClock,
+  type FakeClock,
+  settle,
+} from "@flotilla/shared/time/testing/fake-clock.ts";
+import { Registry } from "prom-client";
+import { createContentStore } from "../content/content-store.ts";
+import { createControllers } from "../leader/run-controllers.ts";
+import type { WorkspaceListener } from "../referenced/workspace-objects.ts";
+import { createPinSigner } from "../resolve/pin-signature.ts";
+import { createTestCaches } from "./test-caches.ts";
+import type { WatchedStore } from "./watched-store.ts";
+
+type SecretData = Readonly<Record<string, string>>;
+
+export interface TestLeader {
+  readonly rest: MemoryApiServer;
+  readonly clock: FakeClock;
+  readonly events: readonly EventNote[];
+  readonly caches: ReturnType<typeof createTestCaches>;
+  /** Creates, changes or deletes a Secret of a workspace. */
+  putSecret(namespace: string, name: string, data: SecretData | undefined): void;
+  /** The watches deliver what was written since. */
+  deliver(): void;
+  /** The watches deliver, and time passes in small steps. */
+  pass(ms: number): Promise<void>;
+  /** The next leader: everything in memory but the informers is lost, statuses that wait to be written included. */
+  drop(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const stepMs = 100;
+
+export function createTestLeader(resolver: Resolver): TestLeader {
+  const clock = createFakeClock();
+  const rest = createMemoryApiServer();
+  const events: EventNote[] = [];
+  const caches = createTestCaches();
+  const secretsOf = new Map<string, { readonly version: number; readonly data: SecretData }>();
+  const listeners = new Set<WorkspaceListener>();
+  /** Compression runs in real time, whatever the clock says. */
+  const packings = new Set<Promise<unknown>>();
+  let lastVersion = 0;
+  let running = start();
+
+  function start() {
+    const ending = new AbortController();
+    const log = silentLog();
+    const controllers = createControllers({
+      rest,
+      caches,
+      resolver,
+      pack: (content) => {
+        const packing = packContent(content);
+        packings.add(packing);
+        return packing;
+      },
+      clock,
+      log,
+      hubId: "hub",
+      metrics: new Registry(),
+      seals: createPinSigner(Buffer.from("seal")),
+      contents: createContentStore({
+        rest,
+        stored: caches.contents.store,
+        namespace: "flotilla-system",
+        clock,
+      }),
+      events: {
+        record: (_, note) => void events.push(note),
+        flush: () => Promise.resolve(),
+      },
+      objects: {
+        watch: () => undefined,
+        unwatch: () => undefined,
+        known(namespace, ref) {
+          const found = secretsOf.get(placeOf(namespace, ref));
+          if (found === undefined) return Promise.resolve({ kind: "absent" });
+          const data = Object.fromEntries(
+            Object.entries(found.data).map(([name, text]) => [
+              name,
+              Buffer.from(text).toString("base64"),
+            ]),
+          );
+          const digest = String(found.version);
+          return Promise.resolve({
+            kind: "present",
+            digest,
+            resourceVersion: digest,
+            packed: { digest, bytes: new Uint8Array() },
+            object: { data },
+          });
+        },
+        onChange(listener) {
+          listeners.add(listener);
+          return () => void listeners.delete(listener);
+        },
+      },
+    });
+    const stop = controllers.start();
+    const ended = Promise.all(controllers.all.map((each) => each.run(ending.signal)));
+    return {
+      async end() {
+        ending.abort();
+        stop();
+        await ended;
+      },
+    };
+  }
+
+  function deliverKind<T extends KubeObject>(cache: WatchedStore<T>, objects: readonly T[]): void {
+    const found = new Set(objects.map(keyOf));
+    for (const object of objects) cache.saw(object);
+    for (const key of cache.store.list().map(keyOf)) {
+      if (!found.has(key)) cache.missed(key);
+    }
+  }
+
+  async function packed(): Promise<void> {
+    while (packings.size > 0) {
+      const now = [...packings];
+      await Promise.allSettled(now);
+      for (const packing of now) packings.delete(packing);
+      await settle();
+    }
+  }
+
+  function deliver(): void {
+    const deliverAll = <T extends KubeObject>(cache: WatchedStore<T>, resource: Resource<T>) =>
+      deliverKind(cache, rest.all(resource));
+    deliverAll(caches.policies, policies);
+    deliverAll(caches.groups, clusterGroups);
+    deliverAll(caches.namespaces, namespaces);
+    deliverAll(caches.clusters, clusters);
+    deliverAll(caches.helmOps, helmOps);
+    deliverAll(caches.bundles, bundles);
+    deliverAll(caches.deployments, bundleDeployments);
+    deliverAll(caches.contents, secrets);
+  }
+
+  return {
+    rest,
+    clock,
+    events,
+    caches,
+    putSecret(namespace, name, data) {
+      const ref = { kind: "Secret", name } as const;
+      lastVersion += 1;
+      if (data === undefined) secretsOf.delete(placeOf(namespace, ref));
+      else secretsOf.set(placeOf(namespace, ref), { version: lastVersion, data });
+      for (const listener of listeners) listener(namespace, ref);
+    },
+    deliver,
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= stepMs) {
+        deliver();
+        await clock.advance(Math.min(stepMs, left));
+        await packed();
+      }
+      deliver();
+      await clock.advance(0);
+      await packed();
+    },
+    async drop() {
+      await running.end();
+      running = start();
+    },
+    stop: () => running.end(),
+  };
+}
+
+function placeOf(namespace: string, { kind, name }: ObjectRef): string {
+  return `${namespace} ${kind}/${name}`;
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, test } from "vitest";
+import type { ChangeListener } from "../cache/informer.ts";
+import { type Change, createStore } from "../cache/store.ts";
+import type { KubeObject } from "../objects/object.ts";
+import { isSpecChange, ownKey, startWatches, through, watch } from "./watch.ts";
+
+function anObject(name: string, changes: Partial<KubeObject["metadata"]> = {}): KubeObject {
+  return { metadata: { namespace: "a", name, uid: name, generation: 1, ...changes } };
+}
+
+function aSource(...names: readonly string[]) {
+  const store = createStore<KubeObject>();
+  for (const name of names) store.set(anObject(name));
+  const listeners = new Set<ChangeListener<KubeObject>>();
+  return {
+    store,
+    onChange(listener: ChangeListener<KubeObject>) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    emit(change: Change<KubeObject>) {
+      for (const listener of listeners) listener(change);
+    },
+  };
+}
+
+describe("a watch", () => {
+  test("delivers the keys of what exists, then those of changes, until it is stopped", () => {
+    const source = aSource("one", "two");
+    const keys: string[] = [];
+    const stop = startWatches([watch(source, { toKeys: ownKey })], (key) => keys.push(key));
+
+    source.emit({ key: "a/three", after: anObject("three") });
+    stop();
+    source.emit({ key: "a/four", after: anObject("four") });
+
+    assert.deepEqual(keys, ["a/one", "a/two", "a/three"]);
+  });
+
+  test("replays additions as isInInitialList, and nothing where it is not to", () => {
+    const source = aSource("one");
+    const seen: (boolean | undefined)[] = [];
+    const predicate = ({ isInInitialList }: Change<KubeObject>) => seen.push(isInInitialList) > 0;
+
+    watch(source, { predicate, toKeys: ownKey }).start(() => undefined);
+    watch(source, { predicate, toKeys: ownKey, replay: false }).start(() => undefined);
+
+    assert.deepEqual(seen, [true]);
+  });
+
+  test("delivers what its predicate lets pass, mapped, by way of its handler", () => {
+    const source = aSource();
+    const keys: string[] = [];
+    const inner = watch(source, {
+      predicate: ({ key }) => key !== "a/no",
+      toKeys: ({ key }) => [`${key}-1`, `${key}-2`],
+    });
+    through(inner, (enqueue) => (key) => enqueue(key.toUpperCase())).start((key) => keys.push(key));
+
+    source.emit({ key: "a/no" });
+    source.emit({ key: "a/yes" });
+
+    assert.deepEqual(keys, ["A/YES-1", "A/YES-2"]);
+  });
+});
+
+describe("a change of the spec", () => {
+  const before = anObject("one");
+  const cases: readonly (readonly [string, Omit<Change<KubeObject>, "key">, boolean])[] = [
+    ["is a creation", { after: before }, true],
+    ["is a deletion", { before }, true],
+    ["is another generation", { before, after: anObject("one", { generation: 2 }) }, true],
+    ["is another label", { before, after: anObject("one", { labels: { a: "b" } }) }, true],
+    [
+      "is another annotation",
+      { before, after: anObject("one", { annotations: { a: "b" } }) },
+      true,
+    ],
+    [
+      "is the beginning of its deletion",
+      { before, after: anObject("one", { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
+      true,
+    ],
+    ["is no other version", { before, after: anObject("one", { resourceVersion: "2" }) }, false],
+  ];
+  for (const [what, change, isChange] of cases)
+    test(what, () => assert.equal(isSpecChange({ key: "a/one", ...change }), isChange));
+});
