@@ -1,6 +1,6 @@
 /** The conditions of a HelmOp but for Ready, from its status. Pure. */
 
-import { type Condition } from "@flotilla/shared/api/condition.ts";
+import type { Condition } from "@flotilla/shared/api/condition.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";

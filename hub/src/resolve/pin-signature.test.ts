@@ -16,18 +16,18 @@ test("what is sealed is believed, also after it has been through the API server"
   assert.equal(read.spec.helmOpOptions?.helmOpSecretName, "login");
 });
 
-const { pinSeal } = own.spec.helmOpOptions ?? {};
+const { pinSignature } = own.spec.helmOpOptions ?? {};
 const elsewhere = [
   { ...wanted, pin: { ...httpPin("1.2.3"), url: "https://evil.example/web.tgz" } },
 ];
 const forgeries: readonly (readonly [what: string, bundle: Bundle])[] = [
   ["no seal", aBundle({ helmOpOptions: { pins } })],
-  ["an empty seal", aBundle({ helmOpOptions: { pins, pinSeal: "" } })],
+  ["an empty seal", aBundle({ helmOpOptions: { pins, pinSignature: "" } })],
   ["no options", aBundle({})],
-  ["another address", aBundle({ helmOpOptions: { pins: elsewhere, pinSeal } })],
+  ["another address", aBundle({ helmOpOptions: { pins: elsewhere, pinSignature } })],
   [
     "another note",
-    aBundle({ helmOpOptions: { pins: [{ ...wanted, pin: httpPin("1.2.3") }], pinSeal } }),
+    aBundle({ helmOpOptions: { pins: [{ ...wanted, pin: httpPin("1.2.3") }], pinSignature } }),
   ],
   ["a Bundle of another name", { ...own, metadata: { ...own.metadata, name: "other" } }],
   ["another namespace", { ...own, metadata: { ...own.metadata, namespace: "other" } }],

@@ -25,14 +25,14 @@ export function createPinSigner(key: Uint8Array): PinSigner {
   return {
     signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
-      const pinSeal = signatureOf(bundle.metadata, pins).toString("base64");
-      const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSeal };
+      const pinSignature = signatureOf(bundle.metadata, pins).toString("base64");
+      const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSignature };
       return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
     },
     pinsOf({ metadata, spec }) {
-      const { pins = [], pinSeal = "" } = spec.helmOpOptions ?? {};
+      const { pins = [], pinSignature = "" } = spec.helmOpOptions ?? {};
       const wanted = signatureOf(metadata, pins);
-      const given = Buffer.from(pinSeal, "base64");
+      const given = Buffer.from(pinSignature, "base64");
       return given.length === wanted.length && timingSafeEqual(given, wanted) ? pins : undefined;
     },
   };
