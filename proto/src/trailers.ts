@@ -1,4 +1,4 @@
-/** Trailers by which the hub tells an agent what to do when it ends a stream or rejects a call. */
+/** Trailers with instructions for an agent, sent when the hub ends a stream or rejects a call. */
 import { Metadata } from "@grpc/grpc-js";
 
 const reconnectKey = "flotilla-reconnect";

@@ -4,30 +4,30 @@ import { test } from "vitest";
 import { aBundle, httpPin } from "../testing/objects.ts";
 import { createPinSigner } from "./pin-signature.ts";
 
-const signer = createPinSigner(Buffer.from("a key"));
-const expected = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
-const pins = [{ ...expected, pin: httpPin("1.2.3"), note: "published again" }];
-const own = signer.signed(aBundle({ helmOpOptions: { pins, helmOpSecretName: "login" } }));
+const seals = createPinSigner(Buffer.from("a key"));
+const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const pins = [{ ...wanted, pin: httpPin("1.2.3"), note: "published again" }];
+const own = seals.signed(aBundle({ helmOpOptions: { pins, helmOpSecretName: "login" } }));
 
 test("what is sealed is believed, also after it has been through the API server", () => {
   const read = JSON.parse(JSON.stringify(own)) as Bundle;
 
-  assert.deepEqual(signer.pinsOf(read), pins);
+  assert.deepEqual(seals.pinsOf(read), pins);
   assert.equal(read.spec.helmOpOptions?.helmOpSecretName, "login");
 });
 
-const { pinSeal } = own.spec.helmOpOptions ?? {};
+const { pinSignature } = own.spec.helmOpOptions ?? {};
 const elsewhere = [
-  { ...expected, pin: { ...httpPin("1.2.3"), url: "https://evil.example/web.tgz" } },
+  { ...wanted, pin: { ...httpPin("1.2.3"), url: "https://evil.example/web.tgz" } },
 ];
 const forgeries: readonly (readonly [what: string, bundle: Bundle])[] = [
   ["no seal", aBundle({ helmOpOptions: { pins } })],
-  ["an empty seal", aBundle({ helmOpOptions: { pins, pinSeal: "" } })],
+  ["an empty seal", aBundle({ helmOpOptions: { pins, pinSignature: "" } })],
   ["no options", aBundle({})],
-  ["another address", aBundle({ helmOpOptions: { pins: elsewhere, pinSeal } })],
+  ["another address", aBundle({ helmOpOptions: { pins: elsewhere, pinSignature } })],
   [
     "another note",
-    aBundle({ helmOpOptions: { pins: [{ ...expected, pin: httpPin("1.2.3") }], pinSeal } }),
+    aBundle({ helmOpOptions: { pins: [{ ...wanted, pin: httpPin("1.2.3") }], pinSignature } }),
   ],
   ["a Bundle of another name", { ...own, metadata: { ...own.metadata, name: "other" } }],
   ["another namespace", { ...own, metadata: { ...own.metadata, namespace: "other" } }],
@@ -35,6 +35,6 @@ const forgeries: readonly (readonly [what: string, bundle: Bundle])[] = [
 ];
 for (const [what, bundle] of forgeries) {
   test(`pins with ${what} are not believed`, () => {
-    assert.equal(signer.pinsOf(bundle), undefined);
+    assert.equal(seals.pinsOf(bundle), undefined);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * An HMAC over the pins in a HelmOp's Bundle, so that pins that somebody else wrote are not deployed: a pin names an address,
- * which a Policy may forbid (docs/adr/0014).
+ * Tells the pins that the hub resolved from those that somebody wrote into a HelmOp's Bundle. A pin names an address, so
+ * whoever could write one could have a chart deployed from where a Policy forbids (docs/adr/0014).
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
@@ -8,14 +8,14 @@ import { canonicalJson } from "@flotilla/shared/json/exact.ts";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
 
 export interface PinSigner {
-  /** The Bundle with a signature of its pins. */
+  /** The same Bundle, its pins sealed. */
   signed(bundle: Bundle): Bundle;
-  /** The pins of a Bundle; undefined unless their signature is valid. */
+  /** The pins of a Bundle; undefined unless they are sealed for it. */
   pinsOf(bundle: Bundle): readonly ChartPin[] | undefined;
 }
 
 export function createPinSigner(key: Uint8Array): PinSigner {
-  /** Of one Bundle: a signature is not valid for a Bundle of another name or namespace. */
+  /** For one Bundle alone: what is sealed in one namespace is of no use in another. */
   function signatureOf({ namespace, name }: ObjectMeta, pins: readonly ChartPin[]): Buffer {
     return createHmac("sha256", key)
       .update(canonicalJson([namespace, name, pins]))
@@ -25,17 +25,15 @@ export function createPinSigner(key: Uint8Array): PinSigner {
   return {
     signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
-      const pinSeal = signatureOf(bundle.metadata, pins).toString("base64");
-      const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSeal };
+      const pinSignature = signatureOf(bundle.metadata, pins).toString("base64");
+      const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSignature };
       return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
     },
     pinsOf({ metadata, spec }) {
-      const { pins = [], pinSeal = "" } = spec.helmOpOptions ?? {};
-      const expected = signatureOf(metadata, pins);
-      const given = Buffer.from(pinSeal, "base64");
-      return given.length === expected.length && timingSafeEqual(given, expected)
-        ? pins
-        : undefined;
+      const { pins = [], pinSignature = "" } = spec.helmOpOptions ?? {};
+      const wanted = signatureOf(metadata, pins);
+      const given = Buffer.from(pinSignature, "base64");
+      return given.length === wanted.length && timingSafeEqual(given, wanted) ? pins : undefined;
     },
   };
 }

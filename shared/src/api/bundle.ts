@@ -86,17 +86,17 @@ export type ChartPin = Typed<typeof chartPinSchema>;
 
 const helmOpOptionsSchema = fields({
   helmOpSecretName: text("The Secret with the credentials for the chart's source."),
-  helmOpInsecureSkipTLSVerify: plainFlag("Do not check the certificate of the chart's source."),
+  helmOpInsecureSkipTLSVerify: plainFlag("Do not verify the certificate of the chart's source."),
   helmOpCABundle: described(
     z.string().nullish(),
     "Certificate authorities for the chart's source, in base64.",
   ),
   pins: described(
     z.array(chartPinSchema).optional(),
-    "What every chart that the HelmOp asks for came to.",
+    "The archive that each chart reference of the HelmOp was resolved to.",
   ),
-  pinSeal: plainText(
-    "The hub's word that it resolved these pins; without it they count for nothing.",
+  pinSignature: plainText(
+    "The hub's HMAC signature of the pins; pins without a valid one are ignored.",
   ),
 });
 

@@ -1,4 +1,4 @@
-/** What the status of a HelmOp or a Bundle keeps of resolving charts, so that any leader goes on where the last one was. */
+/** Resolution of charts in the status of a HelmOp or a Bundle, so that a new leader continues where the last one stopped. */
 import { z } from "zod";
 import { described, fields, integer, plainFlag, plainText, type Typed } from "./field.ts";
 
@@ -7,13 +7,13 @@ export const resolutionSchema = fields(
     observedGeneration: integer("The `metadata.generation` that the last attempt was made for."),
     nextAttemptTime: described(
       z.string().optional(),
-      "When the source is asked next, RFC 3339; absent while nothing is scheduled.",
+      "The time of the next request to the source, RFC 3339; absent while none is scheduled.",
       { format: "date-time" },
     ),
-    failures: integer("Attempts that failed since the last that succeeded."),
+    failures: integer("The number of failed attempts since the last success."),
     error: plainText("Why the last attempt failed; absent when it succeeded."),
     requestFailed: plainFlag(
-      "Whether an attempt that somebody requested failed; it is retried until one succeeds.",
+      "Whether a requested attempt failed; it is retried until one succeeds.",
     ),
     credentialsVersion: plainText(
       "The resource versions of the Secrets that the last attempt was made with.",
@@ -24,11 +24,11 @@ export const resolutionSchema = fields(
 
 export const pinCheckSchema = fields(
   {
-    time: described(z.string(), "When the source was read last, RFC 3339.", {
+    time: described(z.string(), "The time of the last request to the source, RFC 3339.", {
       format: "date-time",
     }),
-    count: described(z.int(), "How often it was read since the first failure to fetch."),
-    error: plainText("Why it could not be read."),
+    count: described(z.int(), "The number of requests since the first failed download."),
+    error: plainText("Why the last request failed."),
   },
   "PinCheck",
 );
@@ -37,4 +37,4 @@ export type ResolutionStatus = Typed<typeof resolutionSchema>;
 export type PinCheck = Typed<typeof pinCheckSchema>;
 
 export const pinCheckDescription =
-  "Present while an agent cannot fetch a chart as it was pinned: the source is read again, ever less often, in case its index was corrected.";
+  "Present while an agent cannot download a pinned chart: the source is requested again, with backoff, in case its index was corrected.";

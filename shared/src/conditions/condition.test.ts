@@ -102,10 +102,10 @@ test("a message that is too long is cut and says how long it was", () => {
 });
 
 test("a message that is cut and set again is no change", () => {
-  const wanted = { type: "Ready", status: "False", message: "x".repeat(10_000) } as const;
-  const before = setCondition([], wanted, then);
+  const desired = { type: "Ready", status: "False", message: "x".repeat(10_000) } as const;
+  const before = setCondition([], desired, then);
 
-  assert.equal(setCondition(before, wanted, now), before);
+  assert.equal(setCondition(before, desired, now), before);
 });
 
 test("a message is never cut within a character", () => {

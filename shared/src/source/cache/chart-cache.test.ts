@@ -38,8 +38,8 @@ async function setUp(respond: Respond, options: Partial<ChartCacheOptions> = {})
   };
 }
 
-function pinAt(server: TestServer, wanted = digest, name = "x"): Pin {
-  return { kind: "http", version: "1.0.0", url: `${server.origin}/${name}.tgz`, digest: wanted };
+function pinAt(server: TestServer, expected = digest, name = "x"): Pin {
+  return { kind: "http", version: "1.0.0", url: `${server.origin}/${name}.tgz`, digest: expected };
 }
 
 function accessAt(server: TestServer) {

@@ -15,7 +15,7 @@ const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
 interface Asked {
   readonly what: string;
   readonly source: (server: TestServer) => SourceLocation;
-  readonly wanted: string;
+  readonly constraint: string;
   /** The request that gets the bad response. */
   readonly path: RegExp;
   /** The code of a failure that has none of its own. */
@@ -28,7 +28,7 @@ const repositories: readonly Asked[] = [
   {
     what: "the index of a repository",
     source: ({ origin }) => ({ kind: "http", repository: origin, chart: "web" }),
-    wanted: "1.x",
+    constraint: "1.x",
     path: /\/index\.yaml$/,
     code: "INDEX_FETCH",
     unreachable: "INDEX_FETCH",
@@ -36,7 +36,7 @@ const repositories: readonly Asked[] = [
   {
     what: "the tags of a registry",
     source: ({ host }) => ({ kind: "oci", repository: `oci://${host}/charts/web` }),
-    wanted: "1.x",
+    constraint: "1.x",
     path: /\/v2\/charts\/web\/tags\/list\?…$/,
     code: "REGISTRY_ANSWER",
     unreachable: "REGISTRY_UNREACHABLE",
@@ -44,7 +44,7 @@ const repositories: readonly Asked[] = [
   {
     what: "a manifest of a registry",
     source: ({ host }) => ({ kind: "oci", repository: `oci://${host}/charts/web` }),
-    wanted: "1.0.0",
+    constraint: "1.0.0",
     path: /\/v2\/charts\/web\/manifests\/1\.0\.0$/,
     code: "REGISTRY_ANSWER",
     unreachable: "REGISTRY_UNREACHABLE",
@@ -141,7 +141,7 @@ const badAnswers: readonly BadAnswer[] = [
 ];
 
 describe("a good repository beside a bad one", { concurrent: true }, () => {
-  for (const { what, source, wanted, path, ...codes } of repositories) {
+  for (const { what, source, constraint, path, ...codes } of repositories) {
     for (const bad of badAnswers) {
       it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {
         await using broken = await startTestServer(bad.respond);
@@ -153,7 +153,7 @@ describe("a good repository beside a bad one", { concurrent: true }, () => {
         await using client = createTestClient(patience);
         const resolve = (server: TestServer) => {
           const from = source(server);
-          return client.resolve(from, wanted, accessTo(from, { plainHttp: true }));
+          return client.resolve(from, constraint, accessTo(from, { plainHttp: true }));
         };
 
         const [failed, resolved] = await Promise.allSettled([resolve(broken), resolve(good)]);

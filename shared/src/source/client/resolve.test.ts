@@ -35,7 +35,7 @@ async function pinOf(reference: ChartReference): Promise<Pin> {
   return pin;
 }
 
-const versions: readonly (readonly [form: string, wanted: string, version: string])[] = [
+const versions: readonly (readonly [form: string, constraint: string, version: string])[] = [
   ["an empty version, the newest release", "", "1.2.0+b.1"],
   ["a star, the newest release", "*", "1.2.0+b.1"],
   ["a static version", "1.1.0", "1.1.0"],
@@ -60,16 +60,16 @@ const versions: readonly (readonly [form: string, wanted: string, version: strin
 ];
 
 describe("a version", () => {
-  for (const [form, wanted, version] of versions) {
+  for (const [form, constraint, version] of versions) {
     for (const kind of ["an index", "a registry"] as const) {
-      it(`of ${kind} requested by ${form} (${JSON.stringify(wanted)}) is ${version}`, async () => {
+      it(`of ${kind} requested by ${form} (${JSON.stringify(constraint)}) is ${version}`, async () => {
         await using server = await startBoth();
         const from =
           kind === "an index"
             ? { repo: server.origin, chart: "web" }
             : { repo: `oci://${server.host}/charts/web` };
 
-        const pinned = pinOf({ ...from, version: wanted });
+        const pinned = pinOf({ ...from, version: constraint });
 
         if (/^[A-Z_]+$/.test(version)) return await assert.rejects(pinned, { code: version });
         const pin = await pinned;

@@ -19,11 +19,11 @@ function source(repository: string, chart = "x") {
 async function versionAt(
   client: SourceClient,
   repository: string,
-  wanted = "1.x",
+  constraint = "1.x",
   settings: AccessSettings = {},
 ): Promise<string | undefined> {
   const from = source(repository);
-  const { pin } = await client.resolve(from, wanted, accessTo(from, settings));
+  const { pin } = await client.resolve(from, constraint, accessTo(from, settings));
   return pin.kind === "http" ? pin.version : undefined;
 }
 
@@ -54,10 +54,10 @@ describe("an HTTP repository", () => {
     await using server = await startTestServer((_, response) => send(response, 200, index));
     await using client = createTestClient();
 
-    const wanted = Array.from({ length: 50 }, (_, at) =>
+    const locations = Array.from({ length: 50 }, (_, at) =>
       source(server.origin, at % 2 === 0 ? "x" : "y"),
     );
-    const pins = await Promise.all(wanted.map((one) => client.resolve(one, "", accessTo(one))));
+    const pins = await Promise.all(locations.map((one) => client.resolve(one, "", accessTo(one))));
 
     assert.equal(server.seen.length, 1);
     assert.deepEqual(
@@ -72,8 +72,8 @@ describe("an HTTP repository", () => {
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
     const from = source(server.origin);
-    const resolve = (wanted: string) =>
-      client.resolve(from, wanted, accessTo(from), { since: clock.monotonic() - 1000 });
+    const resolve = (constraint: string) =>
+      client.resolve(from, constraint, accessTo(from), { since: clock.monotonic() - 1000 });
 
     await resolve("1.x");
     await clock.advance(1000);

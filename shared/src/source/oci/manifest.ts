@@ -104,7 +104,7 @@ function chartLayer(
   const manifest = parseManifest(response, body);
   const type = manifest.mediaType ?? response.header("content-type") ?? "";
   const layer = chartLayers
-    .map((wanted) => manifest.layers?.find(({ mediaType }) => mediaType === wanted))
+    .map((layerType) => manifest.layers?.find(({ mediaType }) => mediaType === layerType))
     .find((found) => found !== undefined);
   if (layer === undefined) {
     const what = lists.some((list) => type.startsWith(list))

@@ -9,10 +9,10 @@ import { type Respond, send, startTestServer, type TestServer } from "../testing
 const charts = registryOf({ "1.0.0": testChart("one") });
 const me: AccessSettings = { username: "me", password: "pw", plainHttp: true };
 
-/** A registry that accepts only the token `wanted`, and refers other requests to a token service. */
-function guarded(tokenService: () => string, wanted = "Bearer t1"): Respond {
+/** A registry that accepts only the token `accepted`, and refers other requests to a token service. */
+function guarded(tokenService: () => string, accepted = "Bearer t1"): Respond {
   return (request, response) => {
-    if (request.headers.authorization === wanted) return charts(request, response);
+    if (request.headers.authorization === accepted) return charts(request, response);
     const challenge = `Bearer realm="${tokenService()}",service="reg, istry",scope="repository:charts/x:pull"`;
     send(
       response,
@@ -77,7 +77,7 @@ describe("a registry with a token service", () => {
     const [source, access] = at(server, me);
 
     await Promise.all(
-      ["1.0.0", "*", "1.x"].map((wanted) => client.resolve(source, wanted, access)),
+      ["1.0.0", "*", "1.x"].map((constraint) => client.resolve(source, constraint, access)),
     );
 
     assert.equal(tokens.seen.length, 1);
