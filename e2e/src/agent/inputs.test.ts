@@ -2,9 +2,18 @@
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto/messages.ts";
 import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { type ConfigMap, configMaps, namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  type ConfigMap,
+  configMaps,
+  namespaces,
+  type Secret,
+  secrets,
+} from "@flotilla/shared/kube/objects/core-resources.ts";
 import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import {
+  packReferencedObject,
+  type ReferencedObjectData,
+} from "@flotilla/shared/referenced/referenced-object.ts";
 import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";
