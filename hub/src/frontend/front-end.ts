@@ -8,7 +8,7 @@ import type { NewCondition } from "@flotilla/shared/conditions/condition.ts";
 import { type AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
 import { hubErrors } from "../errors/hub-errors.ts";
 
-/** `T`: the kind; `Inputs`: what its status is made from. */
+/** `T`: the kind; `Inputs`: what its status is made from. @public */
 export interface FrontEnd<T, Inputs, Status> {
   /** The first thing that is wrong, and what to change; undefined when the object can be deployed. */
   validate(object: T): AppError | undefined;
