@@ -260,7 +260,7 @@ describe("a certificate whose renewal failed", () => {
     await agent.log.until(() => agent.log.lines.some(isFailure), "the failed renewal");
     assert.ok(agent.link.isConnected);
     isCut = false;
-    clock.advanceNow(await clock.timer((delayMs) => delayMs === 2_500));
+    clock.advanceNow(await clock.timer((delayMs) => delayMs === 3_750));
     await renewals(1);
     await hub.until(() => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2, "it is back");
 
