@@ -79,7 +79,7 @@ export function badChanges(world: World): readonly BadChange[] {
       name: "token",
       what: "an address with a token that is not good",
       change: atRepo(`${odd.at("unauthorized")}?token=${password}`),
-      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: set helmSecretName to a Secret that has credentials for this host; it is tried/,
+      says: /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: set helmSecretName to a Secret that has credentials for this host; retrying at /,
     },
     {
       name: "host",

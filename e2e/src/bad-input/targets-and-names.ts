@@ -53,8 +53,8 @@ export function targetsLeadNowhere({ fleet, bench, goodSpec }: World): void {
         spec: goodSpec,
       });
 
-      const lost = await objectThat(fleet.hub, helmOps, ref, "told so", (helmOp) =>
-        /; there are no Clusters in the namespace default, and those of other namespaces are not/.test(
+      const lost = await objectThat(fleet.hub, helmOps, ref, "that has no clusters", (helmOp) =>
+        /; there are no Clusters in the namespace default, and Clusters of other namespaces are no targets$/.test(
           findCondition(helmOp?.status?.conditions, "Ready")?.message ?? "",
         ),
       );

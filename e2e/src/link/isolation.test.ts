@@ -200,7 +200,7 @@ test("whoever begins to enrol and does not go on is cut off after 10 s, and hold
 describe("an agent that breaks the contract", () => {
   /** A Hello whose hub id is these bytes, which protobuf takes for text. */
   const helloWith = (hubId: Uint8Array): Uint8Array => {
-    const field = Buffer.concat([Buffer.from([0x12, hubId.length]), hubId]);
+    const field = Buffer.concat([Buffer.from([0x1a, hubId.length]), hubId]);
     const body = Buffer.concat([Buffer.from([0x08, 0x01]), field]);
     return Buffer.concat([Buffer.from([0x0a, body.length]), body]);
   };

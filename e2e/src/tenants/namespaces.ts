@@ -63,7 +63,7 @@ export function namespacesAreDescribed(world: World): void {
     const ready = await world.ready("labels");
     assert.match(
       findCondition(ready.status?.conditions, "Accepted")?.message ?? "",
-      /spec\.namespaceLabels: pod-security\.kubernetes\.io\/enforce is left out/,
+      /spec\.namespaceLabels: pod-security\.kubernetes\.io\/enforce is ignored/,
     );
 
     const found = await rest.get(namespaces, { name: tenant });

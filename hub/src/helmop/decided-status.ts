@@ -1,7 +1,9 @@
 /** The part of a HelmOp's status that its reconcile decides. Pure. */
+import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
 import { setCondition } from "@flotilla/shared/conditions/condition.ts";
 import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { mayHoldSecret } from "@flotilla/shared/source/address.ts";
 import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
 import { chartNotResolved, notAccepted } from "../frontend/front-end.ts";
 import type { ResolutionState } from "../resolve/attempt.ts";
@@ -77,6 +79,7 @@ export function resolvedStatus(
   const observedGeneration = generationOf(helmOp);
   const own = entryFor(pins, chartReferenceOf(helmOp.spec.helm ?? {}))?.pin;
   const isPinned = isAllPinned(helmOp, state);
+  const shownPins = pins.filter((pin) => !hasSecretAddress(pin));
   // The message of True is rolled up with what clusters report (status.ts).
   const accepted = isPinned
     ? ({ status: "True", reason: "", message: "" } as const)
@@ -93,7 +96,7 @@ export function resolvedStatus(
     observedGeneration,
     polling: attempt,
     ...(lastPollTime !== undefined && { lastPollingTriggered: lastPollTime }),
-    ...(pins.length > 0 && { pins }),
+    ...(shownPins.length > 0 && { pins: shownPins }),
     ...(pinCheck !== undefined && { pinCheck }),
     ...(own !== undefined && own.kind !== "tarball" && { version: own.version }),
     ...handledFields(open),
@@ -101,6 +104,11 @@ export function resolvedStatus(
       ? (kept.conditions ?? [])
       : setCondition(kept.conditions, { type: "Accepted", ...accepted, observedGeneration }, now),
   };
+}
+
+/** A pin with such an address is in the Bundle alone, and resolved again when that is lost. */
+function hasSecretAddress({ repo, chart, pin }: ChartPin): boolean {
+  return [repo, chart, pin.kind === "oci" ? pin.repository : pin.url].some(mayHoldSecret);
 }
 
 function handledFields({ reconcile, poll }: Requests) {

@@ -77,6 +77,22 @@ describe("a HelmOp without polling", () => {
     assert.deepEqual(loop.bundle(web)?.spec, own.spec);
   });
 
+  test("keeps an address with a password out of its status, and its pin in the Bundle", async () => {
+    const pin = { ...httpPin("1.2.3"), url: "https://me:pw@charts.example.com/web-1.2.3.tgz" };
+    const { answers, loop } = repository(pin);
+    loop.put(aHelmOp());
+    await loop.reconcile(web);
+
+    answers.current = httpPin("1.2.4");
+    loop.restart();
+    await loop.reconcile(web);
+
+    assert.equal(answers.asked, 1);
+    assert.equal(loop.helmOp(web).status?.version, "1.2.3");
+    assert.deepEqual(loop.bundle(web)?.spec.helmOpOptions?.pins?.[0]?.pin, pin);
+    assert.ok(!JSON.stringify(loop.helmOp(web).status).includes("pw"));
+  });
+
   test("is resolved anew when its constraint changes", async () => {
     const { answers, loop } = repository(httpPin("1.2.3"));
     loop.put(aHelmOp());

@@ -112,7 +112,7 @@ const helmOpStatusSchema = fields({
   ),
   pins: described(
     z.array(chartPinSchema).optional(),
-    "The archive that each chart reference of the HelmOp was resolved to.",
+    "The archive that each chart reference of the HelmOp was resolved to, except where its address has a password or a query.",
   ),
   pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
   lastHandledReconcileAt: plainText(

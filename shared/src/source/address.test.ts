@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { describeUrl, isLoopback, isSameParty, joinAddress } from "./address.ts";
+import { describeUrl, isLoopback, isSameParty, joinAddress, mayHoldSecret } from "./address.ts";
 
 describe("an address in a message", () => {
   it("has no user, password or query", () => {
@@ -12,6 +12,22 @@ describe("an address in a message", () => {
   it("is replaced when it is invalid", () => {
     assert.equal(describeUrl("https://me:pw@"), "an invalid address");
   });
+});
+
+describe("an address", () => {
+  const cases: readonly (readonly [address: string, mayHold: boolean])[] = [
+    ["https://host:8443/a/web-1.0.0.tgz", false],
+    ["oci://host/a/web", false],
+    ["", false],
+    ["https://me@host/web-1.0.0.tgz", true],
+    ["https://:pw@host/web-1.0.0.tgz", true],
+    ["https://host/web-1.0.0.tgz?token=abc", true],
+  ];
+  for (const [address, mayHold] of cases) {
+    it(`${mayHold ? "may" : "cannot"} hold a secret: ${JSON.stringify(address)}`, () => {
+      assert.equal(mayHoldSecret(address), mayHold);
+    });
+  }
 });
 
 describe("a chart's address in an index", () => {

@@ -10,6 +10,12 @@ export function describeUrl(url: URL | string): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}${query}`;
 }
 
+/** Whether an address has a user, a password or a query: what `describeUrl` leaves out. */
+export function mayHoldSecret(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && (url.username !== "" || url.password !== "" || url.search !== "");
+}
+
 /**
  * A reference in the index of a repository as an absolute address, as Helm resolves it: the repository is a folder, and its
  * query (such as a token) is kept. Undefined when it is invalid.
