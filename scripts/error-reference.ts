@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
+import type { ErrorKind } from "@flotilla/shared/errors";
 
 const sources = "{shared,hub,agent,local,cli,proto}/src/**/*.ts";
 

@@ -1,8 +1,8 @@
 /** The generated files of the repository. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { allCrds, renderCrd } from "@flotilla/shared/api/crd/crds.ts";
-import { apiReference } from "@flotilla/shared/api/reference/api-reference.ts";
+import { allCrds, renderCrd } from "@flotilla/shared/api/crd";
+import { apiReference } from "@flotilla/shared/api/reference";
 
 import { errorReference } from "./error-reference.ts";
 import { root } from "./run.ts";

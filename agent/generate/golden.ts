@@ -1,7 +1,6 @@
 /** Asks Go what values with templates come to, and keeps that: `node agent/generate/golden.ts`. Needs Go. */
-import { writeGolden } from "@flotilla/shared/version/testing/golden-file.ts";
-import { buildOracle } from "@flotilla/shared/version/testing/oracle.ts";
-import { rowContext, styleRows, valuesRows } from "../src/values/testing/rows.ts";
+import { buildOracle, writeGolden } from "@flotilla/shared/version/testing";
+import { rowContext, styleRows, valuesRows } from "../src/values/testing/index.ts";
 
 await using oracle = await buildOracle();
 if (oracle.kind === "missing") throw new Error(oracle.why);

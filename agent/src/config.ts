@@ -2,11 +2,10 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
-import type { ProxySettings } from "@flotilla/shared/source/transport/connection-pools.ts";
-import { proxySettings } from "@flotilla/shared/source/transport/proxy-settings.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
+import { type LogLevel, logLevels } from "@flotilla/shared/log";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
+import { type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
 
 export interface AgentConfig {
   /** Absent: in-cluster. */

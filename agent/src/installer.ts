@@ -1,32 +1,22 @@
 /** The agent without its connection: keeps installed what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
-import type { KubeConnection } from "@flotilla/shared/kube/client/rest.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
-import type { SourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { KubeConnection } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import { createChartCache } from "@flotilla/shared/source/cache";
+import type { SourceClient } from "@flotilla/shared/source/client";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { createAssignmentStorage } from "./assignment/assignment-storage.ts";
-import { createAssignments } from "./assignment/assignments.ts";
-import type { Intake } from "./assignment/intake.ts";
-import {
-  createDownstreamReferrers,
-  createDownstreamResources,
-} from "./downstream/downstream-resources.ts";
-import { createDeployer } from "./engine/deployer.ts";
-import { createEngine } from "./engine/engine.ts";
-import { createReleases } from "./helm/releases.ts";
-import type { RunHelm } from "./helm/run-helm.ts";
-import { createRunJournal } from "./helm/run-journal.ts";
-import { createImpersonatedClients } from "./impersonation/impersonated-clients.ts";
-import { createReadinessTracker } from "./readiness/tracker.ts";
-import { createClusterInfoStore } from "./referenced/cluster-info.ts";
-import { createReferencedObjects } from "./referenced/referenced-objects.ts";
-import type { Outbox } from "./report/outbox.ts";
-import { createSecretStorage } from "./storage/secret-storage.ts";
-import { createTemplateGuard } from "./templates/template-guard.ts";
-import { createInputCollector } from "./values/release-inputs.ts";
-import { createRenderValues } from "./values/render-values.ts";
+import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
+import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
+import { createDeployer, createEngine } from "./engine/index.ts";
+import { createReleases, createRunJournal, type RunHelm } from "./helm/index.ts";
+import { createImpersonatedClients } from "./impersonation/index.ts";
+import { createReadinessTracker } from "./readiness/index.ts";
+import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
+import type { Outbox } from "./report/index.ts";
+import { createSecretStorage } from "./storage/index.ts";
+import { createTemplateGuard } from "./templates/index.ts";
+import { createInputCollector, createRenderValues } from "./values/index.ts";
 
 export interface InstallerDeps {
   readonly rest: KubeConnection;

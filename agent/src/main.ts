@@ -1,22 +1,19 @@
 /** The agent: installs in its cluster what the hub assigns, and reports its state to the hub. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { createLog } from "@flotilla/shared/log/log.ts";
-import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
-import { runProgram } from "@flotilla/shared/program/run-program.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { createLog } from "@flotilla/shared/log";
+import { runProgram, startHealthServer } from "@flotilla/shared/program";
+import { createSourceClient } from "@flotilla/shared/source/client";
+import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
-import { createHubConnection } from "./connection/hub-connection.ts";
-import { createRunHelm, helmEnvironment } from "./helm/run-helm.ts";
-import { createHubConnector } from "./hubclient/hub-client.ts";
-import { createIdentityController } from "./identity/identity-controller.ts";
-import { createIdentityStore } from "./identity/identity-store.ts";
+import { createHubConnection } from "./connection/index.ts";
+import { createRunHelm, helmEnvironment } from "./helm/index.ts";
+import { createHubConnector } from "./hubclient/index.ts";
+import { createIdentityController, createIdentityStore } from "./identity/index.ts";
 import { createInstaller } from "./installer.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {

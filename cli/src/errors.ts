@@ -1,5 +1,5 @@
 /** Errors of the command line. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 
 export const cliErrors = defineErrors({
   NO_FLEET: {

@@ -1,6 +1,6 @@
 /** The `flotilla` command. What a command does is loaded only when it runs. */
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createProgram } from "./commands/program.ts";
+import { AppError } from "@flotilla/shared/errors";
+import { createProgram } from "./commands/index.ts";
 import { readCliConfig } from "./config.ts";
 
 /** Runs one command line. Prints an error as one line on standard error and sets exit code 1. */

@@ -1,19 +1,13 @@
 /** What a thousand clusters cost the hub, beside the API server's raw speed. */
 
-import { clusterStatus } from "@flotilla/hub/cluster/status.ts";
-import { createDeploymentAggregates } from "@flotilla/hub/summary/bundle-aggregate.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import {
-  apiVersion,
-  bundleDeployments,
-  clusterGroups,
-  clusters,
-} from "@flotilla/shared/api/resources.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { type BenchFleet, inParallel, timed, untilCount } from "./bench-fleet.ts";
-import { type Figure, median } from "./figures.ts";
-import { requests, since } from "./standing-costs.ts";
+import { clusterStatus } from "@flotilla/hub/cluster";
+import { createDeploymentAggregates } from "@flotilla/hub/summary";
+import { apiVersion, bundleDeployments, clusterGroups, clusters } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { keyOf, namespaces } from "@flotilla/shared/kube/objects";
+import { type BenchFleet, inParallel, timed, untilCount } from "./measure/bench-fleet.ts";
+import { type Figure, median } from "./measure/figures.ts";
+import { requestCounts, since } from "./measure/request-counts.ts";
 
 const many = 1_000;
 const atATime = 32;
@@ -51,7 +45,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
     metadata: { namespace: workspaceNamespace, name: "many" },
     spec: { selector: { matchExpressions: [{ key: "bench", operator: "Exists" }] } },
   });
-  const before = await requests(bench);
+  const before = await requestCounts(bench);
   for (let round = 0; round < rounds; round += 1) {
     ours.push(
       await timed(async () => {
@@ -65,7 +59,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       }),
     );
   }
-  const told = since(before, await requests(bench)).find(([what]) =>
+  const told = since(before, await requestCounts(bench)).find(([what]) =>
     /^PUT.* clustergroups status$/.test(what),
   );
   const seconds = ours.reduce((sum, ms) => sum + ms, 0) / 1_000;

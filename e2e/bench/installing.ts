@@ -6,8 +6,8 @@ import {
   memoryMb,
   oneCluster,
   timed,
-} from "./bench-fleet.ts";
-import { type Figure, median } from "./figures.ts";
+} from "./measure/bench-fleet.ts";
+import { type Figure, median } from "./measure/figures.ts";
 
 const rounds = 10;
 const many = 50;

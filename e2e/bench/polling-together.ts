@@ -1,10 +1,16 @@
 /** What a thousand HelmOps that follow one repository cost: its server, and the hub's memory. */
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
+import { apiVersion, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { configChart } from "../src/testing/chart-archive.ts";
 import { startChartServer } from "../src/testing/chart-server.ts";
-import { type BenchFleet, inParallel, memoryMb, untilCount, untilNone } from "./bench-fleet.ts";
-import type { Figure } from "./figures.ts";
+import {
+  type BenchFleet,
+  inParallel,
+  memoryMb,
+  untilCount,
+  untilNone,
+} from "./measure/bench-fleet.ts";
+import type { Figure } from "./measure/figures.ts";
 
 const many = 1_000;
 const atATime = 16;

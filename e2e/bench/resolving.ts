@@ -1,11 +1,11 @@
 /** What a large index costs the hub: while it is read, and when it has not changed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { runHelm } from "@flotilla/local/registries/run-helm.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { type BenchFleet, memoryMb, timed, untilCount } from "./bench-fleet.ts";
-import { type Figure, median } from "./figures.ts";
+import { runHelm } from "@flotilla/local/registries";
+import { apiVersion, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { type LargeRepository, startLargeRepository } from "./large-index.ts";
+import { type BenchFleet, memoryMb, timed, untilCount } from "./measure/bench-fleet.ts";
+import { type Figure, median } from "./measure/figures.ts";
 
 const rounds = 5;
 const eventLoopLag = "nodejs_eventloop_lag_p99_seconds";

@@ -2,15 +2,15 @@
  * What one more cluster of a HelmOp costs etcd, beside those whose names fill the lists of the HelmOp's status. The agents of
  * all clusters but one are played here: they report what that one reported.
  */
-import { maxCountedClusters } from "@flotilla/shared/api/helm-op.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
   bundleDeployments,
   bundles,
   clusters,
   helmOps,
-} from "@flotilla/shared/api/resources.ts";
+  maxCountedClusters,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { objectThat } from "../src/testing/expect.ts";
 import {
   type BenchChart,
@@ -18,8 +18,8 @@ import {
   type ChartValues,
   oneCluster,
   untilCount,
-} from "./bench-fleet.ts";
-import type { Figure } from "./figures.ts";
+} from "./measure/bench-fleet.ts";
+import type { Figure } from "./measure/figures.ts";
 
 const barBytes = 4 * 1024;
 const valuesBytes = 100 * 1024;

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { auditRelease } from "../src/faults/audit-release.ts";
 import { createChronicle } from "../src/faults/chronicle.ts";

@@ -1,12 +1,11 @@
 /** The hub's flags, parsed and checked. The only file that reads the environment. */
 import { hostname } from "node:os";
 import { parseArgs } from "node:util";
-import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { type LogLevel, logLevels } from "@flotilla/shared/log/log.ts";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program/listen-address.ts";
-import type { ProxySettings } from "@flotilla/shared/source/transport/connection-pools.ts";
-import { proxySettings } from "@flotilla/shared/source/transport/proxy-settings.ts";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
+import { type LogLevel, logLevels } from "@flotilla/shared/log";
+import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
+import { type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
+import { parseGoDuration } from "@flotilla/shared/time";
 
 export interface HubConfig {
   /** Absent: in-cluster. */

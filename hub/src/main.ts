@@ -1,22 +1,20 @@
 /** The hub: serves agents, runs the controllers while it leads, and serves health, metrics and webhooks. */
 
-import { hubNamespace as namespace } from "@flotilla/shared/api/names.ts";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { createLog } from "@flotilla/shared/log/log.ts";
-import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
-import { runProgram } from "@flotilla/shared/program/run-program.ts";
-import { createAgentServer } from "./agentserver/agent-server.ts";
-import { runRotationController } from "./authority/rotate.ts";
-import { cachesSynced } from "./cache/caches.ts";
+import { hubNamespace as namespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { createLog } from "@flotilla/shared/log";
+import { runProgram, startHealthServer } from "@flotilla/shared/program";
+import { createAgentServer } from "./agentserver/index.ts";
+import { runRotationController } from "./authority/index.ts";
+import { cachesSynced } from "./cache/index.ts";
 import { hubUsage, parseHubConfig, serverNames } from "./config.ts";
-import { lead } from "./leader/lead.ts";
+import { lead } from "./leader/index.ts";
 import { createParts } from "./parts.ts";
-import { runPresenceController } from "./presence/controller.ts";
-import { runTokenController } from "./registrationtoken/controller.ts";
-import { createReplica } from "./replica/replica.ts";
-import { webhookRoute } from "./webhook/route.ts";
-import { createWebhook } from "./webhook/webhook.ts";
-import { ensureHubNamespace } from "./workspace/ensure.ts";
+import { runPresenceController } from "./presence/index.ts";
+import { runTokenController } from "./registrationtoken/index.ts";
+import { createReplica } from "./replica/index.ts";
+import { createWebhook, webhookRoute } from "./webhook/index.ts";
+import { ensureHubNamespace } from "./workspace/index.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
 const closeGraceMs = 2_000;

@@ -1,20 +1,18 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
-import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import { hubNamespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { createEventRecorder } from "@flotilla/shared/kube/events";
+import type { Log } from "@flotilla/shared/log";
+import { createSourceClient } from "@flotilla/shared/source/client";
+import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { createCaches, runCaches } from "./cache/caches.ts";
+import { createCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
-import { createContentStore } from "./content/content-store.ts";
-import { createReportWriter } from "./dispatch/report-writer.ts";
-import { createSeriesRegistry } from "./metrics/series.ts";
-import { watchReferences } from "./referenced/references.ts";
-import { createWorkspaceObjects } from "./referenced/workspace-objects.ts";
+import { createContentStore } from "./content/index.ts";
+import { createReportWriter } from "./dispatch/index.ts";
+import { createSeriesRegistry } from "./metrics/index.ts";
+import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;

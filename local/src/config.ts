@@ -1,7 +1,7 @@
 /** The environment variables of the local fleet. Only this file of the package reads `process.env`. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
 
 /** The publishers of the programs that the local fleet runs. */
 export const publishers = ["kubernetes", "helm", "etcd", "registry"] as const;

@@ -1,5 +1,5 @@
 /** The errors of the local fleet: binaries, processes, control planes, registries. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 
 export const localErrors = defineErrors({
   BINARY_UNAVAILABLE: {

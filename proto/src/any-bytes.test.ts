@@ -12,8 +12,7 @@ import {
   hubMessageToWire,
 } from "./map.ts";
 import { loadFleetService } from "./service.ts";
-import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
-import { mutated, oddText } from "./testing/odd.ts";
+import { agentMessage, hubMessage, mutated, oddText } from "./testing/index.ts";
 import { isPrintable, WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;

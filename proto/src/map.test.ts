@@ -20,8 +20,7 @@ import type {
   HubMessage,
 } from "./messages.ts";
 import { loadFleetService } from "./service.ts";
-import { aCertificate } from "./testing/a-certificate.ts";
-import { agentMessage, hubMessage } from "./testing/arbitraries.ts";
+import { aCertificate, agentMessage, hubMessage } from "./testing/index.ts";
 import { WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll } = loadFleetService().service;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import { agentMessageFromWire, hubMessageFromWire } from "./map.ts";
 import { loadFleetService } from "./service.ts";
-import { addedField, loadNextVersion, nextVersions } from "./testing/next-version.ts";
+import { addedField, loadNextVersion, nextVersions } from "./testing/index.ts";
 import { WireError } from "./validation.ts";
 import {
   describeVersions,

@@ -1,20 +1,15 @@
 /** The rules of layers.ts, as dependency-cruiser has them. Cycles of folders are found by folder-cycles.ts. */
 import type { IForbiddenRuleType } from "dependency-cruiser";
-import { flatPackages, layers, packageImports, type Rules } from "./layers.ts";
+import { flatPackages, layers, packageImports } from "./layers.ts";
 
 /** Tests, and what only tests import. */
 const test = "\\.test\\.ts$|/testing/";
 /** Generated sources have no entry point: their package imports them as they are. */
 const generated = "/generated/";
 
-/** The rules that `rules` switches on. */
-export function forbidden(rules: Rules): IForbiddenRuleType[] {
-  return [
-    ...(rules.packages ? [...packageRules(), ...externalRules] : []),
-    ...(rules.cycles ? [fileCycles] : []),
-    ...(rules.layers ? layerRules() : []),
-    ...(rules.entryPoints ? entryPointRules : []),
-  ];
+/** All rules. */
+export function forbidden(): IForbiddenRuleType[] {
+  return [...packageRules(), ...externalRules, fileCycles, ...layerRules(), ...entryPointRules];
 }
 
 const fileCycles: IForbiddenRuleType = {

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cruise, type IDependency, type IModule } from "dependency-cruiser";
 import { folderCycles, nodeOf } from "./folder-cycles.ts";
-import { layers, packageImports, type Rules } from "./layers.ts";
+import { layers, packageImports } from "./layers.ts";
 import { forbidden } from "./rules.ts";
 
 /** One sentence for each broken rule, in the packages below `root`. */
-export async function layerViolations(root: string, rules: Rules): Promise<readonly string[]> {
+export async function layerViolations(root: string): Promise<readonly string[]> {
   const folders = Object.keys(packageImports)
     .flatMap((name) => ["src", "bench", "generate"].map((folder) => `${name}/${folder}`))
     .filter((folder) => existsSync(join(root, folder)));
@@ -16,7 +16,7 @@ export async function layerViolations(root: string, rules: Rules): Promise<reado
     {
       baseDir: root,
       validate: true,
-      ruleSet: { forbidden: forbidden(rules) },
+      ruleSet: { forbidden: forbidden() },
       // Imports of types count.
       tsPreCompilationDeps: true,
       doNotFollow: { path: "(^|/)node_modules/" },
@@ -35,8 +35,8 @@ export async function layerViolations(root: string, rules: Rules): Promise<reado
   return [
     ...unresolved,
     ...violations,
-    ...(rules.cycles ? cyclesBetweenFolders(modules) : []),
-    ...(rules.layers ? nodesWithoutLayer(modules) : []),
+    ...cyclesBetweenFolders(modules),
+    ...nodesWithoutLayer(modules),
   ];
 }
 

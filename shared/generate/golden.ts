@@ -1,8 +1,11 @@
 /** Asks Go again and keeps the answers in shared/golden/generated: `node shared/generate/golden.ts`. Needs Go. */
-import { writeGolden } from "../src/version/testing/golden-file.ts";
-import { buildOracle } from "../src/version/testing/oracle.ts";
-import { randomVersionQuestions, versionRowQuestions } from "../src/version/testing/questions.ts";
-import { randomYaml, yamlRows } from "../src/yaml/testing/questions.ts";
+import {
+  buildOracle,
+  randomVersionQuestions,
+  versionRowQuestions,
+  writeGolden,
+} from "../src/version/testing/index.ts";
+import { randomYaml, yamlRows } from "../src/yaml/testing/index.ts";
 
 const seed = 20;
 const questions = {

@@ -3,10 +3,10 @@
  * does not fit is continued in further Secrets, which are immutable and named by their content. Pure.
  */
 import { createHash } from "node:crypto";
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { contentParts } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { DeploymentKey } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { contentParts } from "@flotilla/shared/content";
+import type { Secret } from "@flotilla/shared/kube/objects";
 
 const assignmentLabel = "flotilla.dev/assignment";
 const partLabel = "flotilla.dev/assignment-part";

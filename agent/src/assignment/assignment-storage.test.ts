@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { partBytes } from "@flotilla/shared/content/packed.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { partBytes } from "@flotilla/shared/content";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
 import type { Assignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";

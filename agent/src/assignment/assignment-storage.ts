@@ -1,11 +1,10 @@
 /** Reads and writes assignments in Secrets of the agent's cluster. */
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { createSecretStorage } from "../storage/secret-storage.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { messageOf } from "@flotilla/shared/errors";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { createSecretStorage } from "../storage/index.ts";
 import {
   type Assignment,
   assignmentName,

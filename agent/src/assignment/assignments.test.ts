@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import {
-  createMemoryApiServer,
-  type MemoryApiServer,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
 import { parseAssignment } from "./assignment-secret.ts";
 import { createAssignmentStorage } from "./assignment-storage.ts";

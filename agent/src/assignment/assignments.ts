@@ -2,12 +2,12 @@
  * The deployments that this cluster was assigned, stored in the cluster itself: the agent goes on without the hub and after a
  * restart. Absence removes nothing; only a completed withdrawal does.
  */
-import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
-import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
-import { contentErrors } from "@flotilla/shared/content/content.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto";
+import { createKeyedMutex } from "@flotilla/shared/concurrency";
+import { contentErrors } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../errors/index.ts";
 import type { Assignment } from "./assignment-secret.ts";
 import type { AssignmentStorage } from "./assignment-storage.ts";
 import type { AssignmentRequest } from "./intake.ts";

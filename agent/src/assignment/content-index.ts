@@ -1,5 +1,5 @@
 /** What the contents of assignments say, unpacked once for each: an assignment object is replaced when it changes. */
-import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import type { Assignment } from "./assignment-secret.ts";
 import type { Assignments } from "./assignments.ts";
 

@@ -6,8 +6,8 @@ import type {
   ObservedDeployment,
   ObservedObject,
   ReferencedObject,
-} from "@flotilla/proto/messages.ts";
-import type { Packed } from "@flotilla/shared/content/packed.ts";
+} from "@flotilla/proto";
+import type { Packed } from "@flotilla/shared/content";
 
 /** A deployment as the hub desires it now. */
 export interface AssignmentRequest {

@@ -1,10 +1,9 @@
 /** Passes the hub's messages on to the agent. Messages about one name are handled in order, others concurrently. */
-import type { AgentMessage, DeploymentKey, HubMessage } from "@flotilla/proto/messages.ts";
-import type { SendQueue } from "@flotilla/proto/send-queue.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Intake } from "../assignment/intake.ts";
-import type { StreamOutbox } from "../report/outbox.ts";
+import type { AgentMessage, DeploymentKey, HubMessage, SendQueue } from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import type { Log } from "@flotilla/shared/log";
+import type { Intake } from "../assignment/index.ts";
+import type { StreamOutbox } from "../report/index.ts";
 import type { KeyedTasks } from "./keyed-tasks.ts";
 
 export interface MessageHandlerDeps {

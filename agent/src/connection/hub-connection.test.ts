@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { setImmediate as settle } from "node:timers/promises";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import type { Intake } from "../assignment/intake.ts";
-import type { AgentIdentity } from "../identity/agent-identity.ts";
-import type { IdentityController } from "../identity/identity-controller.ts";
+import type { Intake } from "../assignment/index.ts";
+import type { AgentIdentity, IdentityController } from "../identity/index.ts";
 import { createHubConnection } from "./hub-connection.ts";
 
 const nothing = () => assert.fail("there is no session");

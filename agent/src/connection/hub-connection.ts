@@ -1,19 +1,17 @@
 /** Keeps the agent connected to its hub: connects, and reconnects with backoff whenever the stream ends. */
-import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import { createBackoff } from "@flotilla/shared/concurrency/backoff.ts";
-import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
-import type { Intake } from "../assignment/intake.ts";
-import { describeSessionEnd } from "../hubclient/call-error.ts";
-import type { ConnectHub } from "../hubclient/hub-client.ts";
-import type { AgentIdentity } from "../identity/agent-identity.ts";
-import type { IdentityController } from "../identity/identity-controller.ts";
-import { renewBeforeExpiry } from "../identity/renewal.ts";
-import { createOutbox, type Outbox } from "../report/outbox.ts";
+import { authoritiesDigest } from "@flotilla/proto";
+import { createBackoff, type Semaphore } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import { createRepeatFilter, type Log } from "@flotilla/shared/log";
+import { type Clock, delay } from "@flotilla/shared/time";
+import type { Intake } from "../assignment/index.ts";
+import { type ConnectHub, describeSessionEnd } from "../hubclient/index.ts";
+import {
+  type AgentIdentity,
+  type IdentityController,
+  renewBeforeExpiry,
+} from "../identity/index.ts";
+import { createOutbox, type Outbox } from "../report/index.ts";
 import { runSession, type SessionEnd } from "./session.ts";
 
 export interface HubConnectionDeps {

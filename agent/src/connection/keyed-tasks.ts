@@ -1,5 +1,5 @@
 /** Tasks that are queued by key: in order for one key, concurrent for different keys, with backpressure. */
-import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
+import { createKeyedMutex } from "@flotilla/shared/concurrency";
 
 export interface KeyedTasksOptions {
   /** Tasks in progress or queued; `onFull` is called when there are as many, `onRoom` when there are fewer again. */

@@ -1,19 +1,26 @@
 /** One stream to the hub, from Hello to its end. What it leaves undone, the next one does. */
 
-import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
-import { createSendQueue, writeMessage } from "@flotilla/proto/send-queue.ts";
-import type { ReadHubMessage } from "@flotilla/proto/service.ts";
-import { isReconnectRequest } from "@flotilla/proto/trailers.ts";
-import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import {
+  type AgentMessage,
+  agentMessageToWire,
+  createSendQueue,
+  describeVersions,
+  type HubMessage,
+  hubMessageFromWire,
+  isReconnectRequest,
+  negotiateVersion,
+  type ReadHubMessage,
+  supportedVersions,
+  writeMessage,
+} from "@flotilla/proto";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
-import type { Intake } from "../assignment/intake.ts";
-import { agentErrors, wrongHub } from "../errors/agent-errors.ts";
-import type { HubStream } from "../hubclient/hub-client.ts";
-import type { StreamOutbox } from "../report/outbox.ts";
+import type { Intake } from "../assignment/index.ts";
+import { agentErrors, wrongHub } from "../errors/index.ts";
+import type { HubStream } from "../hubclient/index.ts";
+import type { StreamOutbox } from "../report/index.ts";
 import { createMessageHandler } from "./handle-message.ts";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 

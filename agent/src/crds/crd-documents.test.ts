@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { crdsOf, withKeptCrds, withoutAdditions } from "./crd-documents.ts";

@@ -5,11 +5,11 @@
  * whole lines with a marker comment, so that they can be told from the chart's own and removed byte by byte.
  */
 import { isDeepStrictEqual } from "node:util";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { AppError } from "@flotilla/shared/errors";
+import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import { z } from "zod";
-import { agentErrors } from "../errors/agent-errors.ts";
-import { headOf } from "../helm/manifest.ts";
+import { agentErrors } from "../errors/index.ts";
+import { headOf } from "../helm/index.ts";
 
 export const policyAnnotation = "helm.sh/resource-policy";
 export const keepPolicy = "keep";

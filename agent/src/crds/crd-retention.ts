@@ -3,25 +3,25 @@
  * it uninstalls, and by the live object when it upgrades; the policy is written to both. Level-triggered; releases without
  * definitions cost no request.
  */
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isForbidden } from "@flotilla/shared/kube/client";
 import {
+  apiVersionOf,
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import { apiVersionOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../errors/index.ts";
 import {
   type HelmRelease,
   type ReleaseKey,
   type ReleaseRecord,
+  type Releases,
   recordSecretName,
-} from "../helm/release-record.ts";
-import type { Releases } from "../helm/releases.ts";
-import type { StoredReleases } from "../helm/stored-releases.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+  type StoredReleases,
+} from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
 import {
   crdFieldManager,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { crdFieldManager, policyChange, transferOwnership } from "./live-crd.ts";
 

@@ -5,9 +5,9 @@
  * `helm.sh/resource-policy: keep`. The agent applies it with a field manager of its own, so that it can remove it again, and
  * only if nobody else has set it.
  */
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
-import type { ReleaseKey } from "../helm/release-record.ts";
+import type { ReleaseKey } from "../helm/index.ts";
 import { keepPolicy, policyAnnotation } from "./crd-documents.ts";
 
 /** The field manager of the annotations. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import type { BundleState } from "@flotilla/shared/api";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import { testAssignment } from "../testing/test-assignment.ts";
+import type { Assignment } from "../assignment/index.ts";
+import { testAssignment } from "../testing/index.ts";
 import { createDependencyTracker } from "./dependency-tracker.ts";
 
 function setUp(...assignments: readonly Assignment[]) {

@@ -1,11 +1,9 @@
 /** Tracks which deployments of this cluster wait for which others, and enqueues them when one of the others changes. */
 import { isDeepStrictEqual } from "node:util";
-import { bundleNameLabel } from "@flotilla/shared/api/names.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import { memoizeByContent } from "../assignment/content-index.ts";
+import type { BundleState } from "@flotilla/shared/api";
+import { bundleNameLabel } from "@flotilla/shared/api/names";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { type Assignment, type Assignments, memoizeByContent } from "../assignment/index.ts";
 import {
   type ClusterDeployment,
   type UnmetDependencies,

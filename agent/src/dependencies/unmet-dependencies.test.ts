@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Dependency } from "@flotilla/shared/content/content.ts";
+import type { Dependency } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
 import { type ClusterDeployment, unmetDependencies } from "./unmet-dependencies.ts";
 

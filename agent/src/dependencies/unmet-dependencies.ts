@@ -2,9 +2,8 @@
  * The dependencies that keep a deployment from being installed or upgraded: the Bundles in the same cluster that `dependsOn`
  * names, until each is in an accepted state. Pure; the rules are Fleet's.
  */
-import { selects } from "@flotilla/shared/api/label-selector.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import type { Dependency } from "@flotilla/shared/content/content.ts";
+import { type BundleState, selects } from "@flotilla/shared/api";
+import type { Dependency } from "@flotilla/shared/content";
 
 /** A deployment of this cluster; it has the name of its Bundle. */
 export interface ClusterDeployment {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
 import {
   type DownstreamObject,

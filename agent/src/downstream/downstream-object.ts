@@ -1,9 +1,9 @@
 /** The desired form of a downstream resource, and what is to be done to reach it. Pure. */
 
-import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ObjectRef } from "@flotilla/shared/api";
+import { canonicalJson } from "@flotilla/shared/json";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 
 /** The deployment that owns a downstream resource; Fleet's own label. */
 export const downstreamLabel = "fleet.cattle.io/bundledeployment";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectRef } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { testAssignment } from "../testing/test-assignment.ts";
+import { testAssignment } from "../testing/index.ts";
 import { createDownstreamReferrers } from "./downstream-resources.ts";
 
 const login: ObjectRef = { kind: "Secret", name: "login" };

@@ -4,29 +4,28 @@
  * the last of them. An object that the agent did not create is never changed.
  */
 
-import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { createInformer, defineIndex, dropBulk, type Informer } from "@flotilla/shared/kube/cache";
 import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-} from "@flotilla/shared/kube/client/status-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+  type KubeRest,
+} from "@flotilla/shared/kube/client";
 import {
+  configMaps,
   type KubeObject,
   keyOf,
   type ObjectMeta,
   type Resource,
-} from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import { createReferrers } from "../assignment/content-index.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+  secrets,
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { type Assignments, createReferrers } from "../assignment/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import {
   type DownstreamObject,
   type DownstreamResource,

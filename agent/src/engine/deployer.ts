@@ -2,24 +2,25 @@
  * Brings one deployment to its desired state: observe, decide, act, and again until nothing is left to do. Everything that
  * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
-import type { ReleaseInfo } from "@flotilla/proto/messages.ts";
-import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
-import { AppError, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/crd-retention.ts";
-import type { UnmetDependencies } from "../dependencies/unmet-dependencies.ts";
-import type { DownstreamResources, DownstreamTarget } from "../downstream/downstream-resources.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
-import { createStoredReleases, type StoredReleases } from "../helm/stored-releases.ts";
-import type {
-  ImpersonatedClient,
-  ImpersonatedClients,
-} from "../impersonation/impersonated-clients.ts";
-import { applyNamespaceMetadata } from "../namespace/release-namespace.ts";
-import { type Action, type Desired, isInSync, nextAction } from "../release/next-action.ts";
-import type { InputCollector, ReleaseInputs } from "../values/release-inputs.ts";
+import type { ReleaseInfo } from "@flotilla/proto";
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
+import { AppError, unreachable } from "@flotilla/shared/errors";
+import { archiveDigest } from "@flotilla/shared/source";
+import type { Assignment } from "../assignment/index.ts";
+import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/index.ts";
+import type { UnmetDependencies } from "../dependencies/index.ts";
+import type { DownstreamResources, DownstreamTarget } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import {
+  createStoredReleases,
+  isLocked,
+  type ReleaseRecord,
+  type StoredReleases,
+} from "../helm/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
+import { applyNamespaceMetadata } from "../namespace/index.ts";
+import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
+import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { createUninstall, type Uninstall } from "./uninstall.ts";
 import {
   createUpgrade,

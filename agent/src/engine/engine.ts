@@ -3,27 +3,31 @@
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
 
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { formatObjectRef } from "@flotilla/shared/api";
+import { createController } from "@flotilla/shared/kube/controller";
+import type { Log } from "@flotilla/shared/log";
+import { referencedObjectsOf } from "@flotilla/shared/referenced";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import type { Assignments } from "../assignment/assignments.ts";
-import { createReferrers, memoizeByContent } from "../assignment/content-index.ts";
-import type { Intake } from "../assignment/intake.ts";
-import { createDependencyTracker } from "../dependencies/dependency-tracker.ts";
-import type { DownstreamResources } from "../downstream/downstream-resources.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { Releases } from "../helm/releases.ts";
-import type { ImpersonatedClients } from "../impersonation/impersonated-clients.ts";
-import type { ReadinessTracker } from "../readiness/tracker.ts";
-import type { ClusterInfoStore } from "../referenced/cluster-info.ts";
-import type { ReferencedObjects } from "../referenced/referenced-objects.ts";
-import { createWithdrawnObjects } from "../referenced/withdrawn-objects.ts";
-import type { Outbox } from "../report/outbox.ts";
-import type { InputCollector } from "../values/release-inputs.ts";
-import { hasTemplates } from "../values/render-values.ts";
+import {
+  type Assignments,
+  createReferrers,
+  type Intake,
+  memoizeByContent,
+} from "../assignment/index.ts";
+import { createDependencyTracker } from "../dependencies/index.ts";
+import type { DownstreamResources } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import type { Releases } from "../helm/index.ts";
+import type { ImpersonatedClients } from "../impersonation/index.ts";
+import type { ReadinessTracker } from "../readiness/index.ts";
+import {
+  type ClusterInfoStore,
+  createWithdrawnObjects,
+  type ReferencedObjects,
+} from "../referenced/index.ts";
+import type { Outbox } from "../report/index.ts";
+import { hasTemplates, type InputCollector } from "../values/index.ts";
 import type { Deployer } from "./deployer.ts";
 import { createIntake } from "./intake.ts";
 import { accountFailures, hasFailedBy } from "./progress.ts";

@@ -1,10 +1,7 @@
 /** Stores what the hub sends; the engine reconciles it. */
-import type { Assignments } from "../assignment/assignments.ts";
-import type { Intake } from "../assignment/intake.ts";
-import type { ClusterInfoStore } from "../referenced/cluster-info.ts";
-import type { ReferencedObjects } from "../referenced/referenced-objects.ts";
-import type { WithdrawnObjects } from "../referenced/withdrawn-objects.ts";
-import type { Outbox } from "../report/outbox.ts";
+import type { Assignments, Intake } from "../assignment/index.ts";
+import type { ClusterInfoStore, ReferencedObjects, WithdrawnObjects } from "../referenced/index.ts";
+import type { Outbox } from "../report/index.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface IntakeDeps {

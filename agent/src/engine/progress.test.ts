@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { describe, test } from "vitest";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { agentErrors } from "../errors/index.ts";
 import {
   accountFailures,
   hasFailedBy,

@@ -1,10 +1,10 @@
 /** The progress of a deployment, and what a failure means for the next reconcile. Pure. */
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { DeploymentResult } from "../report/deployment-state.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { AppError } from "@flotilla/shared/errors";
+import { formatTime } from "@flotilla/shared/time";
+import { agentErrors } from "../errors/index.ts";
+import type { DeploymentResult } from "../report/index.ts";
 
 export interface Progress {
   result: DeploymentResult;

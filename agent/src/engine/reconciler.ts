@@ -1,19 +1,22 @@
 /** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the next try. */
 
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done, type Result, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import type { Referrers } from "../assignment/content-index.ts";
-import type { DependencyTracker } from "../dependencies/dependency-tracker.ts";
-import type { ReferencedObjects } from "../referenced/referenced-objects.ts";
-import { deletedOnHubWarning } from "../referenced/require-object.ts";
-import type { WithdrawnObjects } from "../referenced/withdrawn-objects.ts";
-import type { Outbox } from "../report/outbox.ts";
+import { AppError } from "@flotilla/shared/errors";
+import {
+  done,
+  type ReconcileContext,
+  type Result,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, formatTime } from "@flotilla/shared/time";
+import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
+import type { DependencyTracker } from "../dependencies/index.ts";
+import {
+  deletedOnHubWarning,
+  type ReferencedObjects,
+  type WithdrawnObjects,
+} from "../referenced/index.ts";
+import type { Outbox } from "../report/index.ts";
 import type { Deployer, DeployPass } from "./deployer.ts";
 import { type Progress, resultUntilChange, retryDelayMs, retryMessage } from "./progress.ts";
 import type { Statuses } from "./statuses.ts";

@@ -1,13 +1,11 @@
 /** The progress of every deployment, reported to the hub whenever its state changes. */
 import { isDeepStrictEqual } from "node:util";
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import { ownedObjects } from "../helm/manifest.ts";
-import type { ReadinessTracker } from "../readiness/tracker.ts";
-import { toBundleState, toDeploymentState } from "../report/deployment-state.ts";
-import type { Outbox } from "../report/outbox.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import type { BundleState } from "@flotilla/shared/api";
+import type { Assignment, Assignments } from "../assignment/index.ts";
+import { ownedObjects } from "../helm/index.ts";
+import type { ReadinessTracker } from "../readiness/index.ts";
+import { type Outbox, toBundleState, toDeploymentState } from "../report/index.ts";
 import type { InSync } from "./deployer.ts";
 import type { Progress } from "./progress.ts";
 

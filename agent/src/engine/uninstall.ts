@@ -1,12 +1,17 @@
 /** Runs `helm uninstall`, and records its result at once. */
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { CrdPolicy, CrdRetention } from "../crds/crd-retention.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import { isReleaseNotFound, uninstallArgs } from "../helm/commands.ts";
-import type { ReleaseKey, ReleaseRecord } from "../helm/release-record.ts";
-import type { Releases } from "../helm/releases.ts";
-import { helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
-import type { StoredReleases } from "../helm/stored-releases.ts";
+import { AppError } from "@flotilla/shared/errors";
+import type { CrdPolicy, CrdRetention } from "../crds/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import {
+  helmErrorOf,
+  isReleaseNotFound,
+  type ReleaseKey,
+  type ReleaseRecord,
+  type Releases,
+  type RunHelm,
+  type StoredReleases,
+  uninstallArgs,
+} from "../helm/index.ts";
 
 export interface UninstallDeps {
   readonly stored: StoredReleases;

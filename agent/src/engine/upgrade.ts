@@ -1,30 +1,35 @@
 /** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
 
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
-import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
-import type { Assignments } from "../assignment/assignments.ts";
-import type { CrdRetention } from "../crds/crd-retention.ts";
-import type { DownstreamResources } from "../downstream/downstream-resources.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import { upgradeArgs } from "../helm/commands.ts";
-import { isLocked, parseRelease, type ReleaseRecord } from "../helm/release-record.ts";
-import type { Releases } from "../helm/releases.ts";
-import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
-import type { RunJournal } from "../helm/run-journal.ts";
-import type { StoredReleases } from "../helm/stored-releases.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import { ensureNamespace } from "../namespace/release-namespace.ts";
-import { chartAccess } from "../referenced/chart-access.ts";
-import type { ReferencedDeps } from "../referenced/require-object.ts";
-import type { Desired } from "../release/next-action.ts";
-import type { CheckTemplates } from "../templates/template-guard.ts";
-import type { ReleaseInputs } from "../values/release-inputs.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller";
+import type { Log } from "@flotilla/shared/log";
+import type { ChartCache } from "@flotilla/shared/source/cache";
+import type { Clock, Timer } from "@flotilla/shared/time";
+import { toHelmJson } from "@flotilla/shared/yaml";
+import type { Assignments } from "../assignment/index.ts";
+import type { CrdRetention } from "../crds/index.ts";
+import type { DownstreamResources } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import {
+  type HelmResult,
+  helmErrorOf,
+  isLocked,
+  parseRelease,
+  type ReleaseRecord,
+  type Releases,
+  type RunHelm,
+  type RunJournal,
+  type StoredReleases,
+  upgradeArgs,
+} from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import { ensureNamespace } from "../namespace/index.ts";
+import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
+import type { Desired } from "../release/index.ts";
+import type { CheckTemplates } from "../templates/index.ts";
+import type { ReleaseInputs } from "../values/index.ts";
 import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {

@@ -1,5 +1,5 @@
 /** The catalogue of the agent's errors. `help` is for users and is published in docs/errors.md. */
-import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, defineErrors } from "@flotilla/shared/errors";
 
 /** The Secret, in the agent's namespace, that an agent enrols with. */
 export const bootstrapSecretName = "flotilla-bootstrap";

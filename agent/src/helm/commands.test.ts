@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
 import { isReleaseNotFound, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 

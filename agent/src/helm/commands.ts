@@ -1,6 +1,6 @@
 /** The arguments of Helm commands. Pure. */
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
+import type { DeploymentKey } from "@flotilla/proto";
+import type { DeploymentContent } from "@flotilla/shared/content";
 import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {

@@ -2,7 +2,7 @@
  * Results of the agent's own Helm runs that the watch has not delivered yet, so that they count at once, as the expectations
  * of Kubernetes' controllers do.
  */
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import type { Clock, Timer } from "@flotilla/shared/time";
 import { isLocked, type ReleaseKey, type ReleaseRecord } from "./release-record.ts";
 
 export interface ExpectedRecords {

@@ -4,7 +4,7 @@
  * Manifests can have megabytes, mostly CRDs and dashboards, and only four fields of each object matter. So the lines of other
  * top-level fields are removed before the YAML is parsed; if that gives no result, the whole document is parsed.
  */
-import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { z } from "zod";
 
 /** An object of a manifest. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import {
   chartDigestLabel,

@@ -1,12 +1,12 @@
 /** Helm's storage: one Secret for each revision of a release. Pure. */
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { DeploymentKey } from "@flotilla/proto";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { canonicalJson, parseExact } from "@flotilla/shared/json";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { agentErrors } from "../errors/index.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);

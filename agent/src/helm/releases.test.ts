@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";

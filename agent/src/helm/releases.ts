@@ -3,12 +3,11 @@
  * labels are cached; a release's manifest is read when it is needed.
  */
 
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createInformer, defineIndex, type Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { createExpectedRecords } from "./expected-records.ts";
 import {
   helmOwnerSelector,

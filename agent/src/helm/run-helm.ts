@@ -1,7 +1,7 @@
 /** Runs the Helm program once. No argument is secret: values are passed on standard input. */
 import { spawn } from "node:child_process";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { agentErrors } from "../errors/index.ts";
 
 export interface HelmRun {
   readonly args: readonly string[];

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { silentLog } from "@flotilla/shared/log";
 import { describe, type TestContext, test } from "vitest";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 import { createRunJournal, type RunJournal } from "./run-journal.ts";

@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
 import { z } from "zod";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 

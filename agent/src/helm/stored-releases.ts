@@ -1,10 +1,10 @@
 /** Releases in Helm's storage, and the changes that the agent makes there without Helm: unlock, adopt, rewrite a manifest. */
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import type { DeploymentKey } from "@flotilla/proto";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../errors/index.ts";
 import {
   decodeRecord,
   failedRecord,

@@ -1,9 +1,9 @@
 /** Maps errors of gRPC calls to the catalogue, with messages that a person can act on. */
-import { isNewKeyRequired } from "@flotilla/proto/trailers.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { isNewKeyRequired } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
 import { type Metadata, status } from "@grpc/grpc-js";
-import { agentErrors, bootstrapSecretName } from "../errors/agent-errors.ts";
+import { agentErrors, bootstrapSecretName } from "../errors/index.ts";
 
 /** What to do when the hub does not know this agent, or is not the agent's hub. */
 const enrolAgainHint = `to enrol this cluster there, copy the data of the Secret of a new ClusterRegistrationToken of that hub into the Secret ${agentNamespace}/${bootstrapSecretName}`;

@@ -1,18 +1,18 @@
 /** The gRPC client of the hub: one TLS connection that trusts only the hub's own authorities. */
 import { isIP } from "node:net";
-import { hubServerName } from "@flotilla/proto/authorities.ts";
 import {
   certificateFromWire,
+  type EnrollRequest,
+  type EnrollResponse,
   enrollRequestToWire,
   enrollResponseFromWire,
-} from "@flotilla/proto/map.ts";
-import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import {
+  hubServerName,
+  type IssuedCertificate,
   loadFleetService,
   maxMessageBytes,
   type ReadHubMessage,
   type WireAgentMessage,
-} from "@flotilla/proto/service.ts";
+} from "@flotilla/proto";
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { toCallError } from "./call-error.ts";
 import { createTlsCredentials, type TlsMaterial } from "./tls-credentials.ts";

@@ -1,9 +1,9 @@
 /** The agent's identity towards its hub, and its form in the identity Secret. Pure. */
 import { X509Certificate } from "node:crypto";
-import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { Secret } from "@flotilla/shared/kube/objects";
+import { agentErrors } from "../errors/index.ts";
 
 export const identitySecretName = "flotilla-identity";
 

@@ -1,9 +1,9 @@
 /** The bootstrap Secret, which has what an agent enrols with. Pure. */
 import { createHash, X509Certificate } from "node:crypto";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
-import { agentErrors, bootstrapSecretName } from "../errors/agent-errors.ts";
+import { agentErrors, bootstrapSecretName } from "../errors/index.ts";
 
 export interface Bootstrap {
   /** `host:port`. */

@@ -1,12 +1,12 @@
 import "reflect-metadata";
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
-import type { EnrollRequest } from "@flotilla/proto/messages.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { EnrollRequest } from "@flotilla/proto";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { describe, test } from "vitest";
-import type { HubClient } from "../hubclient/hub-client.ts";
+import type { HubClient } from "../hubclient/index.ts";
 import type { AgentIdentity, StoredIdentity } from "./agent-identity.ts";
 import { createAgentKey } from "./agent-key.ts";
 import { type Bootstrap, bootstrapDigest } from "./bootstrap.ts";

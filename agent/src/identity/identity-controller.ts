@@ -2,12 +2,11 @@
  * Gives the agent an identity: uses the stored one, or enrols until the hub accepts it, and enrols again when the bootstrap
  * Secret changes. The previous identity stays in use until then. Here are the effects; the rules are in identity-step.ts.
  */
-import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { backoffDelayMs, withJitter } from "@flotilla/shared/concurrency/backoff.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { createRepeatFilter } from "@flotilla/shared/log/log.ts";
-import type { Timer } from "@flotilla/shared/time/clock.ts";
+import type { IssuedCertificate } from "@flotilla/proto";
+import { backoffDelayMs, withJitter } from "@flotilla/shared/concurrency";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { createRepeatFilter, type Log } from "@flotilla/shared/log";
+import type { Timer } from "@flotilla/shared/time";
 import type { AgentIdentity } from "./agent-identity.ts";
 import { type IdentityEffectsDeps, logChange, perform, timesAt } from "./identity-effects.ts";
 import {

@@ -1,10 +1,10 @@
 /** Performs the effects of the identity's state machine that take time; each one ends in an event. */
 
-import { AppError, messageOf, unreachable } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { wrongHub } from "../errors/agent-errors.ts";
-import type { ConnectHub } from "../hubclient/hub-client.ts";
+import { AppError, messageOf, unreachable } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { wrongHub } from "../errors/index.ts";
+import type { ConnectHub } from "../hubclient/index.ts";
 import {
   type AgentIdentity,
   type CertificateTimes,

@@ -4,8 +4,8 @@
  * A pass reads the Secrets, decides whether to enrol, and ends with an identity or an error. Writes of the identity Secret
  * are queued, so that a late renewal never overwrites an enrolment.
  */
-import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
+import type { IssuedCertificate } from "@flotilla/proto";
+import type { AppError } from "@flotilla/shared/errors";
 import type { AgentIdentity, CertificateTimes, NextKey, StoredIdentity } from "./agent-identity.ts";
 import type { Bootstrap } from "./bootstrap.ts";
 import type { EnrolRequestPlan } from "./plan-enrolment.ts";

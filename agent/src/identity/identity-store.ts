@@ -1,10 +1,10 @@
 /** Reads and writes the agent's identity in a Secret of its own cluster. */
 
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { bootstrapSecretName } from "../errors/agent-errors.ts";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { bootstrapSecretName } from "../errors/index.ts";
 import {
   fromSecret,
   identitySecretName,

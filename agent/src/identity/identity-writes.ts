@@ -1,5 +1,5 @@
 /** The queue of writes of the identity Secret. Each write is decided when its turn comes, from the state at that time. Pure. */
-import { unreachable } from "@flotilla/shared/errors/app-error.ts";
+import { unreachable } from "@flotilla/shared/errors";
 import { type AgentIdentity, renewedWith, type StoredIdentity } from "./agent-identity.ts";
 import type { IdentityState, Write } from "./identity-state.ts";
 import {

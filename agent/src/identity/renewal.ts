@@ -1,11 +1,10 @@
 /** Renews the agent's certificate after two thirds of its lifetime. */
 
-import { createBackoff } from "@flotilla/shared/concurrency/backoff.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
-import type { HubClient } from "../hubclient/hub-client.ts";
+import { createBackoff } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, delay } from "@flotilla/shared/time";
+import type { HubClient } from "../hubclient/index.ts";
 import { type AgentIdentity, validityOf } from "./agent-identity.ts";
 import { createCertificateRequest } from "./agent-key.ts";
 import type { IdentityController } from "./identity-controller.ts";

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import { serviceAccounts } from "@flotilla/shared/kube/objects/core-resources.ts";
-import {
-  createMemoryApiServer,
-  type MemoryApiServer,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import type { Impersonation } from "@flotilla/shared/kube/client";
+import { serviceAccounts } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
 import { describe, type TestContext, test } from "vitest";
 import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
 

@@ -2,17 +2,12 @@
  * Impersonation: for a deployment the agent acts as the service account that the deployment names, in the agent's own
  * namespace. So a tenant's HelmOp can read and do what that account may, and nothing else, whatever its chart contains.
  */
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Impersonation } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import {
-  type ServiceAccount,
-  serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { AppError } from "@flotilla/shared/errors";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { Impersonation, KubeConnection, KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf, type ServiceAccount, serviceAccounts } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../errors/index.ts";
 
 /** The client for the requests of one deployment. */
 export interface ImpersonatedClient {

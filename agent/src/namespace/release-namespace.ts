@@ -1,11 +1,10 @@
 /** The namespace of a release: created for a first install, and given the labels and annotations of its deployment. */
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists, isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isAlreadyExists, isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import { namespaces } from "@flotilla/shared/kube/objects";
+import { agentErrors } from "../errors/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { metadataPatch } from "./namespace-metadata.ts";
 
 export interface NamespaceClients {

@@ -1,5 +1,5 @@
 /** The REST mapping of Kubernetes' own kinds, which never changes and needs no discovery. */
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 
 /** `apiVersion`, then each kind with its plural; `*` marks cluster-scoped kinds. */
 const table: readonly (readonly [string, Readonly<Record<string, string>>])[] = [

@@ -1,9 +1,8 @@
 /** Finds the REST mapping of a kind in this cluster. */
-import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isForbidden, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import { isForbidden, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 

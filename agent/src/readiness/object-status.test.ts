@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { hasStatus, statusOf } from "./object-status.ts";
 import { slimObject } from "./slim-object.ts";

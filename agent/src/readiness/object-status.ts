@@ -1,14 +1,20 @@
 /** The status of one object, by the rules of kstatus, which Flux and Helm use too. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { jobStatus, podStatus } from "./rules/pods-and-jobs.ts";
-import { conditionOf, type ObjectStatus, type RuleInput, toRuleInput } from "./rules/rule-input.ts";
-import { crdStatus, pvcStatus, serviceStatus } from "./rules/services-volumes-crds.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import {
+  conditionOf,
+  crdStatus,
   daemonSetStatus,
   deploymentStatus,
+  jobStatus,
+  type ObjectStatus,
+  podStatus,
+  pvcStatus,
+  type RuleInput,
   replicaSetStatus,
+  serviceStatus,
   statefulSetStatus,
-} from "./rules/workloads.ts";
+  toRuleInput,
+} from "./rules/index.ts";
 
 type Rule = (object: RuleInput) => ObjectStatus;
 

@@ -1,6 +1,6 @@
 /** Reduces a cached object to what the readiness rules read. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { fieldsOf } from "./rules/rule-input.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { fieldsOf } from "./rules/index.ts";
 
 const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];
 const statusFields = [

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { configMaps, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
-import type { OwnedObject } from "../helm/manifest.ts";
+import type { OwnedObject } from "../helm/index.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";

@@ -3,13 +3,13 @@
  * the object.
  */
 import { isDeepStrictEqual } from "node:util";
-import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
-import type { OwnedObject } from "../helm/manifest.ts";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock, Timer } from "@flotilla/shared/time";
+import type { OwnedObject } from "../helm/index.ts";
 import { createDiscovery } from "./discovery.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";

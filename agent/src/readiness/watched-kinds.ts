@@ -1,17 +1,16 @@
 /** One watch for each kind that releases have objects of, shared by all followers. */
 
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
+import type { AppError } from "@flotilla/shared/errors";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   type ObjectKey,
   type Resource,
   refOf,
-} from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { hasStatus } from "./object-status.ts";
 import { onlyMetadata, slimObject } from "./slim-object.ts";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { homeAuthorization, isHome } from "@flotilla/shared/source/access.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { homeAuthorization, isHome, type Pin } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
 import { chartAccess } from "./chart-access.ts";
 import type { KnownObject } from "./referenced-objects.ts";

@@ -1,11 +1,14 @@
 /** Access to a chart's source, with the credentials that the deployment references. */
 
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { accessTo, type RepositoryAccess } from "@flotilla/shared/source/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import type { SourceLocation } from "@flotilla/shared/source/location.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import {
+  accessTo,
+  chartErrors,
+  type RepositoryAccess,
+  type SourceLocation,
+} from "@flotilla/shared/source";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials";
 import { nameOnHub, type ReferencedDeps, requireObject } from "./require-object.ts";
 
 const use = { field: "helmSecretName", purpose: "with the credentials for the chart's source" };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { type ClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { type ClusterInfo, packClusterInfo } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
-import { createSecretStorage } from "../storage/secret-storage.ts";
+import { createSecretStorage } from "../storage/index.ts";
 import { createClusterInfoStore } from "./cluster-info.ts";
 
 const paris: ClusterInfo = {

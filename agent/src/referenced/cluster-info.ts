@@ -1,9 +1,9 @@
 /** The cluster's labels and template values, as the hub sent them, stored in the cluster itself. */
-import type { Packed } from "@flotilla/shared/content/packed.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { type ClusterInfo, unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import type { SecretStorage } from "../storage/secret-storage.ts";
+import type { Packed } from "@flotilla/shared/content";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import { type ClusterInfo, unpackClusterInfo } from "@flotilla/shared/referenced";
+import type { SecretStorage } from "../storage/index.ts";
 import { clusterInfoSecret, clusterInfoSelector, packedIn } from "./referenced-secret.ts";
 
 /** `set` must not be called concurrently. */

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import {
-  packReferencedObject,
-  type ReferencedObjectData,
-} from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ReferencedObject } from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
-import { createSecretStorage } from "../storage/secret-storage.ts";
+import { createSecretStorage } from "../storage/index.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
 const ref = { kind: "Secret", name: "source" } as const;

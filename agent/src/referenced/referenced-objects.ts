@@ -2,17 +2,17 @@
  * The objects that the hub sent because deployments reference them, stored in the cluster itself, so that an agent goes on
  * without its hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
  */
-import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { createKeyedMutex } from "@flotilla/shared/concurrency/keyed-mutex.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import { createKeyedMutex } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
 import {
   packReferencedObject,
   type ReferencedObjectData,
   unpackReferencedObject,
-} from "@flotilla/shared/referenced/referenced-object.ts";
-import type { SecretStorage } from "../storage/secret-storage.ts";
+} from "@flotilla/shared/referenced";
+import type { SecretStorage } from "../storage/index.ts";
 import {
   parseReferencedSecret,
   referencedSecret,

@@ -1,10 +1,10 @@
 /** The Secrets in which referenced objects and the cluster info are stored: packed, one Secret each. Pure. */
 import { createHash } from "node:crypto";
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import type { Packed } from "@flotilla/shared/content";
+import type { Secret } from "@flotilla/shared/kube/objects";
 
 const referencedLabel = "flotilla.dev/referenced-object";
 export const referencedSelector = `${referencedLabel}=true`;

@@ -1,9 +1,9 @@
 /** Gives a deployment the objects that it references, or an error for people. Pure. */
 
-import { type ObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { type ObjectRef, parseObjectRef } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
+import { agentErrors } from "../errors/index.ts";
 import type { ClusterInfoStore } from "./cluster-info.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
+import { formatObjectRef } from "@flotilla/shared/api";
+import { silentLog } from "@flotilla/shared/log";
+import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
-import { createReferrers } from "../assignment/content-index.ts";
-import { testAssignment } from "../testing/test-assignment.ts";
+import { createReferrers } from "../assignment/index.ts";
+import { testAssignment } from "../testing/index.ts";
 import { deletedOnHubWarning } from "./require-object.ts";
 import { createWithdrawnObjects } from "./withdrawn-objects.ts";
 

@@ -2,10 +2,10 @@
  * Referenced objects that the hub has withdrawn but that a deployment here still references: one that the hub has lost, or
  * one whose new content has not arrived yet. Such an object stays until no deployment references it.
  */
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Referrers } from "../assignment/content-index.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import type { Log } from "@flotilla/shared/log";
+import type { Referrers } from "../assignment/index.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 
 export interface WithdrawnObjects {

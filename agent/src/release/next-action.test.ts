@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { ReleaseRecord } from "../helm/release-record.ts";
+import type { ReleaseRecord } from "../helm/index.ts";
 import {
   type Action,
   type Desired,

@@ -2,8 +2,8 @@
  * Decides the next action for a deployment, from Helm's storage and the desired release. Pure. It is called again after each
  * action, so the agent can continue after a crash at any point.
  */
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { isLocked, type ReleaseRecord } from "../helm/release-record.ts";
+import type { DeploymentKey } from "@flotilla/proto";
+import { isLocked, type ReleaseRecord } from "../helm/index.ts";
 
 export interface Desired {
   readonly owner: DeploymentKey;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Readiness } from "../readiness/readiness.ts";
+import type { Assignment } from "../assignment/index.ts";
+import type { Readiness } from "../readiness/index.ts";
 import { toDeploymentState } from "./deployment-state.ts";
 
 const assignment: Assignment = {

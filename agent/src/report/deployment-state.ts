@@ -1,8 +1,8 @@
 /** The reported state of a deployment, from its result and the readiness of its objects. Pure. */
-import type { DeploymentState, ReleaseInfo } from "@flotilla/proto/messages.ts";
-import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Readiness } from "../readiness/readiness.ts";
+import type { DeploymentState, ReleaseInfo } from "@flotilla/proto";
+import { type BundleState, bundleStateOf } from "@flotilla/shared/api";
+import type { Assignment } from "../assignment/index.ts";
+import type { Readiness } from "../readiness/index.ts";
 
 /** The result of the last reconcile of a deployment. */
 export type DeploymentResult =

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { AgentMessage, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { MakeMessage } from "@flotilla/proto/send-queue.ts";
+import type { AgentMessage, DeploymentState, MakeMessage } from "@flotilla/proto";
 import { describe, test } from "vitest";
 import { createOutbox } from "./outbox.ts";
 

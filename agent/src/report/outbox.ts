@@ -2,8 +2,7 @@
  * Reports for the hub. The latest state of each deployment is kept until the hub has acknowledged it, over as many streams
  * as that takes.
  */
-import type { AgentMessage, DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { SendQueue } from "@flotilla/proto/send-queue.ts";
+import type { AgentMessage, DeploymentKey, DeploymentState, SendQueue } from "@flotilla/proto";
 
 /** Never fails and never waits: reports are sent when there is a stream. */
 export interface Outbox {

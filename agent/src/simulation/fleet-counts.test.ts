@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { type DeploymentResult, toDeploymentState } from "../report/deployment-state.ts";
-import { testAssignment } from "../testing/test-assignment.ts";
+import { type DeploymentResult, toDeploymentState } from "../report/index.ts";
+import { testAssignment } from "../testing/index.ts";
 import { createFleetCounter } from "./fleet-counts.ts";
 
 const assignment = await testAssignment("web");

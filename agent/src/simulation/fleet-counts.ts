@@ -1,6 +1,6 @@
 /** Counts simulated agents and their deployments by state, incrementally. */
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import type { Outbox } from "../report/outbox.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import type { Outbox } from "../report/index.ts";
 
 /** The last reported state of a deployment. */
 export type SimulatedState = "ready" | "failed" | "other";

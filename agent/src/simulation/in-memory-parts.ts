@@ -1,12 +1,10 @@
 /** The parts of a simulated agent that would use its cluster. Their state lasts as long as the process. */
 import { randomUUID } from "node:crypto";
-import type { AssignmentStorage } from "../assignment/assignment-storage.ts";
-import type { EngineDeps } from "../engine/engine.ts";
-import type { StoredIdentity } from "../identity/agent-identity.ts";
-import type { Bootstrap } from "../identity/bootstrap.ts";
-import type { IdentityStore } from "../identity/identity-store.ts";
-import type { Readiness } from "../readiness/readiness.ts";
-import type { SecretStorage } from "../storage/secret-storage.ts";
+import type { AssignmentStorage } from "../assignment/index.ts";
+import type { EngineDeps } from "../engine/index.ts";
+import type { Bootstrap, IdentityStore, StoredIdentity } from "../identity/index.ts";
+import type { Readiness } from "../readiness/index.ts";
+import type { SecretStorage } from "../storage/index.ts";
 
 export function createMemoryIdentityStore(bootstrap: Bootstrap): IdentityStore {
   const uid = randomUUID();

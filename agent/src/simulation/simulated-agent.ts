@@ -2,19 +2,17 @@
  * An agent without a cluster: the real identity, connection, outbox, stores and engine, with Helm and the installed objects
  * simulated.
  */
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import type { Semaphore } from "@flotilla/shared/concurrency";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { createAssignments } from "../assignment/assignments.ts";
-import { createHubConnection, type HubConnection } from "../connection/hub-connection.ts";
-import { createEngine } from "../engine/engine.ts";
-import type { ConnectHub } from "../hubclient/hub-client.ts";
-import type { Bootstrap } from "../identity/bootstrap.ts";
-import { createIdentityController } from "../identity/identity-controller.ts";
-import { createClusterInfoStore } from "../referenced/cluster-info.ts";
-import { createReferencedObjects } from "../referenced/referenced-objects.ts";
+import { createAssignments } from "../assignment/index.ts";
+import { createHubConnection, type HubConnection } from "../connection/index.ts";
+import { createEngine } from "../engine/index.ts";
+import type { ConnectHub } from "../hubclient/index.ts";
+import { type Bootstrap, createIdentityController } from "../identity/index.ts";
+import { createClusterInfoStore, createReferencedObjects } from "../referenced/index.ts";
 import type { FleetCounter } from "./fleet-counts.ts";
 import {
   createMemoryIdentityStore,

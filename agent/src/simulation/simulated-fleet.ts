@@ -1,11 +1,11 @@
 /** Many simulated agents in one process, each with its own connection. */
 
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
-import { createHubConnector } from "../hubclient/hub-client.ts";
-import type { Bootstrap } from "../identity/bootstrap.ts";
+import { createHubConnector } from "../hubclient/index.ts";
+import type { Bootstrap } from "../identity/index.ts";
 import { createFleetCounter, type FleetCounts } from "./fleet-counts.ts";
 import { createSimulatedAgent } from "./simulated-agent.ts";
 import type { SimulatedHelmOptions } from "./simulated-helm.ts";

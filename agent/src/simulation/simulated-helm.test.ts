@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { AppError } from "@flotilla/shared/errors";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { DeployPass, DeployResult } from "../engine/deployer.ts";
-import { testAssignment } from "../testing/test-assignment.ts";
+import { testAssignment } from "../testing/index.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 
 const assignment = await testAssignment("web");

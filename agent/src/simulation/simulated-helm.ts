@@ -1,13 +1,13 @@
 /** A deployer that installs nothing: every action takes some time, and some fail. */
 
-import { type DeploymentContent, unpackContent } from "@flotilla/shared/content/content.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
-import { type Clock, delay } from "@flotilla/shared/time/clock.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
-import type { Deployer, InSync } from "../engine/deployer.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import { archiveDigest } from "@flotilla/shared/source";
+import { type Clock, delay } from "@flotilla/shared/time";
+import type { Assignment } from "../assignment/index.ts";
+import type { Deployer, InSync } from "../engine/index.ts";
+import { agentErrors } from "../errors/index.ts";
 
 export interface SimulatedHelmOptions {
   /** Of an install, upgrade or uninstall; each takes 50% to 150% of it. */

@@ -1,12 +1,12 @@
 /** Secrets of the agent's namespace that only this process writes: changes by others are overwritten. */
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
 import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-} from "@flotilla/shared/kube/client/status-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+  type KubeRest,
+} from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 
 /** Calls for one name must not overlap. */
 export interface SecretStorage {

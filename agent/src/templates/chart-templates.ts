@@ -3,10 +3,10 @@ import { createReadStream } from "node:fs";
 import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { ChartFile } from "@flotilla/shared/source/cache";
 import { extract } from "tar-stream";
-import { agentErrors } from "../errors/agent-errors.ts";
+import { agentErrors } from "../errors/index.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
 export interface ChartTemplates {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { actionsOf } from "./template-actions.ts";
 

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { plainContent as content } from "@flotilla/shared/content/testing/plain-content.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { plainContent as content } from "@flotilla/shared/content/testing";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { pack } from "tar-stream";
 import { afterAll, describe, test } from "vitest";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createTemplateGuard } from "./template-guard.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));

@@ -1,13 +1,13 @@
 /** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
 
-import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { ChartFile } from "@flotilla/shared/source/cache/chart-file.ts";
-import type { Values } from "@flotilla/shared/values/merge-values.ts";
-import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import { createLruCache } from "@flotilla/shared/cache";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import type { ChartFile } from "@flotilla/shared/source/cache";
+import type { Values } from "@flotilla/shared/values";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
+import { agentErrors } from "../errors/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { readChartTemplates } from "./chart-templates.ts";
 import {
   callsInText,

@@ -1,7 +1,7 @@
 /** Assignments for tests. */
-import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import type { Assignment } from "../assignment/assignment-secret.ts";
+import { type DeploymentContent, packContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import type { Assignment } from "../assignment/index.ts";
 
 /** `content`: differs from the plain one; `fields`: of the assignment. */
 export async function testAssignment(

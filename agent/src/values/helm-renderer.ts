@@ -7,11 +7,11 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import { toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/run-helm.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { canonicalJson } from "@flotilla/shared/json";
+import { toHelmJson } from "@flotilla/shared/yaml";
+import { agentErrors } from "../errors/index.ts";
+import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/index.ts";
 import { missingKeyIn } from "./translate-template.ts";
 
 /** The rendered templates in order, or the number of the first one that failed. */

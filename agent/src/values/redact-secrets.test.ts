@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import { rawNumber } from "@flotilla/shared/json";
 import { test } from "vitest";
 import { redact, secretStrings } from "./redact-secrets.ts";
 

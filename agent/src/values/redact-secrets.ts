@@ -1,5 +1,5 @@
 /** Removes values of Secrets from messages: Helm and API servers quote what they reject (`Invalid value: "hunter2"`). Pure. */
-import { isMap, type Values } from "@flotilla/shared/values/merge-values.ts";
+import { isMap, type Values } from "@flotilla/shared/values";
 
 /** Shorter strings are part of any message, and no secrets. */
 const minLength = 6;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { DeploymentContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { configMaps } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { systemClock as clock } from "@flotilla/shared/time";
 import { describe, test } from "vitest";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInputCollector } from "./release-inputs.ts";
 
 const content: DeploymentContent = {

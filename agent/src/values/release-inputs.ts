@@ -3,29 +3,19 @@
  * the deployment's content, the cluster info, referenced objects and objects of the cluster itself.
  */
 
-import {
-  type DeploymentContent,
-  releaseDigest,
-  type ValuesSource,
-} from "@flotilla/shared/content/content.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
-import type { DownstreamResource } from "../downstream/downstream-object.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { ReleaseRecord } from "../helm/release-record.ts";
-import type { ImpersonatedClient } from "../impersonation/impersonated-clients.ts";
-import {
-  type ReferencedDeps,
-  type ReferenceUse,
-  requireObject,
-} from "../referenced/require-object.ts";
+import { type DeploymentContent, releaseDigest, type ValuesSource } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
+import type { Clock } from "@flotilla/shared/time";
+import { mergeValues, type Values } from "@flotilla/shared/values";
+import type { DownstreamResource } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import type { ReleaseRecord } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import { type ReferencedDeps, type ReferenceUse, requireObject } from "../referenced/index.ts";
 import { redact, secretStrings } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
 import { parseValuesSource, type SourceObject } from "./values-source.ts";

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { canonicalJson, parseExact } from "@flotilla/shared/json/exact.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+import { canonicalJson, parseExact } from "@flotilla/shared/json";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { afterAll, describe, test } from "vitest";
-import type { HelmResult, HelmRun } from "../helm/run-helm.ts";
+import type { HelmResult } from "../helm/index.ts";
+import type { HelmRun } from "../helm/run-helm.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));

@@ -2,10 +2,10 @@
  * The values of a deployment in one cluster: strings that stand for labels are replaced, templates are rendered with Helm's
  * engine, and `templateValues` override the result.
  */
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
-import type { RunHelm } from "../helm/run-helm.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { agentErrors } from "../errors/index.ts";
+import type { RunHelm } from "../helm/index.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
 import { TemplateError } from "./lex-template.ts";
 import { parseRendered, reread } from "./reread.ts";

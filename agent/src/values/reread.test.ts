@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
-import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
+import { cpuMs } from "@flotilla/shared/time/testing";
+import { readGolden } from "@flotilla/shared/version/testing";
 import { describe, test } from "vitest";
 import { reread, styleOf, type TextPlace, type TextStyle } from "./reread.ts";
 

@@ -13,8 +13,8 @@
  * Where the result would break the quotes or the indentation, Fleet fails or parses something else; here it stays a string.
  * A result never reaches beyond its own value. Pure.
  */
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { messageOf } from "@flotilla/shared/errors";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { TemplateError, trimEnd } from "./lex-template.ts";
 
 export type TextPlace = "key" | "value" | "item";

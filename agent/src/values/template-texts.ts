@@ -1,5 +1,5 @@
 /** Finds the strings in values that are templates or stand for labels, and replaces them. Pure. */
-import { isRawNumber } from "@flotilla/shared/json/exact.ts";
+import { isRawNumber } from "@flotilla/shared/json";
 import { TemplateError } from "./lex-template.ts";
 import type { TextPlace } from "./reread.ts";
 

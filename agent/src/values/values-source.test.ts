@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ValuesSource } from "@flotilla/shared/content/content.ts";
-import type { Values } from "@flotilla/shared/values/merge-values.ts";
+import type { ValuesSource } from "@flotilla/shared/content";
+import type { Values } from "@flotilla/shared/values";
 import { describe, test } from "vitest";
 import { parseValuesSource, type SourceObject } from "./values-source.ts";
 

@@ -1,9 +1,9 @@
 /** Parses the values under a key of a ConfigMap or Secret. Pure. */
-import type { ValuesSource } from "@flotilla/shared/content/content.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { isMap, type Values } from "@flotilla/shared/values/merge-values.ts";
-import { parseHelmYaml } from "@flotilla/shared/yaml/helm-yaml.ts";
-import { agentErrors } from "../errors/agent-errors.ts";
+import type { ValuesSource } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isMap, type Values } from "@flotilla/shared/values";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
+import { agentErrors } from "../errors/index.ts";
 
 /** A ConfigMap or Secret. */
 export interface SourceObject {

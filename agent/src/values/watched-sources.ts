@@ -3,14 +3,19 @@
  * for each namespace and kind, and keep metadata only: whether a deployment may read the data, its own account decides.
  */
 
-import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { onlyMetadata } from "../readiness/slim-object.ts";
+import type { ObjectRefKind } from "@flotilla/proto";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import {
+  configMaps,
+  type KubeObject,
+  keyOf,
+  type Resource,
+  secrets,
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { onlyMetadata } from "../readiness/index.ts";
 
 export interface WatchedSource {
   readonly kind: ObjectRefKind;

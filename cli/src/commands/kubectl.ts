@@ -1,8 +1,8 @@
 /** `flotilla kubectl`, and `flotilla crds`, whose output is for `kubectl apply -f -`. */
 import { spawn } from "node:child_process";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
 import type { CliConfig } from "../config.ts";
-import { runningFleet } from "../fleet/running-fleet.ts";
+import { runningFleet } from "../fleet/index.ts";
 
 /** Runs kubectl of the clusters' version with the kubeconfig of the local fleet; exits with its exit code. */
 export async function kubectl(
@@ -28,7 +28,7 @@ export async function kubectl(
 
 /** Prints all CustomResourceDefinitions. */
 export async function crds(): Promise<void> {
-  const { allCrds, renderCrd } = await import("@flotilla/shared/api/crd/crds.ts");
+  const { allCrds, renderCrd } = await import("@flotilla/shared/api/crd");
   const documents = allCrds().map((crd) => `---\n${renderCrd(crd)}`);
   process.stdout.write(documents.join(""));
 }

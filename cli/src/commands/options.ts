@@ -1,6 +1,6 @@
 /** Flags that several commands have, and parsers of their values. */
 import { resolve } from "node:path";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+import { parseGoDuration } from "@flotilla/shared/time";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 

@@ -1,7 +1,7 @@
 /** The command tree: subcommands and flags. Actions import their code lazily, so that `--help` and kubectl stay fast. */
 
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";

@@ -1,9 +1,9 @@
 /** `flotilla charts publish`: packages a chart and pushes it to both repositories of the local fleet. */
 import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
-import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
-import { runningFleet } from "../fleet/running-fleet.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { publishChart } from "@flotilla/local/registries";
+import { fleetPaths } from "@flotilla/local/state";
+import { runningFleet } from "../fleet/index.ts";
 
 export interface PublishChartOptions {
   readonly dir: string;

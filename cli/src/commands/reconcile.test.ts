@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { type ReconcileResult, reconcileResult } from "./reconcile.ts";
 

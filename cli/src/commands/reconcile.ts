@@ -1,16 +1,13 @@
 /** `flotilla reconcile helmop`: requests a reconciliation by annotation, as `flux reconcile` does, and waits for it. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { connectKube, type KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
-import { waitForObject } from "../fleet/wait.ts";
+import { type HubOptions, hubKubeconfig, waitForObject } from "../fleet/index.ts";
 
 export interface ReconcileOptions extends HubOptions {
   readonly name: string;

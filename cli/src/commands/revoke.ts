@@ -1,11 +1,11 @@
 /** `flotilla cluster revoke`: asks the hub to reject the certificate of a cluster's agent from now on. */
-import { revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { clusters } from "@flotilla/shared/api";
+import { revokedAtAnnotation } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { connectKube } from "@flotilla/shared/kube/client";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
 
 export interface RevokeOptions extends HubOptions {
   readonly name: string;

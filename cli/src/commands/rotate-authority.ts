@@ -7,15 +7,14 @@ import {
   rotationPhaseAnnotation,
   rotationRequestAnnotation,
   rotationSinceAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { formatGoDuration, parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
+} from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { connectKube } from "@flotilla/shared/kube/client";
+import { keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { formatGoDuration, parseGoDuration } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
 
 /** Throws AUTHORITY_NOT_FOUND or ROTATION_IN_PROGRESS. */
 export async function rotateAuthority(options: HubOptions, config: CliConfig): Promise<void> {

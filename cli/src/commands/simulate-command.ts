@@ -1,5 +1,5 @@
 /** The flags and the help of `flotilla simulate`. */
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseCount, parseLatency, parseRate, withHubOptions } from "./options.ts";

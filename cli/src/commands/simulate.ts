@@ -1,18 +1,21 @@
 /** `flotilla simulate`: connects simulated agents to a hub, and deletes what it created there when they are stopped. */
 import { randomUUID } from "node:crypto";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
+import { connectKube } from "@flotilla/shared/kube/client";
 import type { CliConfig } from "../config.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/running-fleet.ts";
+import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
 import {
   createHelmOps,
   createRegistration,
   deleteSimulation,
   deleteSimulationsNamed,
+  newBootstraps,
+  openFilesLimit,
+  runAgents,
   type Simulation,
+  simulationName,
   validateName,
-} from "../simulate/hub-objects.ts";
-import { newBootstraps, simulationName } from "../simulate/plan.ts";
-import { openFilesLimit, runAgents, validateOpenFiles } from "../simulate/run-agents.ts";
+  validateOpenFiles,
+} from "../simulate/index.ts";
 
 export interface SimulateOptions extends HubOptions {
   readonly agents: number;

@@ -1,15 +1,20 @@
 /** `flotilla status`: addresses, clusters, HelmOps and Bundles of the local fleet. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { helmOpLabel } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { runningFleet } from "../fleet/running-fleet.ts";
+import {
+  type Bundle,
+  bundleDeployments,
+  bundles,
+  type Cluster,
+  type ClusterAgent,
+  clusters,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { helmOpLabel } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { runningFleet } from "../fleet/index.ts";
 
 /** Prints the status. Without a running fleet it throws NO_FLEET or FLEET_BROKEN; as JSON it prints `{ error }` instead. */
 export async function status(dir: string, output: "text" | "json"): Promise<void> {

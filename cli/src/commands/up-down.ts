@@ -1,20 +1,25 @@
 /** `flotilla up` and `flotilla down`: start and stop a fleet on this machine. */
 import { mkdir } from "node:fs/promises";
-import { plainProgress } from "@flotilla/local/binaries/plain-progress.ts";
-import { withLock } from "@flotilla/local/process/lock.ts";
-import { exitError } from "@flotilla/local/process/process-errors.ts";
-import { endInOrder } from "@flotilla/local/process/process-record.ts";
-import { type Reaper, startReaper } from "@flotilla/local/process/reaper.ts";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
-import { kindProvider } from "@flotilla/local/provider/kind.ts";
-import { endFleetProcesses, removeFleetFiles } from "@flotilla/local/state/clean-fleet.ts";
-import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
-import { observeFleet } from "@flotilla/local/state/fleet-state.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { plainProgress } from "@flotilla/local/binaries";
+import {
+  endInOrder,
+  exitError,
+  type Reaper,
+  type RunningProcess,
+  startReaper,
+  withLock,
+} from "@flotilla/local/process";
+import { kindProvider } from "@flotilla/local/provider";
+import {
+  endFleetProcesses,
+  fleetPaths,
+  observeFleet,
+  removeFleetFiles,
+} from "@flotilla/local/state";
+import { AppError } from "@flotilla/shared/errors";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { describeFleet } from "../fleet/describe-fleet.ts";
-import { type StartedFleet, startFleet } from "../fleet/start-fleet.ts";
+import { describeFleet, type StartedFleet, startFleet } from "../fleet/index.ts";
 
 export interface UpOptions {
   readonly dir: string;

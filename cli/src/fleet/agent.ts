@@ -1,7 +1,5 @@
 /** The agent of one cluster of a local fleet. */
-import { freePort } from "@flotilla/local/process/free-port.ts";
-import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
 import { agentMain, startProgram } from "./program.ts";
 
 export interface AgentSpec extends Watchers {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
+import type { FleetState } from "@flotilla/local/state";
 import { test } from "vitest";
 import { describeFleet } from "./describe-fleet.ts";
 

@@ -1,5 +1,5 @@
 /** The text that `flotilla up` prints about a running fleet. Pure. */
-import type { FleetState } from "@flotilla/local/state/fleet-state.ts";
+import type { FleetState } from "@flotilla/local/state";
 
 export interface FleetDescription {
   readonly sample: boolean;

@@ -1,7 +1,5 @@
 /** The hub of a local fleet. */
-import { freePort } from "@flotilla/local/process/free-port.ts";
-import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
+import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
 import { hubMain, startProgram } from "./program.ts";
 
 /** Ports of a hub. They stay the same over restarts, so that agents reconnect. */

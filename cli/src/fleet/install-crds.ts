@@ -1,11 +1,11 @@
 /** Applies the CRDs to a cluster and waits until they are established. */
-import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { allCrds } from "@flotilla/shared/api/crd";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
+} from "@flotilla/shared/kube/objects";
 
 const fieldManager = "flotilla";
 const establishTimeoutMs = 30_000;

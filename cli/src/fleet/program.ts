@@ -1,10 +1,14 @@
 /** Starts the hub and the agents as processes of their own. */
 import { fileURLToPath } from "node:url";
-import { localErrors } from "@flotilla/local/errors.ts";
-import { exitError } from "@flotilla/local/process/process-errors.ts";
-import { type Watchers, watchersOf } from "@flotilla/local/process/process-record.ts";
-import { type RunningProcess, startProcess } from "@flotilla/local/process/start-process.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { localErrors } from "@flotilla/local/errors";
+import {
+  exitError,
+  type RunningProcess,
+  startProcess,
+  type Watchers,
+  watchersOf,
+} from "@flotilla/local/process";
+import { AppError } from "@flotilla/shared/errors";
 
 export interface ProgramSpec extends Watchers {
   /** For messages: `hub`, `agent of cluster-1`. */

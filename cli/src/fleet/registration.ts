@@ -1,12 +1,21 @@
 /** Registers clusters: a registration token on the hub, and in each cluster the bootstrap Secret of its agent. */
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+
+import {
+  apiVersion,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+  clusters,
+} from "@flotilla/shared/api";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import {
+  type KubeObject,
+  namespaces,
+  type Resource,
+  type Secret,
+  secrets,
+} from "@flotilla/shared/kube/objects";
 import { waitForObject } from "./wait.ts";
 
 /** Name of the Secret that an agent reads its registration token from. */

@@ -1,9 +1,7 @@
 /** The local fleet and the hub that a command works on. */
-import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
-import { type FleetState, observeFleet } from "@flotilla/local/state/fleet-state.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import { type FleetState, fleetPaths, observeFleet } from "@flotilla/local/state";
+import { AppError } from "@flotilla/shared/errors";
+import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 

@@ -1,11 +1,9 @@
 /** The sample of a new fleet: a HelmOp that follows a version constraint. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { apiVersion, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { waitForObject } from "./wait.ts";
 
 /** Name of the sample chart in both repositories, and its first version. */

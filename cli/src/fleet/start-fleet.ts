@@ -1,27 +1,34 @@
 /** Starts a local fleet: clusters, registries, the hub, agents and a sample HelmOp. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import type { ReportProgress } from "@flotilla/local/binaries/progress.ts";
-import type { ToolName } from "@flotilla/local/binaries/tools.ts";
-import { controlPlaneTools } from "@flotilla/local/control-plane/control-plane.ts";
-import { formatKubeconfig, writeKubeconfig } from "@flotilla/local/control-plane/kubeconfig.ts";
-import { openJournal } from "@flotilla/local/process/journal.ts";
-import type { ProcessWatcher, Watchers } from "@flotilla/local/process/process-record.ts";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
-import type { ClusterProvider, LocalCluster } from "@flotilla/local/provider/cluster-provider.ts";
-import { embeddedProvider } from "@flotilla/local/provider/embedded.ts";
-import { kindProvider } from "@flotilla/local/provider/kind.ts";
-import { publishChart, sampleChartDir } from "@flotilla/local/registries/publish-chart.ts";
-import { startChartRepository } from "@flotilla/local/registries/start-chart-repository.ts";
-import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
-import type { FleetPaths } from "@flotilla/local/state/fleet-paths.ts";
-import { type FleetState, writeFleetState } from "@flotilla/local/state/fleet-state.ts";
-import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { ensureBinaries, type ReportProgress, type ToolName } from "@flotilla/local/binaries";
+import {
+  controlPlaneTools,
+  formatKubeconfig,
+  writeKubeconfig,
+} from "@flotilla/local/control-plane";
+import {
+  openJournal,
+  type ProcessWatcher,
+  type RunningProcess,
+  type Watchers,
+} from "@flotilla/local/process";
+import {
+  type ClusterProvider,
+  embeddedProvider,
+  kindProvider,
+  type LocalCluster,
+} from "@flotilla/local/provider";
+import {
+  publishChart,
+  sampleChartDir,
+  startChartRepository,
+  startRegistry,
+} from "@flotilla/local/registries";
+import { type FleetPaths, type FleetState, writeFleetState } from "@flotilla/local/state";
+import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
 import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";

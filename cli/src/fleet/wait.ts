@@ -1,14 +1,14 @@
 /** Waits for objects and for several starts. */
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   keyOf,
   type ObjectRef,
   type Resource,
-} from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+} from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 
 export interface WaitOptions<T> {
   readonly rest: KubeRest;

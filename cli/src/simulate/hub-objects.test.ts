@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace as namespace } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
 import {
-  createMemoryApiServer,
-  type MemoryApiServer,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
+  type Cluster,
+  clusterRegistrationTokens,
+  clusters,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import { issueTestCertificate } from "@flotilla/shared/source/testing";
 import { type TestContext, test } from "vitest";
 import {
   createHelmOps,

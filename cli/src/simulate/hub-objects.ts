@@ -2,20 +2,21 @@
  * The objects of a simulation on the hub: created on start, deleted on exit. Objects that it did not create are never used or
  * deleted, whatever their names or labels.
  */
-import { type Bootstrap, parseBootstrap } from "@flotilla/agent/identity/bootstrap.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { registrationSecretType } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
-import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { type Bootstrap, parseBootstrap } from "@flotilla/agent/identity";
+import {
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+  clusters,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { registrationSecretType } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { dropBulk } from "@flotilla/shared/kube/cache";
+import { isConflict, type KubeRest, listAll } from "@flotilla/shared/kube/client";
+import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { cliErrors } from "../errors.ts";
-import { registrationSecretData, waitForWorkspace } from "../fleet/registration.ts";
+import { registrationSecretData, waitForWorkspace } from "../fleet/index.ts";
 import {
   conflictingObjects,
   describeObjects,

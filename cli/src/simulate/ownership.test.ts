@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import type { Cluster, HelmOp } from "@flotilla/shared/api";
+import { simulatedLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import {
   conflictingObjects,

@@ -1,9 +1,7 @@
 /** Which objects on the hub a simulation created, and which conflict with a new simulation. Pure. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { simulatedLabel } from "@flotilla/shared/api/names.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { Cluster, ClusterRegistrationToken, HelmOp } from "@flotilla/shared/api";
+import { simulatedLabel } from "@flotilla/shared/api/names";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { clientIdPrefix, clustersWithPrefix, numberedNames, simulationLabel } from "./plan.ts";
 
 export interface SimulationObjects {

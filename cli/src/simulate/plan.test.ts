@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { simulatedLabel } from "@flotilla/shared/api/names.ts";
+import { simulatedLabel } from "@flotilla/shared/api/names";
 import { test } from "vitest";
 import { newBootstraps, newHelmOps, simulationName } from "./plan.ts";
 

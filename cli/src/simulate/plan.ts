@@ -1,10 +1,14 @@
 /** Names and objects of a simulation. Pure. */
-import type { Bootstrap } from "@flotilla/agent/identity/bootstrap.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { simulatedLabel } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterRegistrationTokens, helmOps } from "@flotilla/shared/api/resources.ts";
+import type { Bootstrap } from "@flotilla/agent/identity";
+import {
+  apiVersion,
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { simulatedLabel } from "@flotilla/shared/api/names";
 
 /** One run of `flotilla simulate`. */
 export interface SimulationRun {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { test } from "vitest";
 import {
   describeProgress,

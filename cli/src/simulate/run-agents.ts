@@ -1,12 +1,11 @@
 /** Runs the agents of a simulation and prints their progress. */
 import { createWriteStream } from "node:fs";
-import type { Bootstrap } from "@flotilla/agent/identity/bootstrap.ts";
-import type { FleetCounts } from "@flotilla/agent/simulation/fleet-counts.ts";
-import { createSimulatedFleet } from "@flotilla/agent/simulation/simulated-fleet.ts";
-import { buildVersion } from "@flotilla/shared/buildinfo/build-version.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { lineLog } from "@flotilla/shared/log/log.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+import type { Bootstrap } from "@flotilla/agent/identity";
+import { createSimulatedFleet, type FleetCounts } from "@flotilla/agent/simulation";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { AppError } from "@flotilla/shared/errors";
+import { lineLog } from "@flotilla/shared/log";
+import { systemClock as clock } from "@flotilla/shared/time";
 import { cliErrors } from "../errors.ts";
 
 const progressIntervalMs = 5_000;

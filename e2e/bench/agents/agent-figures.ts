@@ -1,5 +1,5 @@
 /** What was measured, as figures with their baselines and bars. Pure. */
-import { type Figure, median } from "../figures.ts";
+import { type Figure, median } from "../measure/figures.ts";
 import type { Lag } from "./agents-fleet.ts";
 import type { BareFigures } from "./bare-grpc.ts";
 import type { Changed } from "./change-for-all.ts";

@@ -1,7 +1,7 @@
 /** A hub without clusters of its own, for simulated agents, and what is read of it. */
 import { join } from "node:path";
 import { startTestFleet, type TestFleet } from "../../src/testing/fleet.ts";
-import { type WatchedObjects, watchObjects } from "../watched-objects.ts";
+import { type WatchedObjects, watchObjects } from "../measure/watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
 import { type Simulation, startSimulation } from "./simulation.ts";
 

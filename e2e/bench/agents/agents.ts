@@ -1,8 +1,8 @@
 /** What thousands of connected agents cost their hub, and how fast they are there, away, back and up to date. */
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOfHub } from "../end-of-hub.ts";
-import type { Figure } from "../figures.ts";
+import { endOfHub } from "../measure/end-of-hub.ts";
+import type { Figure } from "../measure/figures.ts";
 import { agentFigures } from "./agent-figures.ts";
 import { type AgentsFleet, startAgentsFleet } from "./agents-fleet.ts";
 import { type BareFigures, measureBareGrpc } from "./bare-grpc.ts";

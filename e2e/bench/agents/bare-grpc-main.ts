@@ -3,8 +3,7 @@
  * what a hub and its agents have. Run by bare-grpc.ts, which it talks to.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { hubServerName } from "@flotilla/proto/authorities.ts";
-import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
+import { hubServerName, loadFleetService, maxMessageBytes } from "@flotilla/proto";
 import {
   type ClientDuplexStream,
   credentials,

@@ -2,9 +2,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createPublicKey } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { createAgentKey } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
-import { memoryMb, timed } from "../bench-fleet.ts";
+import { createAgentKey } from "@flotilla/agent/identity";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority";
+import { memoryMb, timed } from "../measure/bench-fleet.ts";
 import { giveWay } from "./give-way.ts";
 
 interface Certificate {

@@ -1,6 +1,6 @@
 /** What the writes of a change for all cost with no hub: three for each cluster. */
-import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
-import { inParallel, timed } from "../bench-fleet.ts";
+import { bundleDeployments, clusters } from "@flotilla/shared/api";
+import { inParallel, timed } from "../measure/bench-fleet.ts";
 import type { AgentsFleet } from "./agents-fleet.ts";
 
 const atATime = 32;

@@ -1,9 +1,8 @@
 /** One HelmOp that all agents have gets another chart: until each has it, and until it is Ready everywhere. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { untilCount } from "../bench-fleet.ts";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { untilCount } from "../measure/bench-fleet.ts";
 import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { Simulation } from "./simulation.ts";
 

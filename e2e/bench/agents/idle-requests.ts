@@ -1,11 +1,11 @@
 /** What an idle fleet asks of the hub's API server. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { leases } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { requests, since } from "../standing-costs.ts";
+import { hubNamespace } from "@flotilla/shared/api/names";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { leases } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
+import { requestCounts, since } from "../measure/request-counts.ts";
 import type { AgentsFleet } from "./agents-fleet.ts";
 
 export interface Asked {
@@ -21,9 +21,9 @@ const settleMs = 5_000;
 /** Watches that begin anew when their time is over are no part of it, nor are Events and the control plane's own. */
 export async function idleRequests({ fleet }: AgentsFleet, idleMs: number): Promise<Asked> {
   await sleep(settleMs);
-  const before = await requests({ fleet });
+  const before = await requestCounts({ fleet });
   const renewals = await renewalsDuring(fleet.hub, idleMs);
-  const made = since(before, await requests({ fleet })).filter(
+  const made = since(before, await requestCounts({ fleet })).filter(
     ([what]) => what.includes("fleet.cattle.io") && !what.startsWith("WATCH"),
   );
   const perMinute = (count: number): number => (count * 60_000) / idleMs;

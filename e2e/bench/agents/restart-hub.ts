@@ -1,6 +1,6 @@
 /** The hub is killed and started anew: how fast its agents are back, and what they and the Clusters say meanwhile. */
 import { readFile } from "node:fs/promises";
-import { untilCount } from "../bench-fleet.ts";
+import { untilCount } from "../measure/bench-fleet.ts";
 import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { AgentLine, Simulation } from "./simulation.ts";
 

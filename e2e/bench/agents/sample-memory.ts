@@ -1,5 +1,5 @@
 /** The hub's memory over the number of agents, as they come. */
-import { memoryMb } from "../bench-fleet.ts";
+import { memoryMb } from "../measure/bench-fleet.ts";
 import type { AgentsFleet } from "./agents-fleet.ts";
 
 export interface MemorySample {

@@ -1,7 +1,7 @@
 /** The memory of a Node process after its garbage is collected: asked for over its inspector, as a debugger would. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { memoryMb } from "../bench-fleet.ts";
+import { memoryMb } from "../measure/bench-fleet.ts";
 
 /** Has the inspector take any free port; for the environment of the process. */
 export const inspectorEnvironment = { NODE_OPTIONS: "--inspect-port=0" };

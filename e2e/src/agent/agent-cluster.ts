@@ -1,12 +1,10 @@
 /** What the agent's own tests share: a control plane whose workloads run, a chart repository, and what Helm has stored. */
 import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { testDir } from "@flotilla/local/testing";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";

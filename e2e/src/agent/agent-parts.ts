@@ -1,16 +1,15 @@
 /** The agent without its link to a hub: what the hub would say is said by the test. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Intake } from "@flotilla/agent/assignment/intake.ts";
-import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
-import { createInstaller } from "@flotilla/agent/installer.ts";
-import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
+import type { Intake } from "@flotilla/agent/assignment";
+import { createRunHelm } from "@flotilla/agent/helm";
+import { createInstaller } from "@flotilla/agent/installer";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { silentLog } from "@flotilla/shared/log";
+import { createSourceClient } from "@flotilla/shared/source/client";
+import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 
 export interface AgentParts {

@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
 import {
   configMaps,
   customResourceDefinitions,
+  type KubeObject,
   namespaces,
+  type Resource,
   serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { boundTo, roleBindings } from "../tenants/world.ts";
 import { chartArchive } from "../testing/chart-archive.ts";

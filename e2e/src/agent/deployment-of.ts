@@ -1,8 +1,8 @@
 /** Contents as a hub would make them, for charts that a test serves. */
-import type { AssignmentRequest } from "@flotilla/agent/assignment/intake.ts";
-import { type DeploymentContent, packContent } from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import { type DeploymentContent, packContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import type { Pin } from "@flotilla/shared/source";
 import type { ChartArchive } from "../testing/chart-archive.ts";
 
 export interface Wanted {

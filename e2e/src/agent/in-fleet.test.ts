@@ -5,24 +5,24 @@ import { readdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { parseAssignment } from "@flotilla/agent/assignment/assignment-secret.ts";
-import { startOfProcess } from "@flotilla/agent/helm/process-start.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import {
-  agentNamespace,
-  clusterNamespaceName,
-  workspaceNamespace,
-} from "@flotilla/shared/api/names.ts";
+import { parseAssignment } from "@flotilla/agent/assignment";
+import { startOfProcess } from "@flotilla/agent/helm";
 import {
   apiVersion,
   bundleDeployments,
   clusters,
+  type HelmOp,
   helmOps,
-} from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { unpackContent } from "@flotilla/shared/content/content.ts";
-import { canonicalJson, rawNumber } from "@flotilla/shared/json/exact.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+} from "@flotilla/shared/api";
+import {
+  agentNamespace,
+  clusterNamespaceName,
+  workspaceNamespace,
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { unpackContent } from "@flotilla/shared/content";
+import { canonicalJson, rawNumber } from "@flotilla/shared/json";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, onTestFinished, test } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

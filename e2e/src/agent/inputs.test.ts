@@ -1,19 +1,19 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
 import assert from "node:assert/strict";
-import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ReferencedObject } from "@flotilla/proto";
+import type { ObjectRef } from "@flotilla/shared/api";
 import {
   type ConfigMap,
   configMaps,
   namespaces,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
+} from "@flotilla/shared/kube/objects";
 import {
+  packClusterInfo,
   packReferencedObject,
   type ReferencedObjectData,
-} from "@flotilla/shared/referenced/referenced-object.ts";
+} from "@flotilla/shared/referenced";
 import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { objectThat } from "../testing/expect.ts";

@@ -1,18 +1,16 @@
 /** How the agent follows the objects of a release, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import type { OwnedObject } from "@flotilla/agent/helm/manifest.ts";
-import type { Readiness } from "@flotilla/agent/readiness/readiness.ts";
-import { createReadinessTracker } from "@flotilla/agent/readiness/tracker.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+import type { OwnedObject } from "@flotilla/agent/helm";
+import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import {
   configMaps,
   deployments,
+  type KubeObject,
   namespaces,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { systemClock as clock } from "@flotilla/shared/time/clock.ts";
+} from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
+import { systemClock as clock } from "@flotilla/shared/time";
 import { afterAll, test } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

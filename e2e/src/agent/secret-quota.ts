@@ -1,8 +1,7 @@
 /** A cluster that takes no more Secrets in the agent's namespace. */
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 
 export const resourceQuotas: Resource<KubeObject> = {
   group: "",

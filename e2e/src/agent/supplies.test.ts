@@ -1,11 +1,10 @@
 /** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
 import assert from "node:assert/strict";
-import type { AssignmentRequest } from "@flotilla/agent/assignment/intake.ts";
-import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import { packContent, unpackContent } from "@flotilla/shared/content/content.ts";
-import { packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { ReferencedObject } from "@flotilla/proto";
+import { packContent, unpackContent } from "@flotilla/shared/content";
+import { packClusterInfo, packReferencedObject } from "@flotilla/shared/referenced";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, test } from "vitest";
 import { type Login, startGuardedCharts } from "../credentials/guarded-charts.ts";
 import { configChart } from "../testing/chart-archive.ts";

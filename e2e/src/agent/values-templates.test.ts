@@ -4,25 +4,24 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createRunHelm } from "@flotilla/agent/helm/run-helm.ts";
+import { createRunHelm } from "@flotilla/agent/helm";
 import {
   createRenderValues,
   type RenderValues,
   type ValuesTemplates,
-} from "@flotilla/agent/values/render-values.ts";
-import { templateText } from "@flotilla/agent/values/testing/arbitraries.ts";
-import { rowContext, rowFacts } from "@flotilla/agent/values/testing/rows.ts";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import { seed } from "@flotilla/shared/testing/seed.ts";
-import { readGolden } from "@flotilla/shared/version/testing/golden-file.ts";
+} from "@flotilla/agent/values";
+import { rowContext, rowFacts, templateText } from "@flotilla/agent/values/testing";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { testDir } from "@flotilla/local/testing";
+import { AppError } from "@flotilla/shared/errors";
+import { canonicalJson } from "@flotilla/shared/json";
+import { seed } from "@flotilla/shared/testing";
 import {
   type Answers,
   buildOracle,
+  readGolden,
   type ValuesQuestion,
-} from "@flotilla/shared/version/testing/oracle.ts";
+} from "@flotilla/shared/version/testing";
 import * as fc from "fast-check";
 import { afterAll, describe, test } from "vitest";
 

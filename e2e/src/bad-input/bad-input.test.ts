@@ -5,9 +5,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { events, type KubeObject } from "@flotilla/shared/kube/objects";
 import { beforeAll, describe, test } from "vitest";
 import { startSilentServer } from "../testing/silent-server.ts";
 import { badChanges } from "./bad-changes.ts";

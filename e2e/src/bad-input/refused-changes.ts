@@ -1,7 +1,7 @@
 /** HelmOps that run and are changed to something that cannot be: what they say, and that they run on. */
 import assert from "node:assert/strict";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { findCondition } from "@flotilla/shared/conditions";
+import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { describe, test } from "vitest";
 import type { BadChange } from "./bad-changes.ts";
 import type { Change } from "./workbench.ts";

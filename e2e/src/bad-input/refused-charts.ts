@@ -1,9 +1,9 @@
 /** Charts that the hub resolves and the agent refuses, and sources that say something else than before. */
 import assert from "node:assert/strict";
-import { waitUntil } from "@flotilla/local/process/wait-until.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { waitUntil } from "@flotilla/local/process";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { events } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { indexText } from "./odd-repositories.ts";
 import type { World } from "./world.ts";

@@ -1,8 +1,8 @@
 /** Targets that lead nowhere, and names that somebody else has. */
 import assert from "node:assert/strict";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import type { World } from "./world.ts";

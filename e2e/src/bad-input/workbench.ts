@@ -1,11 +1,16 @@
 /** HelmOps of a test fleet with one cluster: made, changed, and looked at where people and Helm would. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  apiVersion,
+  type BundleDeployment,
+  bundleDeployments,
+  bundles,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { secrets } from "@flotilla/shared/kube/objects";
 import { helmOpThat, isReady } from "../testing/expect.ts";
 import type { TestCluster } from "../testing/fleet.ts";
 

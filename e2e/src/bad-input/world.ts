@@ -1,7 +1,7 @@
 /** What all the bad input meets: one fleet with one cluster, good sources, odd ones, and HelmOps that run already. */
-import { freePort } from "@flotilla/local/process/free-port.ts";
-import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { freePort } from "@flotilla/local/process";
+import { startTestRegistry } from "@flotilla/local/testing";
+import type { HelmOp } from "@flotilla/shared/api";
 import { afterAll } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { upgradeArgs } from "@flotilla/agent/helm/commands.ts";
-import { createRunHelm, helmErrorOf } from "@flotilla/agent/helm/run-helm.ts";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
+import { createRunHelm, helmErrorOf, upgradeArgs } from "@flotilla/agent/helm";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { testDir } from "@flotilla/local/testing";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { afterAll, describe, it } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { chartArchive } from "../testing/chart-archive.ts";

@@ -2,17 +2,18 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { startReaper } from "@flotilla/local/process/reaper.ts";
-import { publishChart } from "@flotilla/local/registries/publish-chart.ts";
-import { runHelm } from "@flotilla/local/registries/run-helm.ts";
-import { type Registry, startRegistry } from "@flotilla/local/registries/start-registry.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { type AccessSettings, accessTo } from "@flotilla/shared/source/access.ts";
-import { createChartCache } from "@flotilla/shared/source/cache/chart-cache.ts";
-import { createSourceClient } from "@flotilla/shared/source/client/source-client.ts";
-import { classifySource } from "@flotilla/shared/source/location.ts";
-import { archiveDigest } from "@flotilla/shared/source/pin.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { startReaper } from "@flotilla/local/process";
+import { publishChart, type Registry, runHelm, startRegistry } from "@flotilla/local/registries";
+import { testDir } from "@flotilla/local/testing";
+import {
+  type AccessSettings,
+  accessTo,
+  archiveDigest,
+  classifySource,
+} from "@flotilla/shared/source";
+import { createChartCache } from "@flotilla/shared/source/cache";
+import { createSourceClient } from "@flotilla/shared/source/client";
 import { afterAll, describe, it } from "vitest";
 import { helmAnswer } from "./testing/helm-answer.ts";
 

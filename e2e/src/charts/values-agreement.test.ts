@@ -7,11 +7,11 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { seed } from "@flotilla/shared/testing/seed.ts";
-import { mergeValues, type Values } from "@flotilla/shared/values/merge-values.ts";
-import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml/helm-yaml.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { testDir } from "@flotilla/local/testing";
+import { seed } from "@flotilla/shared/testing";
+import { mergeValues, type Values } from "@flotilla/shared/values";
+import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import fc from "fast-check";
 import { afterAll, test } from "vitest";
 

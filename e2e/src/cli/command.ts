@@ -5,8 +5,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { readLocalConfig } from "@flotilla/local/config.ts";
-import { type TestScope, testDir } from "@flotilla/local/testing/test-parts.ts";
+import { readLocalConfig } from "@flotilla/local/config";
+import { type TestScope, testDir } from "@flotilla/local/testing";
 
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 

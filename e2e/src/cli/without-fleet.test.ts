@@ -1,10 +1,9 @@
 /** What `flotilla` says where no fleet runs, or to what it does not understand. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
-import { openJournal } from "@flotilla/local/process/journal.ts";
-import { fleetPaths } from "@flotilla/local/state/fleet-paths.ts";
-import { writeFleetState } from "@flotilla/local/state/fleet-state.ts";
-import { allCrds } from "@flotilla/shared/api/crd/crds.ts";
+import { openJournal } from "@flotilla/local/process";
+import { fleetPaths, writeFleetState } from "@flotilla/local/state";
+import { allCrds } from "@flotilla/shared/api/crd";
 import { afterAll, describe, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { commandsIn } from "./command.ts";

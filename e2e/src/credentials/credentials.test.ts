@@ -3,22 +3,20 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { startReaper } from "@flotilla/local/process/reaper.ts";
-import { runHelm } from "@flotilla/local/registries/run-helm.ts";
-import { startRegistry } from "@flotilla/local/registries/start-registry.ts";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { startReaper } from "@flotilla/local/process";
+import { runHelm, startRegistry } from "@flotilla/local/registries";
+import { testDir } from "@flotilla/local/testing";
+import { apiVersion, bundleDeployments, type HelmOp, helmOps } from "@flotilla/shared/api";
 import {
   agentNamespace,
   clusterNamespaceName,
   workspaceNamespace as namespace,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { issueTestCertificate } from "@flotilla/shared/source/testing";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

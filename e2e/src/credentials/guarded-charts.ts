@@ -1,10 +1,10 @@
 /** An HTTP chart repository of one chart that asks for a password, which can be changed. */
-import type { TestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
 import {
   send,
   startTestServer,
+  type TestCertificate,
   type TestServer,
-} from "@flotilla/shared/source/testing/test-server.ts";
+} from "@flotilla/shared/source/testing";
 import type { ChartArchive } from "../testing/chart-archive.ts";
 
 export interface Login {

@@ -1,8 +1,8 @@
 /** Where a secret can be found in a fleet: in every object of every cluster, packed or not, in logs, metrics and arguments. */
 import { readdir, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 
 /** What the API server says of itself, as far as it is read here. */
 interface Groups {

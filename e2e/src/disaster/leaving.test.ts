@@ -1,13 +1,9 @@
 /** A Cluster that is deleted and takes along what it has installed, and one that is revoked and leaves it. */
 import assert from "node:assert/strict";
-import {
-  createBootstrapSecret,
-  ensureRegistrationToken,
-} from "@flotilla/cli/fleet/registration.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { createBootstrapSecret, ensureRegistrationToken } from "@flotilla/cli/fleet";
+import { type Cluster, clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, test } from "vitest";
 import { commandsIn } from "../cli/command.ts";
 import { objectThat } from "../testing/expect.ts";

@@ -1,22 +1,16 @@
 /** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { startHub } from "@flotilla/cli/fleet/hub.ts";
-import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
 import {
   createBootstrapSecret,
   ensureRegistrationToken,
-} from "@flotilla/cli/fleet/registration.ts";
-import {
-  authoritySecretName,
-  hubNamespace,
-  workspaceNamespace,
-} from "@flotilla/shared/api/names.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+  installCrds,
+  startHub,
+} from "@flotilla/cli/fleet";
+import { clusters } from "@flotilla/shared/api";
+import { authoritySecretName, hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";

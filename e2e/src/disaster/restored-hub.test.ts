@@ -1,9 +1,9 @@
 /** A hub whose API server is restored from an older backup while everything runs. Nothing is uninstalled by that. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, helmOps } from "@flotilla/shared/api/resources.ts";
+import { copyEtcdData } from "@flotilla/local/control-plane";
+import { bundleDeployments, helmOps } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { beforeAll, test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";

@@ -2,11 +2,9 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { apiVersion, type Cluster, clusters, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

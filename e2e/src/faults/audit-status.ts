@@ -1,11 +1,7 @@
 /** Whether the statuses on the hub say that all is well, of what is wanted now. Pure. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { Bundle, BundleDeployment, Cluster, Condition, HelmOp } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Wanted } from "./rollouts.ts";
 
 export interface HubState {

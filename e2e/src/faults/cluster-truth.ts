@@ -1,9 +1,9 @@
 /** What is really in a cluster: Helm's own records, what charts and hooks have made, and processes that are left. */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { releaseLabels } from "@flotilla/agent/helm/release-record.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { releaseLabels } from "@flotilla/agent/helm";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { Revision, Trace } from "./audit-release.ts";
 import { traceLabel } from "./hooked-chart.ts";

@@ -1,10 +1,10 @@
 /** What can happen to a fleet, each as one deed that is undone after a while. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { waitUntil } from "@flotilla/local/process/wait-until.ts";
-import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
-import { leases } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { waitUntil } from "@flotilla/local/process";
+import { helmOps } from "@flotilla/shared/api";
+import { hubNamespace } from "@flotilla/shared/api/names";
+import { holderOf } from "@flotilla/shared/kube/leaderelection";
+import { leases } from "@flotilla/shared/kube/objects";
 import type { TestFleet } from "../testing/fleet.ts";
 import type { LinkProxy } from "../testing/link-proxy.ts";
 import type { Chronicle } from "./chronicle.ts";

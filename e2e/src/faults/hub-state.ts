@@ -1,9 +1,9 @@
 /** Waits, by watching, until the statuses on the hub tell of nothing that is wrong. */
-import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 import { auditStatus, type HubState } from "./audit-status.ts";
 import type { Wanted } from "./rollouts.ts";
 

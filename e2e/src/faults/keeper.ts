@@ -1,7 +1,7 @@
 /** Keeps a process up as a kubelet does: when it has ended, however that came, it is started again after a while. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import type { RunningProcess } from "@flotilla/local/process";
+import { messageOf } from "@flotilla/shared/errors";
 import type { Chronicle } from "./chronicle.ts";
 
 export interface Supervised {

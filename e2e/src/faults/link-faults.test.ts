@@ -1,6 +1,6 @@
 /** Faults of the connection between agent and hub, and kills of each process: afterwards each change is installed once. */
 import assert from "node:assert/strict";
-import { waitUntil } from "@flotilla/local/process/wait-until.ts";
+import { waitUntil } from "@flotilla/local/process";
 import { test } from "vitest";
 import { endOfLog } from "../testing/log-file.ts";
 import { apiAnswers } from "./faults.ts";

@@ -3,10 +3,9 @@
  * fail. A hook of its chart leaves a trace of each run of Helm.
  */
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { apiVersion, type Cluster, clusters, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, afterEach } from "vitest";
 import { startChartServer } from "../testing/chart-server.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

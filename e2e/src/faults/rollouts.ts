@@ -1,9 +1,9 @@
 /** HelmOps that change all the time, and what was wanted of each. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { apiVersion, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Chronicle } from "./chronicle.ts";
 import type { Random } from "./random.ts";
 

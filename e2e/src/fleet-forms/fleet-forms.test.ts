@@ -6,26 +6,30 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { startTestRegistry } from "@flotilla/local/testing";
+import {
+  apiVersion,
+  type Bundle,
+  bundles,
+  clusterGroups,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
 import {
   agentNamespace,
   helmOpLabel,
   localNamespace,
   workspaceNamespace,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import {
   configMaps,
   namespaces,
   type Secret,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import { issueTestCertificate } from "@flotilla/shared/source/testing/certificate.ts";
-import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
+} from "@flotilla/shared/kube/objects";
+import { issueTestCertificate, send, startTestServer } from "@flotilla/shared/source/testing";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { startGuardedCharts } from "../credentials/guarded-charts.ts";

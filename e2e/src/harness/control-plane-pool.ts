@@ -3,17 +3,16 @@
  * then when a file gives it back. A start costs four seconds of CPU, a reset a tenth of one.
  */
 import { join } from "node:path";
-import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
-import { readPorts } from "@flotilla/local/control-plane/cluster-dir.ts";
+import { installCrds } from "@flotilla/cli/fleet";
+import { ensureBinaries } from "@flotilla/local/binaries";
 import {
   type ControlPlane,
   controlPlaneTools,
-} from "@flotilla/local/control-plane/control-plane.ts";
-import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
-import { startReaper } from "@flotilla/local/process/reaper.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
+  readPorts,
+  startControlPlane,
+} from "@flotilla/local/control-plane";
+import { startReaper } from "@flotilla/local/process";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
 
 /** `bare`: an API server without anything; `hub`: one with the product's CRDs; `cluster`: one whose workloads run. */

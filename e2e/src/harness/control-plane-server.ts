@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { messageOf } from "@flotilla/shared/errors";
 import type { TestProject } from "vitest/node";
 import {
   type ControlPlanePool,

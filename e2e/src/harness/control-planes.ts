@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import type { ControlPlane } from "@flotilla/local/control-plane/control-plane.ts";
+import type { ControlPlane } from "@flotilla/local/control-plane";
 import type { PlaneKind } from "./control-plane-pool.ts";
 
 /** What a test needs of a control plane whose processes are not its own. */

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, deployments, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { startTestRegistry } from "@flotilla/local/testing";
+import { apiVersion, bundleDeployments, bundles, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps, deployments, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -4,26 +4,27 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { testDir } from "@flotilla/local/testing/test-parts.ts";
-import { parseExact } from "@flotilla/shared/json/exact.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import type { KubeConfig } from "@flotilla/shared/kube/client/kubeconfig.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { testDir } from "@flotilla/local/testing";
+import { parseExact } from "@flotilla/shared/json";
 import {
+  connectKube,
   isAlreadyExists,
   isConflict,
   isNotFound,
-} from "@flotilla/shared/kube/client/status-error.ts";
+  type KubeConfig,
+  type KubeRest,
+  loadKubeconfig,
+} from "@flotilla/shared/kube/client";
 import {
   type CustomResourceDefinition,
   configMaps,
   customResourceDefinitions,
+  type KubeObject,
   namespaces,
+  type Resource,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/objects";
 import { afterAll, describe, it } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

@@ -1,24 +1,25 @@
 /** Informers, controllers, leaders and events against a real API server. */
 import assert from "node:assert/strict";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { createEventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { fenceWrites, type Leadership } from "@flotilla/shared/kube/leaderelection/leadership.ts";
+import { type Change, createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import { connectKube, isConflict, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { createController, done } from "@flotilla/shared/kube/controller";
+import { createEventRecorder } from "@flotilla/shared/kube/events";
+import {
+  fenceWrites,
+  type Leadership,
+  runLeaderElection,
+} from "@flotilla/shared/kube/leaderelection";
 import {
   type ConfigMap,
   configMaps,
   events,
+  isLaterVersion,
+  keyOf,
   leases,
   namespaces,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import { isLaterVersion, keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+  refOf,
+} from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 import { Registry } from "prom-client";
 import { afterAll, describe, it, type TestContext } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";

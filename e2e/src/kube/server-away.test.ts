@@ -1,13 +1,12 @@
 /** Informers while their API server is away, and when it comes back from a backup. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyEtcdData } from "@flotilla/local/control-plane/cluster-dir.ts";
-import { startTestControlPlane, testDir } from "@flotilla/local/testing/test-parts.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { copyEtcdData } from "@flotilla/local/control-plane";
+import { startTestControlPlane, testDir } from "@flotilla/local/testing";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 import { it } from "vitest";
 
 const namespace = "default";

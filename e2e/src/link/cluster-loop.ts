@@ -1,13 +1,12 @@
 /** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
-import { clusterReconciler } from "@flotilla/hub/cluster/reconcile.ts";
-import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate/cluster-namespace.ts";
-import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import { clusterReconciler } from "@flotilla/hub/cluster";
+import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate";
+import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { createController } from "@flotilla/shared/kube/controller";
+import { keyOf, namespaces } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";
 import { workspace } from "./hub-cluster.ts";

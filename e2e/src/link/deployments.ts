@@ -1,15 +1,14 @@
 /** BundleDeployments that a test makes for a cluster, and what an agent says of them. */
 import { createHash } from "node:crypto";
-import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
+import { apiVersion, type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
 import {
   clusterLabel,
   clusterNamespaceLabel,
   clusterNamespaceName,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { workspace } from "./hub-cluster.ts";
 
 const deploymentFinalizer = "flotilla.dev/test";

@@ -1,10 +1,13 @@
 /** Tokens, and agents that came with them. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  apiVersion,
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createNamespace, workspace } from "./hub-cluster.ts";
 import { startAgent, type TestAgent } from "./test-agent.ts";
 import type { TestHub } from "./test-hub.ts";

@@ -1,12 +1,12 @@
 /** What a token says of the clusters that enrol with it, and how a cluster is sent away and comes back. */
 import assert from "node:assert/strict";
-import { identitySecretName } from "@flotilla/agent/identity/agent-identity.ts";
-import { agentKeyAnnotation, revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import { events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { identitySecretName } from "@flotilla/agent/identity";
+import { clusters } from "@flotilla/shared/api";
+import { agentKeyAnnotation, revokedAtAnnotation } from "@flotilla/shared/api/names";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import { events, secrets } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, describe, test } from "vitest";
 import { runClusterLoop } from "./cluster-loop.ts";
 import { deploymentsOf, digest } from "./deployments.ts";

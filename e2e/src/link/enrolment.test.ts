@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
-import { ensureAuthority } from "@flotilla/hub/authority/secret.ts";
-import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
-import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api/resources.ts";
-import { events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity";
+import { createAuthority, ensureAuthority, openAuthority } from "@flotilla/hub/authority";
+import { readCertificateRequest } from "@flotilla/hub/identity";
+import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
+import { events, secrets } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
 import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";

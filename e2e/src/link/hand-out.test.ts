@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { clusterUidLabel } from "@flotilla/shared/api/names.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { maxContentBytes } from "@flotilla/shared/content/content.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { clusters } from "@flotilla/shared/api";
+import { clusterUidLabel } from "@flotilla/shared/api/names";
+import { maxContentBytes } from "@flotilla/shared/content";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { beforeAll, describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
 import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";

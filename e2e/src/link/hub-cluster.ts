@@ -1,8 +1,6 @@
 /** The API server that the hubs of these tests have behind them. */
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 

@@ -1,12 +1,15 @@
 /** An agent that does what none should: it is refused, counted and told of once, and the agent beside it notices nothing. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { agentMessageToWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { wireLimits } from "@flotilla/proto/validation.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { createCertificateRequest } from "@flotilla/agent/identity";
+import {
+  type AgentMessage,
+  agentMessageToWire,
+  loadFleetService,
+  maxMessageBytes,
+  wireLimits,
+} from "@flotilla/proto";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";

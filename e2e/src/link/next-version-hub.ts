@@ -1,10 +1,14 @@
 /** A minimal hub of the made-up next version of the wire: one cluster, over real TLS. */
 
-import type { CertificateAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
-import { readCertificateRequest } from "@flotilla/hub/identity/certificate-request.ts";
-import type { FleetHandlers, ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
-import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing/next-version.ts";
-import { negotiateVersion } from "@flotilla/proto/versions.ts";
+import type { CertificateAuthority } from "@flotilla/hub/authority";
+import { readCertificateRequest } from "@flotilla/hub/identity";
+import {
+  type FleetHandlers,
+  negotiateVersion,
+  type ReadAgentMessage,
+  type WireHubMessage,
+} from "@flotilla/proto";
+import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import { type Watched, watched } from "./watched.ts";
 

@@ -1,18 +1,20 @@
 /** An agent as bare as can be: an identity and a stream, for what a well-behaved one never does. */
 
+import { createHubConnector, type HubClient, type HubStream } from "@flotilla/agent/hubclient";
 import {
-  createHubConnector,
-  type HubClient,
-  type HubStream,
-} from "@flotilla/agent/hubclient/hub-client.ts";
-import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { createIdentityController } from "@flotilla/agent/identity/identity-controller.ts";
-import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
-import { agentMessageToWire, hubMessageFromWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage, HubMessage } from "@flotilla/proto/messages.ts";
-import { supportedVersions } from "@flotilla/proto/versions.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { systemClock } from "@flotilla/shared/time/clock.ts";
+  type AgentIdentity,
+  createIdentityController,
+  createIdentityStore,
+} from "@flotilla/agent/identity";
+import {
+  type AgentMessage,
+  agentMessageToWire,
+  type HubMessage,
+  hubMessageFromWire,
+  supportedVersions,
+} from "@flotilla/proto";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { systemClock } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { bootstrap } from "./enrolled.ts";
 import { testLog, type Watched, watched } from "./watched.ts";

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { hubServerName } from "@flotilla/proto/authorities.ts";
+import type { AgentIdentity } from "@flotilla/agent/identity";
+import { hubServerName } from "@flotilla/proto";
 import { Client, credentials, type StatusObject, status } from "@grpc/grpc-js";
 
 const connectPath = "/flotilla.v1.Fleet/Connect";

@@ -1,7 +1,7 @@
 /** Two replicas of the hub on one API server, and streams of one cluster on both. */
 import assert from "node:assert/strict";
-import type { AgentIdentity } from "@flotilla/agent/identity/agent-identity.ts";
-import { events } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { AgentIdentity } from "@flotilla/agent/identity";
+import { events } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
 import { cleanUp } from "../testing/clean-up.ts";
 import { startLinkProxy } from "../testing/link-proxy.ts";

@@ -1,6 +1,6 @@
 /** An API server whose watches can be held back, as over a bad network, while everything else is answered. */
 import { once } from "node:events";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 
 export interface SlowWatch {
   readonly slow: KubeRest;

@@ -1,10 +1,9 @@
 /** What agents get besides deployments: facts, and what their deployments name of the workspace. */
 import assert from "node:assert/strict";
-import type { ReferencedObject } from "@flotilla/proto/messages.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { unpackClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { unpackReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ReferencedObject } from "@flotilla/proto";
+import { clusters } from "@flotilla/shared/api";
+import { configMaps, secrets } from "@flotilla/shared/kube/objects";
+import { unpackClusterInfo, unpackReferencedObject } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
 import { deploymentsOf, digest } from "./deployments.ts";
 import { connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";

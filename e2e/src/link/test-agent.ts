@@ -1,23 +1,19 @@
 /** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
-import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment/intake.ts";
-import {
-  createHubConnection,
-  type HubConnectionDeps,
-} from "@flotilla/agent/connection/hub-connection.ts";
-import { createHubConnector } from "@flotilla/agent/hubclient/hub-client.ts";
-import { createIdentityController } from "@flotilla/agent/identity/identity-controller.ts";
-import { createIdentityStore } from "@flotilla/agent/identity/identity-store.ts";
+import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment";
+import { createHubConnection, type HubConnectionDeps } from "@flotilla/agent/connection";
+import { createHubConnector } from "@flotilla/agent/hubclient";
+import { createIdentityController, createIdentityStore } from "@flotilla/agent/identity";
 import type {
   DeploymentKey,
   DeploymentState,
   ObservedDeployment,
   ObservedObject,
   ReferencedObject,
-} from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
+} from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import type { Packed } from "@flotilla/shared/content";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type Clock, systemClock } from "@flotilla/shared/time";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
 

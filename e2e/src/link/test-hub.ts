@@ -4,26 +4,25 @@ import {
   type AgentServer,
   type AgentServerOptions,
   createAgentServer,
-} from "@flotilla/hub/agentserver/agent-server.ts";
-import { runRotationController } from "@flotilla/hub/authority/rotate.ts";
-import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch/report-intake.ts";
-import { runPresenceController } from "@flotilla/hub/presence/controller.ts";
-import { watchReferences } from "@flotilla/hub/referenced/references.ts";
-import { createWorkspaceObjects } from "@flotilla/hub/referenced/workspace-objects.ts";
-import { runTokenController } from "@flotilla/hub/registrationtoken/controller.ts";
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+} from "@flotilla/hub/agentserver";
+import { runRotationController } from "@flotilla/hub/authority";
+import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch";
+import { runPresenceController } from "@flotilla/hub/presence";
+import { createWorkspaceObjects, watchReferences } from "@flotilla/hub/referenced";
+import { runTokenController } from "@flotilla/hub/registrationtoken";
+import type { DeploymentState } from "@flotilla/proto";
 import {
+  type BundleDeployment,
   bundleDeployments,
+  type Cluster,
+  type ClusterRegistrationToken,
   clusterRegistrationTokens,
   clusters,
-} from "@flotilla/shared/api/resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { type Clock, systemClock } from "@flotilla/shared/time/clock.ts";
+} from "@flotilla/shared/api";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events";
+import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import { cleanUp } from "../testing/clean-up.ts";
 import { type TestLog, testLog, type Watched, watched } from "./watched.ts";

@@ -1,5 +1,5 @@
 /** What the tests of the wire wait for: changes, and what a person would read in a log. */
-import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Log } from "@flotilla/shared/log";
 import { pino } from "pino";
 
 /** Something that tests wait on: `until` looks again at every change. */

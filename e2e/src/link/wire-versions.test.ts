@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity/agent-key.ts";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority/certificate-authority.ts";
-import { hubServerName } from "@flotilla/proto/authorities.ts";
-import type { ReadHubMessage } from "@flotilla/proto/service.ts";
-import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing/next-version.ts";
-import { supportedVersions } from "@flotilla/proto/versions.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity";
+import { createAuthority, openAuthority } from "@flotilla/hub/authority";
+import { hubServerName, type ReadHubMessage, supportedVersions } from "@flotilla/proto";
+import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { credentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";

@@ -1,28 +1,29 @@
 /** A fleet with one cluster, a chart repository, and the Policies, HelmOps and Bundles of one workspace. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+
+import {
+  apiVersion,
+  type Bundle,
+  bundleDeployments,
+  bundles,
+  type Condition,
+  type HelmOp,
+  helmOps,
+  type Policy,
+  policies,
+} from "@flotilla/shared/api";
 import {
   agentNamespace,
   clusterNamespaceName,
   workspaceNamespace,
-} from "@flotilla/shared/api/names.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
-import {
-  apiVersion,
-  bundleDeployments,
-  bundles,
-  helmOps,
-  policies,
-} from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import {
   configMaps,
   events,
+  type KubeObject,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { clusterRoleBindings } from "../tenants/world.ts";
 import { type ChartServer, startChartServer } from "../testing/chart-server.ts";

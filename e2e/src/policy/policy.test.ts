@@ -3,10 +3,8 @@
  * HelmOp: on a real fleet. The tests go on from each other.
  */
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { bundleFinalizer, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundles } from "@flotilla/shared/api/resources.ts";
+import { type Bundle, bundles, type HelmOp } from "@flotilla/shared/api";
+import { bundleFinalizer, workspaceNamespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";

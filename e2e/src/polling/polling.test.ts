@@ -5,18 +5,16 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { chooseHubPorts, type HubPorts } from "@flotilla/cli/fleet/hub.ts";
-import { hubMain, startProgram } from "@flotilla/cli/fleet/program.ts";
-import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import { chooseHubPorts, type HubPorts, hubMain, startProgram } from "@flotilla/cli/fleet";
+import { startTestRegistry } from "@flotilla/local/testing";
+import { apiVersion, type HelmOp, helmOps } from "@flotilla/shared/api";
 import {
   reconcileRequestAnnotation,
   webhookSecretType,
   workspaceNamespace,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps, events, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps, events, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, type TestContext, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -1,6 +1,6 @@
 /** What counts as a condition that changed. */
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { conditionChanges, type WithConditions } from "./condition-changes.ts";
 

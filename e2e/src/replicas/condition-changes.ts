@@ -1,6 +1,6 @@
 /** What became of an object's conditions between one time that it was told of and the next. Pure. */
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 
 export interface ConditionChange {
   readonly type: string;

@@ -1,13 +1,13 @@
 /** Everything that a watch told of the objects of one kind, in order, so that a test can look for what must not have been. */
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   keyOf,
   type ObjectKey,
   type Resource,
-} from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+} from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 
 export interface History<T extends KubeObject> {
   /** How much there is: what a test does next comes behind it. */

@@ -1,11 +1,16 @@
 /** Records everything that the hub's objects were while replicas fail, and asserts what must hold all the time. */
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  bundles,
+  type Cluster,
+  clusters,
+  helmOps,
+} from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import {
   type ConditionChange,

@@ -1,8 +1,8 @@
 /** Three replicas of the hub: a rolling restart during rollouts, and a leader that is killed. */
 import assert from "node:assert/strict";
-import { bundles, clusterGroups, policies } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { bundles, clusterGroups, policies } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { helmOpThat } from "../testing/expect.ts";
 import { isConnected, observe } from "./observations.ts";

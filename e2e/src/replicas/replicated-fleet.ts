@@ -1,14 +1,11 @@
 /** A fleet of three replicas of the hub and two clusters: its leader, its agents' connections, and HelmOps. */
 import assert from "node:assert/strict";
-import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
-import { leases, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { waitForObject } from "@flotilla/cli/fleet";
+import { apiVersion, type Cluster, clusters, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { holderOf } from "@flotilla/shared/kube/leaderelection";
+import { type KubeObject, leases, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

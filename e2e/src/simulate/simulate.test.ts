@@ -1,15 +1,15 @@
 /** `flotilla simulate` as a person runs it, against a real hub on a real API server. */
 import assert from "node:assert/strict";
-import { simulationLabel } from "@flotilla/cli/simulate/plan.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
+import { simulationLabel } from "@flotilla/cli/simulate";
 import {
   apiVersion,
   bundleDeployments,
   clusterRegistrationTokens,
   clusters,
   helmOps,
-} from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+} from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, onTestFinished, test } from "vitest";
 import { commandsIn, type RunningCommand } from "../cli/command.ts";
 import { configChart } from "../testing/chart-archive.ts";

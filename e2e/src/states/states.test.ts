@@ -1,17 +1,18 @@
 /** What a fleet says of itself: objects, clusters and groups, on real control planes with the real Helm. */
 import assert from "node:assert/strict";
-import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
   bundleDeployments,
+  type Cluster,
+  type ClusterGroup,
+  type ClusterStatus,
   clusterGroups,
   clusters,
   helmOps,
-} from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+} from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { chartArchive } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -1,9 +1,9 @@
 /** A service account that is not there yet, is taken away, or is another one by now. */
 import assert from "node:assert/strict";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { bundleDeployments } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { helmOpThat, objectThat } from "../testing/expect.ts";
 import { roleBindings, tenant, vault, type World } from "./world.ts";

@@ -1,6 +1,6 @@
 /** What is installed only once something else is ready. */
 import assert from "node:assert/strict";
-import { agentNamespace } from "@flotilla/shared/api/names.ts";
+import { agentNamespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
 import { endOfLog, lineInLog } from "../testing/log-file.ts";
 import { tenant, type World } from "./world.ts";

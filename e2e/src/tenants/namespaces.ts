@@ -1,7 +1,7 @@
 /** What a HelmOp wants its namespace to be labelled with, with an account that may and one that may not. */
 import assert from "node:assert/strict";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { findCondition } from "@flotilla/shared/conditions";
+import { namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { objectThat } from "../testing/expect.ts";
 import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./world.ts";

@@ -4,14 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
+import { bundleDeployments, bundles, helmOps } from "@flotilla/shared/api";
 import {
   configMaps,
   events,
+  type KubeObject,
   namespaces,
+  type Resource,
   secrets,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { accountsComeAndGo } from "./accounts.ts";
 import { dependenciesAreWaitedFor } from "./dependencies.ts";

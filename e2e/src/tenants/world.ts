@@ -1,14 +1,15 @@
 /** A fleet with one cluster that a tenant shares with others: an account with rights in one namespace, and a Secret elsewhere. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { agentNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+
+import { apiVersion, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { agentNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import {
+  type KubeObject,
   namespaces,
+  type Resource,
   secrets,
   serviceAccounts,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -1,12 +1,11 @@
 /** What the journeys wait for, each by watching the object itself. */
 
-import { waitForObject } from "@flotilla/cli/fleet/wait.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { waitForObject } from "@flotilla/cli/fleet";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects";
 
 const patienceMs = 60_000;
 

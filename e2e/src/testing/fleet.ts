@@ -5,26 +5,25 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startAgent } from "@flotilla/cli/fleet/agent.ts";
-import { chooseHubPorts, type HubPorts, startHub } from "@flotilla/cli/fleet/hub.ts";
-import { installCrds } from "@flotilla/cli/fleet/install-crds.ts";
 import {
+  chooseHubPorts,
   createBootstrapSecret,
   ensureRegistrationToken,
+  type HubPorts,
+  installCrds,
+  startAgent,
+  startHub,
   waitForAgent,
-} from "@flotilla/cli/fleet/registration.ts";
-import { ensureBinaries } from "@flotilla/local/binaries/ensure-binaries.ts";
+} from "@flotilla/cli/fleet";
+import { ensureBinaries } from "@flotilla/local/binaries";
 import {
   type ControlPlane,
   controlPlaneTools,
-} from "@flotilla/local/control-plane/control-plane.ts";
-import { startControlPlane } from "@flotilla/local/control-plane/start-control-plane.ts";
-import { startReaper } from "@flotilla/local/process/reaper.ts";
-import type { RunningProcess } from "@flotilla/local/process/start-process.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { loadKubeconfig } from "@flotilla/shared/kube/client/load-kubeconfig.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+  startControlPlane,
+} from "@flotilla/local/control-plane";
+import { type RunningProcess, startReaper } from "@flotilla/local/process";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { leaseControlPlane, type PlaneAccess } from "../harness/control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 

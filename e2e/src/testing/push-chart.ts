@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runHelm } from "@flotilla/local/registries/run-helm.ts";
+import { runHelm } from "@flotilla/local/registries";
 import type { ChartArchive } from "./chart-archive.ts";
 
 /** `repository`: `oci://host/path`, to which the chart's name is added. */

@@ -3,12 +3,11 @@
  * One fleet for all of it. Those that concern credentials are in ../credentials.
  */
 import assert from "node:assert/strict";
-import { startTestRegistry } from "@flotilla/local/testing/test-parts.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, bundleDeployments, bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { configMaps } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { startTestRegistry } from "@flotilla/local/testing";
+import { apiVersion, bundleDeployments, bundles, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { chartArchive, configChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";

@@ -1,17 +1,19 @@
 /** Everything that serves agents on one replica: certificates, enrolment, presence, dispatch and the gRPC port. */
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Registry } from "prom-client";
-import { createLiveAuthority, type LiveAuthority } from "../authority/live-authority.ts";
-import { registerAuthorityMetrics } from "../authority/metrics.ts";
-import { createServingCertificates } from "../authority/serving-certificate.ts";
-import { createDispatcher, type DispatcherDeps } from "../dispatch/dispatcher.ts";
-import { createDispatchMetrics } from "../dispatch/metrics.ts";
-import { createEnrolment } from "../enrolment/enrolment.ts";
-import { readHubId } from "../identity/cluster-identity.ts";
-import { createPresence, type Presence } from "../presence/presence.ts";
-import { createRejections } from "../rpc/rejections.ts";
+import {
+  createLiveAuthority,
+  createServingCertificates,
+  type LiveAuthority,
+  registerAuthorityMetrics,
+} from "../authority/index.ts";
+import { createDispatcher, createDispatchMetrics, type DispatcherDeps } from "../dispatch/index.ts";
+import { createEnrolment } from "../enrolment/index.ts";
+import { readHubId } from "../identity/index.ts";
+import { createPresence, type Presence } from "../presence/index.ts";
+import { createRejections } from "../rpc/index.ts";
 import { createFleetServer } from "./fleet-server.ts";
 
 export interface AgentServerDeps

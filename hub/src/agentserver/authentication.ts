@@ -1,11 +1,11 @@
 /** The authentication interceptor of the hub's gRPC port. A call that it rejects reaches no handler; only Enroll needs no certificate. */
 
 import type { PeerCertificate } from "node:tls";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import {
   type Metadata,
   ServerInterceptingCall,
@@ -13,15 +13,14 @@ import {
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
-import { enrolmentRateLimited } from "../enrolment/errors.ts";
+import { enrolmentRateLimited } from "../enrolment/index.ts";
 import {
   type AgentCertificate,
   noCertificate,
   parseAgentCertificate,
   validateCaller,
-} from "../identity/agent-certificate.ts";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { hostOf, type Rejections } from "../rpc/rejections.ts";
+} from "../identity/index.ts";
+import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
 import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 

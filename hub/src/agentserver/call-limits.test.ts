@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
 

@@ -1,5 +1,5 @@
 /** Limits of concurrent calls: of each agent, and of peers that are not authenticated. */
-import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 
 export interface CallLimit {
   /** The function that releases the call; `undefined` when the agent has too many. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 

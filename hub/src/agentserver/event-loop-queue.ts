@@ -1,5 +1,5 @@
 /** Runs short synchronous work of many calls in slices of one turn of the event loop, so that other work goes on in between. */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Clock } from "@flotilla/shared/time";
 
 export interface EventLoopQueue {
   /** Runs the work in a later turn, in the order of the calls; returns the function that removes it from the queue. */

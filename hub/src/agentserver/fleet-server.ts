@@ -1,14 +1,24 @@
 /** The hub's gRPC server: TLS with the hub's own authority, client certificates requested but not required, one service. */
-import { enrollRequestFromWire, enrollResponseToWire } from "@flotilla/proto/map.ts";
-import { loadFleetService, maxMessageBytes } from "@flotilla/proto/service.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  enrollRequestFromWire,
+  enrollResponseToWire,
+  loadFleetService,
+  maxMessageBytes,
+} from "@flotilla/proto";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { experimental, Server, type sendUnaryData } from "@grpc/grpc-js";
-import type { ServingCertificates } from "../authority/serving-certificate.ts";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { Enrolment } from "../enrolment/enrolment.ts";
-import { RpcError, toGrpcError } from "../rpc/errors.ts";
-import { decoded, type IncomingHandlers, withIncomingDecoders } from "../rpc/incoming.ts";
-import { hostOf, type Rejections } from "../rpc/rejections.ts";
+import type { ServingCertificates } from "../authority/index.ts";
+import type { Dispatcher } from "../dispatch/index.ts";
+import type { Enrolment } from "../enrolment/index.ts";
+import {
+  decoded,
+  hostOf,
+  type IncomingHandlers,
+  type Rejections,
+  RpcError,
+  toGrpcError,
+  withIncomingDecoders,
+} from "../rpc/index.ts";
 import { type AuthenticationDeps, createAuthentication } from "./authentication.ts";
 import { createAgentPort } from "./port.ts";
 

@@ -1,8 +1,8 @@
 /** The TCP port of the agents. It can close one connection: gRPC only ends calls, and keeps what it has buffered of them. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { rpcErrors } from "../rpc/errors.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import { rpcErrors } from "../rpc/index.ts";
 
 export interface AgentPort {
   /** Returns the port; `port` 0 takes a free one. Throws PORT_UNAVAILABLE. */

@@ -2,11 +2,10 @@
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { hubServerName } from "@flotilla/proto/authorities.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { hubServerName } from "@flotilla/proto";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import * as x509 from "@peculiar/x509";
-import { type ClusterIdentity, formatIdentity } from "../identity/cluster-identity.ts";
-import { identityErrors } from "../identity/errors.ts";
+import { type ClusterIdentity, formatIdentity, identityErrors } from "../identity/index.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const authorityLifetimeMs = 10 * 365 * 24 * 3_600_000;

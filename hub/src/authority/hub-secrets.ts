@@ -1,11 +1,9 @@
 /** Secrets that the hub creates once for all its replicas: the first create wins. */
 import { randomBytes } from "node:crypto";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
-import { identityErrors } from "../identity/errors.ts";
+import { AppError } from "@flotilla/shared/errors";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import { type ObjectRef, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { identityErrors } from "../identity/index.ts";
 
 /** The one Secret of all replicas, created if it does not exist. The namespace must exist. */
 export async function ensureSecret(

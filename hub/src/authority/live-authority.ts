@@ -4,17 +4,15 @@
  * The cache may be stale when a watch lags or the process was frozen. So before a certificate is issued, or authorities are sent
  * to an agent, state that is older than a rotation allows is read again; concurrent callers share one read.
  */
-import { authoritiesDigest } from "@flotilla/proto/authorities.ts";
-import type { IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { authoritySecretName } from "@flotilla/shared/api/names.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { isLaterVersion, keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { identityErrors } from "../identity/errors.ts";
+import { authoritiesDigest, type IssuedCertificate } from "@flotilla/proto";
+import { authoritySecretName } from "@flotilla/shared/api/names";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { isLaterVersion, keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { identityErrors } from "../identity/index.ts";
 import {
   type CertificateAuthority,
   type ClientCertificateRequest,

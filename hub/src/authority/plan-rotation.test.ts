@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { createAuthority, type StoredAuthority } from "./certificate-authority.ts";
 import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan-rotation.ts";

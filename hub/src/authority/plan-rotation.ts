@@ -8,7 +8,7 @@
  */
 
 import { X509Certificate } from "node:crypto";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
+import { formatTimeMs } from "@flotilla/shared/time";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import type { AuthorityRecord } from "./record.ts";
 

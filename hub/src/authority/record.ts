@@ -6,10 +6,9 @@ import {
   rotationPhaseAnnotation,
   rotationRequestAnnotation,
   rotationSinceAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
+} from "@flotilla/shared/api/names";
+import type { Secret } from "@flotilla/shared/kube/objects";
+import { formatTimeMs, parseGoDuration } from "@flotilla/shared/time";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import { dataOf } from "./hub-secrets.ts";
 

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names";
+import { isConflict } from "@flotilla/shared/kube/client";
+import type { EventNote } from "@flotilla/shared/kube/events";
+import { keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { readRecord } from "./record.ts";
 import { rotationReconciler } from "./rotate.ts";

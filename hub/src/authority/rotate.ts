@@ -1,18 +1,16 @@
 /** The controller that rotates the hub's certificate authority, one write at a time; on the leader. */
 
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
+  createController,
   type Reconcile,
   type Result,
   requeueAfter,
-} from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
+} from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf, refOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { createAuthority, openAuthority } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";

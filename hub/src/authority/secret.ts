@@ -1,8 +1,7 @@
 /** The Secret of the hub's certificate authority. */
-import { authoritySecretName } from "@flotilla/shared/api/names.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { authoritySecretName } from "@flotilla/shared/api/names";
+import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createAuthority } from "./certificate-authority.ts";
 import { ensureSecret } from "./hub-secrets.ts";
 import { readRecord, withRecord } from "./record.ts";

@@ -3,9 +3,9 @@
  * the authority changes. Open connections keep their certificate; new ones get the newer.
  */
 
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock, Timer } from "@flotilla/shared/time";
 import type { experimental } from "@grpc/grpc-js";
 import type { ServingCertificate } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";

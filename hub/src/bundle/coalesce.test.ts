@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createWorkQueue } from "@flotilla/shared/kube/controller/work-queue.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createWorkQueue } from "@flotilla/shared/kube/controller";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { coalesce } from "./coalesce.ts";
 

@@ -4,10 +4,10 @@
  * read all of them some thousand times. With a few clusters nothing waits.
  */
 
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import type { Enqueue } from "@flotilla/shared/kube/controller/watch.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import type { Enqueue } from "@flotilla/shared/kube/controller";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 
 /** For each Bundle, in clusters that its reconciles go through; however many there are, it is reconciled twice a second. */
 const budget = { burst: 5_000, perSecond: 10_000 };

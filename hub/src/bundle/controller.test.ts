@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
-import { startWatches } from "@flotilla/shared/kube/controller/watch.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { startWatches } from "@flotilla/shared/kube/controller";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { decidedBundle } from "../testing/decided.ts";
-import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
-import { createTestCaches } from "../testing/test-caches.ts";
+import {
+  aBundle,
+  aCluster,
+  aDeployment,
+  aHelmOp,
+  createTestCaches,
+  decidedBundle,
+  httpPin,
+  workspace,
+} from "../testing/index.ts";
 import { bundleWatches } from "./controller.ts";
 import { decidedStatus, targetsMissing } from "./decided-status.ts";
 

@@ -1,30 +1,29 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
+import type { Bundle, BundleDeployment, BundleStatus, Cluster } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
+  type Controller,
+  createController,
   isExistenceChange,
   isSpecChange,
   ownKey,
   through,
   type Watch,
   watch,
-} from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { bundleKeyOf, userFields } from "../cache/keys.ts";
-import type { ContentStore } from "../content/content-store.ts";
-import type { Patterns } from "../policy/patterns.ts";
-import type { ChartAccess } from "../resolve/chart-access.ts";
-import type { ChartResolver } from "../resolve/chart-resolver.ts";
-import { isFetchFailureChange } from "../resolve/pin-check.ts";
-import type { PinSigner } from "../resolve/pin-signature.ts";
-import type { Publisher } from "../status/publisher.ts";
+} from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
+import type { ContentStore } from "../content/index.ts";
+import type { Patterns } from "../policy/index.ts";
+import {
+  type ChartAccess,
+  type ChartResolver,
+  isFetchFailureChange,
+  type PinSigner,
+} from "../resolve/index.ts";
+import type { Publisher } from "../status/index.ts";
 import { coalesce } from "./coalesce.ts";
 import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";

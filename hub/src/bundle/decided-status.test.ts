@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { findCondition } from "@flotilla/shared/conditions";
 import { test } from "vitest";
-import { aBundle, httpPin, now } from "../testing/objects.ts";
+import { aBundle, httpPin, now } from "../testing/index.ts";
 import { decidedStatus, resolutionStateOf, resolvedStatus } from "./decided-status.ts";
 
 const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];

@@ -1,8 +1,8 @@
 /** The part of a Bundle's status that its reconcile decides. Pure. */
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import { setCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { ConditionState } from "../frontend/front-end.ts";
-import type { ResolutionState } from "../resolve/attempt.ts";
+import type { Bundle, BundleStatus } from "@flotilla/shared/api";
+import { setCondition } from "@flotilla/shared/conditions";
+import type { ConditionState } from "../frontend/index.ts";
+import type { ResolutionState } from "../resolve/index.ts";
 
 /** The reason of Accepted=True where targets name something that does not exist. */
 export const targetsMissing = "TargetsMissing";

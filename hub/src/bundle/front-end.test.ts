@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aBundle, aHelmOp, httpPin } from "../testing/objects.ts";
+import { aBundle, aHelmOp, httpPin } from "../testing/index.ts";
 import { asHelmOp, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
 
 const repo = "https://charts.example.com";

@@ -3,13 +3,11 @@
  * read as one: the same functions validate, resolve and plan it. Its spec is its author's and is never written; what the hub
  * keeps of it is in its status. Pure.
  */
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { isBundleOf } from "../cache/keys.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { planBundle } from "../helmop/plan.ts";
-import { validate as validateHelmOp } from "../helmop/validate.ts";
+import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { isBundleOf } from "../cache/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { planBundle, validate as validateHelmOp } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {

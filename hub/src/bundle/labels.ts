@@ -1,6 +1,6 @@
 /** The labels of a Bundle's deployments, by which people and `dependsOn` select them. Pure. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
+import type { Bundle } from "@flotilla/shared/api";
+import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 
 /** As in Fleet: the Bundle's own labels without those of kubectl and Rancher, its Fleet labels, and its name. */
 export function bundleLabels({ metadata }: Bundle): Readonly<Record<string, string>> {

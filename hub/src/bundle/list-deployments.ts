@@ -1,10 +1,7 @@
 /** Lists the BundleDeployments of a Bundle from the API server. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Bundle, type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
+import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
+import { type KubeRest, listAll } from "@flotilla/shared/kube/client";
 
 /** Characters of a label value. */
 const longestLabelValue = 63;

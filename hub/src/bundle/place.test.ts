@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { unpackContent } from "@flotilla/shared/content/content.ts";
+import { apiVersion, type Bundle, type ChartPin, type ClusterGroup } from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
-import { planBundle } from "../helmop/plan.ts";
-import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { planBundle } from "../helmop/index.ts";
+import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
 import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };

@@ -1,21 +1,26 @@
 /** Where a Bundle goes and what each of those clusters is to run. Pure but for packing, which is remembered. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { type PackedContent, packContent } from "@flotilla/shared/content/content.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
-import { describeUrl } from "@flotilla/shared/source/address.ts";
-import { archiveDigest, describePin } from "@flotilla/shared/source/pin.ts";
-import { buildContent } from "../content/build-content.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { type TargetCluster, type TargetGroup, targetFor } from "../targeting/match.ts";
-import { mergeOptions } from "../targeting/merge.ts";
-import { missing } from "../targeting/missing.ts";
+import type {
+  Bundle,
+  BundleTarget,
+  Cluster,
+  ClusterGroup,
+  HelmOptions,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { type PackedContent, packContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import { referencedObjectsOf } from "@flotilla/shared/referenced";
+import { archiveDigest, describePin, describeUrl } from "@flotilla/shared/source";
+import { buildContent } from "../content/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import {
+  mergeOptions,
+  missing,
+  type TargetCluster,
+  type TargetGroup,
+  targetFor,
+} from "../targeting/index.ts";
 import { bundleLabels } from "./labels.ts";
 import type { Placement } from "./plan-deployments.ts";
 

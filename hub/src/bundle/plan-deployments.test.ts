@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeploymentFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { bundleDeploymentFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
-import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import { type Placement, planDeployments } from "./plan-deployments.ts";
 
 const bundle = aBundle();

@@ -1,17 +1,14 @@
 /** From a Bundle's targets to the BundleDeployments that are to be made, changed and deleted. Pure. */
 
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
   clusterLabel,
   clusterNamespaceLabel,
   clusterUidLabel,
   managedLabel,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { isForCluster } from "../cache/keys.ts";
+} from "@flotilla/shared/api/names";
+import { isForCluster } from "../cache/index.ts";
 import { bundleLabels } from "./labels.ts";
 
 /** A cluster that the Bundle goes to, and the content that it is to run. */

@@ -1,24 +1,34 @@
 /** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { type ConditionState, chartNotResolved, notAccepted } from "../frontend/front-end.ts";
-import { remarksOnBundle } from "../frontend/remarks.ts";
-import { withDefaults } from "../policy/defaults.ts";
-import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "../policy/merge-policies.ts";
-import type { Patterns } from "../policy/patterns.ts";
-import { violationOf } from "../policy/violation.ts";
-import type { ChartAccess } from "../resolve/chart-access.ts";
-import { attemptText, type ChartResolver, isAllPinned } from "../resolve/chart-resolver.ts";
-import type { PinSigner } from "../resolve/pin-signature.ts";
-import { handledOf, openRequests } from "../resolve/requests.ts";
-import { notesOn } from "../resolve/resolve-charts.ts";
+import type { Bundle, BundleStatus, ChartPin, HelmOp, Policy } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import {
+  type ConditionState,
+  chartNotResolved,
+  notAccepted,
+  remarksOnBundle,
+} from "../frontend/index.ts";
+import {
+  forbidsNamespaces,
+  type MergedPolicy,
+  mergePolicies,
+  type Patterns,
+  violationOf,
+  withDefaults,
+} from "../policy/index.ts";
+import {
+  attemptText,
+  type ChartAccess,
+  type ChartResolver,
+  handledOf,
+  isAllPinned,
+  notesOn,
+  openRequests,
+  type PinSigner,
+} from "../resolve/index.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
 import {
   asHelmOp,

@@ -1,11 +1,9 @@
 /** Publishes the statuses of Bundles. */
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import { bundles } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { createPublisher, type Publisher } from "../status/publisher.ts";
-import type { Aggregates } from "../summary/aggregates.ts";
-import { rollUpBundle } from "../summary/roll-up-bundle.ts";
+import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { ControllerDeps } from "../cache/index.ts";
+import { createPublisher, type Publisher } from "../status/index.ts";
+import { type Aggregates, rollUpBundle } from "../summary/index.ts";
 import { bundleStatus, isUrgentBundle } from "./status.ts";
 
 export interface BundlePublisherDeps

@@ -1,26 +1,27 @@
 /** The reconciler of Bundles over an API server in memory. */
 import assert from "node:assert/strict";
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { maxContentBytes } from "@flotilla/shared/content/content.ts";
-import { AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { kubeErrors } from "@flotilla/shared/kube/client/errors.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import {
-  createMemoryApiServer,
-  serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+  type Bundle,
+  type BundleDeployment,
+  type BundleStatus,
+  bundleDeployments,
+  bundles,
+  type Cluster,
+  type ClusterGroup,
+  clusters,
+} from "@flotilla/shared/api";
+import { bundleFinalizer } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { maxContentBytes } from "@flotilla/shared/content";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { kubeErrors } from "@flotilla/shared/kube/client";
+import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { notAccepted } from "../frontend/front-end.ts";
-import { planBundle } from "../helmop/plan.ts";
-import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/objects.ts";
+import { notAccepted } from "../frontend/index.ts";
+import { planBundle } from "../helmop/index.ts";
+import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/index.ts";
 import { listDeployments } from "./list-deployments.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";

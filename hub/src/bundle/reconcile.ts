@@ -1,45 +1,44 @@
 /** Bundle to BundleDeployments: chooses the clusters, stores their contents, and keeps one BundleDeployment for each. */
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { bundleFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, bundles } from "@flotilla/shared/api/resources.ts";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type Bundle,
+  type BundleDeployment,
+  type BundleStatus,
+  bundleDeployments,
+  bundles,
+  type Cluster,
+  type ClusterGroup,
+} from "@flotilla/shared/api";
+import { bundleFinalizer } from "@flotilla/shared/api/names";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-} from "@flotilla/shared/kube/client/status-error.ts";
+  type KubeRest,
+} from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
-  type FinalizerOptions,
-  removeFinalizer,
-} from "@flotilla/shared/kube/controller/finalizers.ts";
-import {
   done,
+  type FinalizerOptions,
   isEnding,
   type Reconcile,
   type ReconcileContext,
   type Result,
+  removeFinalizer,
   requeueAfter,
-} from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { byBundle } from "../cache/indexes.ts";
-import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
-import type { ContentStore } from "../content/content-store.ts";
-import { holds, isWorthPublishing } from "../frontend/front-end.ts";
-import { recordViolation } from "../policy/record-violation.ts";
-import type { ChartAccess } from "../resolve/chart-access.ts";
-import { requeueAt } from "../resolve/chart-resolver.ts";
-import type { Publisher } from "../status/publisher.ts";
+} from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
+import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
+import type { ContentStore } from "../content/index.ts";
+import { holds, isWorthPublishing } from "../frontend/index.ts";
+import { recordViolation } from "../policy/index.ts";
+import { type ChartAccess, requeueAt } from "../resolve/index.ts";
+import type { Publisher } from "../status/index.ts";
 import {
   type Decision,
   type Deployed,

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
-import type { BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { BundleStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { decidedBundle } from "../testing/decided.ts";
-import { aBundle, aDeployment, digestA, httpPin, now } from "../testing/objects.ts";
-import { aggregated } from "../testing/tallied.ts";
+import {
+  aBundle,
+  aDeployment,
+  aggregated,
+  decidedBundle,
+  digestA,
+  httpPin,
+  now,
+} from "../testing/index.ts";
 import { type BundleInputs, bundleStatus, isUrgentBundle } from "./status.ts";
 
 const resourceCounts = {

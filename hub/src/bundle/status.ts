@@ -1,13 +1,16 @@
 /** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { isUrgentChange } from "../status/urgency.ts";
-import type { Aggregate } from "../summary/bundle-aggregate.ts";
-import { type OfflineClusters, offlineFields } from "../summary/offline-clusters.ts";
-import { bundleReady } from "../summary/ready-condition.ts";
-import { countsText, worstState } from "../summary/summarize.ts";
+import type { Bundle, BundleStatus, BundleSummary } from "@flotilla/shared/api";
+import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { isUrgentChange } from "../status/index.ts";
+import {
+  type Aggregate,
+  bundleReady,
+  countsText,
+  type OfflineClusters,
+  offlineFields,
+  worstState,
+} from "../summary/index.ts";
 
 export interface BundleInputs {
   /** With the status that its reconcile decided. */

@@ -1,10 +1,9 @@
 /** The controller of BundleDeployments that are being deleted: what it watches, and how a change maps to keys. */
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { ownKey, watch } from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { byNamespace } from "@flotilla/shared/kube/cache";
+import { type Controller, createController, ownKey, watch } from "@flotilla/shared/kube/controller";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects";
+import type { ControllerDeps } from "../cache/index.ts";
 import { tombstoneReconciler } from "./reconcile.ts";
 
 export function createTombstoneController(deps: ControllerDeps): Controller {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { UnreadyResource } from "@flotilla/proto/messages.ts";
+import type { UnreadyResource } from "@flotilla/proto";
 import { describe, test } from "vitest";
-import { deployed } from "../testing/reports.ts";
+import { deployed } from "../testing/index.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
 
 function pod(name: string, changes: Partial<UnreadyResource> = {}): UnreadyResource {

@@ -3,10 +3,9 @@
  *
  * There is one for each HelmOp and cluster, so its lists are bounded by what they take in etcd, not only by their length.
  */
-import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto/messages.ts";
-import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import { maxListed } from "@flotilla/shared/api/summary.ts";
-import { cutText } from "../summary/object-text.ts";
+import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto";
+import { type BundleDeploymentStatus, maxListed } from "@flotilla/shared/api";
+import { cutText } from "../summary/index.ts";
 
 /** Characters of JSON: a deployment of a usual chart stays under 4 KiB with all that etcd keeps of it. */
 const resourcesChars = 800;

@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
 import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  clusters,
+} from "@flotilla/shared/api";
+import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import {
+  aContext,
   conflict,
   createMemoryApiServer,
   serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+} from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import { clusterKeyOf } from "../cache/index.ts";
+import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -2,16 +2,12 @@
  * BundleDeployments that are being deleted: tombstones. One stays until its agent has confirmed that its release is
  * uninstalled; one of a removed cluster, or of a cluster whose agent never connected, is released at once.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { clusterKeyOf, isForCluster } from "../cache/keys.ts";
+import { type BundleDeployment, bundleDeployments, type Cluster } from "@flotilla/shared/api";
+import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import { done, type Reconcile } from "@flotilla/shared/kube/controller";
+import { clusterKeyOf, isForCluster } from "../cache/index.ts";
 
 /** Whether no agent has to confirm that the release is uninstalled. Pure. */
 export function needsNoConfirmation(

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import type {
-  BundleDeployment,
-  BundleDeploymentStatus,
-} from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import type { BundleDeployment, BundleDeploymentStatus, Condition } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { stateOf } from "../summary/deployment-state.ts";
-import { aDeployment, digestA, digestB, now } from "../testing/objects.ts";
-import { deployed } from "../testing/reports.ts";
+import { stateOf } from "../summary/index.ts";
+import { aDeployment, deployed, digestA, digestB, now } from "../testing/index.ts";
 import { deploymentStatus, isOutdated, isUrgentDeployment } from "./status.ts";
 
 const place = { epoch: 2, sequence: 5 };

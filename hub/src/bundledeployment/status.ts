@@ -1,15 +1,11 @@
 /** The status of a BundleDeployment, from what its agent reported last. Pure. */
 
-import type { DeploymentState, UnreadyResource } from "@flotilla/proto/messages.ts";
-import type {
-  BundleDeployment,
-  BundleDeploymentStatus,
-} from "@flotilla/shared/api/bundle-deployment.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import { isUrgentChange } from "../status/urgency.ts";
-import { chartNotFetched, stateOf } from "../summary/deployment-state.ts";
-import { objectText } from "../summary/object-text.ts";
+import type { DeploymentState, UnreadyResource } from "@flotilla/proto";
+import type { BundleDeployment, BundleDeploymentStatus } from "@flotilla/shared/api";
+import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { chartErrors } from "@flotilla/shared/source";
+import { isUrgentChange } from "../status/index.ts";
+import { chartNotFetched, objectText, stateOf } from "../summary/index.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
 
 const fetchFailures: ReadonlySet<string> = new Set([

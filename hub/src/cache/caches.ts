@@ -1,33 +1,34 @@
 /** The informers of a replica of the hub. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
 import {
+  type Bundle,
+  type BundleDeployment,
   bundleDeployments,
   bundles,
+  type Cluster,
+  type ClusterGroup,
+  type ClusterRegistrationToken,
   clusterGroups,
   clusterRegistrationTokens,
   clusters,
+  type HelmOp,
   helmOps,
+  type Policy,
   policies,
-} from "@flotilla/shared/api/resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+} from "@flotilla/shared/api";
+import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
+  type KubeObject,
   type Lease,
   leases,
   type Namespace,
   namespaces,
+  type Resource,
   type Secret,
   secrets,
-} from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
 import { contentLabel } from "./keys.ts";
 
 export interface Caches {

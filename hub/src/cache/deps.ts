@@ -1,9 +1,9 @@
 /** What each controller of the hub is built from. */
 
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import type { Caches } from "./caches.ts";
 

@@ -1,20 +1,20 @@
 /** Indexes that find an enrolling agent without a pass over all Clusters. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { agentKeyAnnotation, registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
-import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
 
-export const clientIdIndex = defineIndex<Cluster>("clientId", ({ metadata, spec }) =>
+import type { Cluster, ClusterRegistrationToken } from "@flotilla/shared/api";
+import { agentKeyAnnotation, registrationTokenAnnotation } from "@flotilla/shared/api/names";
+import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
+
+export const clientIdIndex: Index<Cluster> = defineIndex("clientId", ({ metadata, spec }) =>
   spec.clientID ? [clientIdKey(metadata.namespace ?? "", spec.clientID)] : [],
 );
 /** By the digest of the key that the agent enrolled with. */
-export const agentKeyIndex = defineIndex<Cluster>("agentKey", annotated(agentKeyAnnotation));
+export const agentKeyIndex: Index<Cluster> = defineIndex("agentKey", annotated(agentKeyAnnotation));
 /** By the UID of the token that the agent enrolled with last. */
-export const enrolledWithIndex = defineIndex<Cluster>(
+export const enrolledWithIndex: Index<Cluster> = defineIndex(
   "enrolledWith",
   annotated(registrationTokenAnnotation),
 );
-export const tokenUidIndex = defineIndex<ClusterRegistrationToken>("uid", ({ metadata }) =>
+export const tokenUidIndex: Index<ClusterRegistrationToken> = defineIndex("uid", ({ metadata }) =>
   metadata.uid === undefined ? [] : [metadata.uid],
 );
 

@@ -1,26 +1,25 @@
 /** Indexes of the hub's informers. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { defineIndex } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf, contentDigestOf } from "./keys.ts";
 
 /** BundleDeployments by the key of their Bundle. */
-export const byBundle = defineIndex<BundleDeployment>("bundle", (deployment) => [
+export const byBundle: Index<BundleDeployment> = defineIndex("bundle", (deployment) => [
   bundleKeyOf(deployment),
 ]);
 
 /** BundleDeployments by the contents that they refer to. */
-export const byContent = defineIndex<BundleDeployment>("content", contentsReferredBy);
+export const byContent: Index<BundleDeployment> = defineIndex("content", contentsReferredBy);
 
 /** Secrets by the digest of the content that they store. */
-export const byDigest = defineIndex<Secret>("digest", (secret) => [contentDigestOf(secret) ?? ""]);
+export const byDigest: Index<Secret> = defineIndex("digest", (secret) => [contentDigestOf(secret) ?? ""]);
 
 /** BundleDeployments by the key of an object that they refer to, in any workspace. */
-export const bySupply = defineIndex<BundleDeployment>("supply", suppliesNamedBy);
+export const byReferencedObject: Index<BundleDeployment> = defineIndex("referenced object", referencedObjectsOf);
 
 /** Clusters recorded as connected, by the replica that serves their agent. */
-export const byReplica = defineIndex<Cluster>("replica", ({ status }) =>
+export const byReplica: Index<Cluster> = defineIndex("replica", ({ status }) =>
   status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
 );
 
@@ -31,6 +30,6 @@ export function contentsReferredBy({ spec, status }: BundleDeployment): readonly
   ].filter((id) => id !== "");
 }
 
-export function suppliesNamedBy({ spec }: BundleDeployment): readonly string[] {
+export function referencedObjectsOf({ spec }: BundleDeployment): readonly string[] {
   return spec.referencedObjects ?? [];
 }

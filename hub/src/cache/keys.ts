@@ -1,7 +1,5 @@
 /** How the objects of the hub refer to each other: by labels and names. Pure. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Bundle, BundleDeployment, HelmOp } from "@flotilla/shared/api";
 import {
   bundleNameLabel,
   bundleNamespaceLabel,
@@ -10,9 +8,8 @@ import {
   clusterUidLabel,
   createdByUserLabel,
   helmOpLabel,
-} from "@flotilla/shared/api/names.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api/names";
+import { type KubeObject, keyOf, type ObjectKey, type Secret } from "@flotilla/shared/kube/objects";
 
 /** On each Secret that stores a part of a content. */
 export const contentLabel = "flotilla.dev/content";

@@ -1,27 +1,26 @@
 /** The controller of Clusters and the publisher of their statuses: what they watch, and how a change maps to keys. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
 import {
+  type BundleDeployment,
+  type Cluster,
+  type ClusterStatus,
+  clusters as clusterResource,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
+import {
+  type Controller,
+  createController,
   isExistenceChange,
   isSpecChange,
   ownKey,
   type Watch,
   watch,
-} from "@flotilla/shared/kube/controller/watch.ts";
-import type { Namespace } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { bundleKeyOf, clusterKeyOf } from "../cache/keys.ts";
-import { clusterKeyOfNamespace, hasNamespace } from "../clusterstate/cluster-namespace.ts";
-import { isBeingEmptied } from "../clusterstate/deletion.ts";
-import { createPublisher, type Publisher } from "../status/publisher.ts";
-import { type Aggregates, isPresenceChange } from "../summary/aggregates.ts";
-import { summarize } from "../summary/summarize.ts";
+} from "@flotilla/shared/kube/controller";
+import type { Namespace, ObjectKey } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf, type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
+import { clusterKeyOfNamespace, hasNamespace, isBeingEmptied } from "../clusterstate/index.ts";
+import { createPublisher, type Publisher } from "../status/index.ts";
+import { type Aggregates, isPresenceChange, summarize } from "../summary/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
 import { clusterStatus, isUrgentCluster } from "./status.ts";
 

@@ -1,18 +1,20 @@
 /** Clusters that are emptied before they are removed: the finalizer, and what happens while they are being deleted. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { bundleDeployments, clusters } from "@flotilla/shared/api/resources.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  clusters,
+} from "@flotilla/shared/api";
+import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
   type FinalizerOptions,
   removeFinalizer,
-} from "@flotilla/shared/kube/controller/finalizers.ts";
-import { isForCluster } from "../cache/keys.ts";
-import { isBeingEmptied, isToBeEmptied } from "../clusterstate/deletion.ts";
+} from "@flotilla/shared/kube/controller";
+import { isForCluster } from "../cache/index.ts";
+import { isBeingEmptied, isToBeEmptied } from "../clusterstate/index.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;

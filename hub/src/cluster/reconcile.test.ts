@@ -1,29 +1,24 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+  clusters,
+} from "@flotilla/shared/api";
 import {
   clientAnnotation,
   clusterFinalizer,
   clusterNamespaceName,
   registrationTokenAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import {
-  bundleDeployments,
-  clusterRegistrationTokens,
-  clusters,
-} from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import {
-  createMemoryApiServer,
-  serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
+} from "@flotilla/shared/api/names";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { keyOf, type Namespace, namespaces, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
 import { describe, it } from "vitest";
-import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/cluster-namespace.ts";
-import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/index.ts";
+import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });

@@ -2,25 +2,20 @@
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
  * Cluster's, so no lookup is needed; it is deleted with the Cluster.
  */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { done, type Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { type Namespace, namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { type Cluster, clusters } from "@flotilla/shared/api";
+import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isAlreadyExists } from "@flotilla/shared/kube/client";
+import { done, type Reconcile } from "@flotilla/shared/kube/controller";
+import { type Namespace, namespaces, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import {
   clusterKeyOfNamespace,
   clusterNamespaceFor,
   enrolmentAnnotations,
   isEnrolmentOutdated,
   removedClientOf,
-} from "../clusterstate/cluster-namespace.ts";
-import {
-  type RemovedClientsDeps,
-  recordRemovedClient,
-} from "../registrationtoken/removed-clients.ts";
+} from "../clusterstate/index.ts";
+import { type RemovedClientsDeps, recordRemovedClient } from "../registrationtoken/index.ts";
 import { type EmptyDeps, emptyCluster, ensureFinalizer } from "./empty.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {

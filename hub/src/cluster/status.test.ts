@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import type { ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import {
-  clusterNamespaceName,
-  helmOpLabel,
-  revokedAtAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { ClusterStatus } from "@flotilla/shared/api";
+import { clusterNamespaceName, helmOpLabel, revokedAtAnnotation } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
-import { aggregated } from "../testing/tallied.ts";
+import { aCluster, aDeployment, aggregated, digestA, now, workspace } from "../testing/index.ts";
 import { type ClusterInputs, clusterStatus, isUrgentCluster } from "./status.ts";
 
 const namespace = clusterNamespaceName(workspace, "paris");

@@ -1,14 +1,10 @@
 /** The status of a Cluster but for `agent`, which the replica writes that holds the agent. Pure. */
-import type { Cluster, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { presenceOf } from "../clusterstate/presence.ts";
-import { revocationOf } from "../clusterstate/revocation.ts";
-import type { ConditionState } from "../frontend/front-end.ts";
-import { isUrgentChange } from "../status/urgency.ts";
-import type { Aggregate } from "../summary/bundle-aggregate.ts";
-import { summaryReady } from "../summary/ready-condition.ts";
-import { worstState } from "../summary/summarize.ts";
+import type { BundleSummary, Cluster, ClusterStatus } from "@flotilla/shared/api";
+import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { presenceOf, revocationOf } from "../clusterstate/index.ts";
+import type { ConditionState } from "../frontend/index.ts";
+import { isUrgentChange } from "../status/index.ts";
+import { type Aggregate, summaryReady, worstState } from "../summary/index.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;

@@ -1,16 +1,16 @@
 /** The publisher of the statuses of ClusterGroups. A group has nothing to reconcile: targets read its selector. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { clusterGroups } from "@flotilla/shared/api/resources.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { offlineSince } from "../clusterstate/presence.ts";
-import { createPublisher, type Publisher } from "../status/publisher.ts";
-import type { Aggregates } from "../summary/aggregates.ts";
-import { worstOf } from "../summary/bundle-aggregate.ts";
-import { summarize } from "../summary/summarize.ts";
+import {
+  type BundleDeployment,
+  type ClusterGroup,
+  type ClusterGroupStatus,
+  clusterGroups,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
+import { offlineSince } from "../clusterstate/index.ts";
+import { createPublisher, type Publisher } from "../status/index.ts";
+import { type Aggregates, summarize, worstOf } from "../summary/index.ts";
 import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
 
 export interface ClusterGroupPublisherDeps

@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  apiVersion,
+  type Cluster,
+  type ClusterGroup,
+  type ClusterGroupStatus,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { clusterKeyOf } from "../cache/keys.ts";
+import { clusterKeyOf } from "../cache/index.ts";
 import { toMember } from "../summary/aggregates.ts";
-import { createDeploymentAggregates, toCounted } from "../summary/bundle-aggregate.ts";
+import { toCounted } from "../summary/bundle-aggregate.ts";
 import { createGroupAggregates } from "../summary/group-aggregate.ts";
-import { summarize } from "../summary/summarize.ts";
-import { aCluster, aDeployment, digestA, now, workspace } from "../testing/objects.ts";
+import { createDeploymentAggregates, summarize } from "../summary/index.ts";
+import { aCluster, aDeployment, digestA, now, workspace } from "../testing/index.ts";
 import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
 
 const group: ClusterGroup = {

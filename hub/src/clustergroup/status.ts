@@ -1,12 +1,14 @@
-import type { ClusterGroup, ClusterGroupStatus } from "@flotilla/shared/api/cluster-group.ts";
-import { type BundleSummary, maxListed } from "@flotilla/shared/api/summary.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import type { ConditionState } from "../frontend/front-end.ts";
-import { isUrgentChange } from "../status/urgency.ts";
-import type { GroupAggregate } from "../summary/group-aggregate.ts";
-import { summaryReady } from "../summary/ready-condition.ts";
-import { worstState } from "../summary/summarize.ts";
-import { selectorProblem } from "../targeting/selector-problem.ts";
+import {
+  type BundleSummary,
+  type ClusterGroup,
+  type ClusterGroupStatus,
+  maxListed,
+} from "@flotilla/shared/api";
+import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import type { ConditionState } from "../frontend/index.ts";
+import { isUrgentChange } from "../status/index.ts";
+import { type GroupAggregate, summaryReady, worstState } from "../summary/index.ts";
+import { selectorProblem } from "../targeting/index.ts";
 
 export interface ClusterGroupInputs {
   readonly group: ClusterGroup;

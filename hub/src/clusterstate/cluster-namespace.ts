@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Cluster } from "@flotilla/shared/api";
 import {
   clientAnnotation,
   clusterAnnotation,
@@ -12,9 +12,8 @@ import {
   clusterNamespaceName,
   managedLabel,
   registrationTokenAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import type { Namespace } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api/names";
+import type { Namespace, ObjectKey } from "@flotilla/shared/kube/objects";
 
 /** A cluster that was removed, as its registration token remembers it. */
 export interface RemovedClient {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterFinalizer } from "@flotilla/shared/api/names.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { clusterFinalizer } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
-import { aCluster } from "../testing/objects.ts";
+import { aCluster } from "../testing/index.ts";
 import { mayWithdraw } from "./deletion.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -1,6 +1,6 @@
 /** What happens to the deployments of a Cluster that is deleted, by its `deletionPolicy`. Pure. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterFinalizer } from "@flotilla/shared/api/names.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { clusterFinalizer } from "@flotilla/shared/api/names";
 
 /** Whether its deployments are uninstalled before it is removed. */
 export function isToBeEmptied({ spec }: Cluster): boolean {

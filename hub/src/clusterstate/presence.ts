@@ -1,8 +1,7 @@
 /** Whether the agent of a Cluster is connected, from the Cluster's status. Pure. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { clusterKeyOf } from "../cache/index.ts";
 
 /** `WaitCheckIn`: no agent has ever connected. */
 export type AgentPresence = "WaitCheckIn" | "Offline" | "Connected";

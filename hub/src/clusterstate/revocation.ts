@@ -1,6 +1,6 @@
 /** Revocation of a cluster's key, by an annotation. Pure. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { revokedAtAnnotation } from "@flotilla/shared/api/names.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { revokedAtAnnotation } from "@flotilla/shared/api/names";
 
 export interface Revocation {
   /** The value of the annotation. */

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import {
-  type DeploymentContent,
-  packContent,
-  unpackContent,
-} from "@flotilla/shared/content/content.ts";
-import { plainContent } from "@flotilla/shared/content/testing/plain-content.ts";
-import { rawNumber } from "@flotilla/shared/json/exact.ts";
-import { referencedObjectsOf } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { BundleDeploymentOptions } from "@flotilla/shared/api";
+import { type DeploymentContent, packContent, unpackContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import { rawNumber } from "@flotilla/shared/json";
+import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
-import { httpPin } from "../testing/objects.ts";
+import { httpPin } from "../testing/index.ts";
 import { buildContent, type ContentSource } from "./build-content.ts";
 
 function build(options: BundleDeploymentOptions): DeploymentContent {

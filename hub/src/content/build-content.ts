@@ -1,15 +1,13 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
-import type { BundleSpec } from "@flotilla/shared/api/bundle.ts";
-import type { ObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
-import { helmReleaseName } from "@flotilla/shared/api/names.ts";
 import type {
-  Dependency,
-  DeploymentContent,
-  ValuesSource,
-} from "@flotilla/shared/content/content.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+  BundleDeploymentOptions,
+  BundleSpec,
+  HelmOptions,
+  ObjectRef,
+} from "@flotilla/shared/api";
+import { helmReleaseName } from "@flotilla/shared/api/names";
+import type { Dependency, DeploymentContent, ValuesSource } from "@flotilla/shared/content";
+import type { Pin } from "@flotilla/shared/source";
 
 /** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";

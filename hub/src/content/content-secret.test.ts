@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { partBytes } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { partBytes } from "@flotilla/shared/content";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { contentDigestOf, contentLabel } from "../cache/keys.ts";
-import { digestA } from "../testing/objects.ts";
+import { contentDigestOf, contentLabel } from "../cache/index.ts";
+import { digestA } from "../testing/index.ts";
 import {
   contentSecretName,
   contentSecrets,

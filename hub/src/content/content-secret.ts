@@ -1,9 +1,8 @@
 /** How a content lies in Secrets: named by its digest, immutable, in parts where it is too large for one. Pure. */
 
-import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { contentParts } from "@flotilla/shared/content/packed.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { contentLabel } from "../cache/keys.ts";
+import { contentParts, type PackedContent } from "@flotilla/shared/content";
+import type { Secret } from "@flotilla/shared/kube/objects";
+import { contentLabel } from "../cache/index.ts";
 
 export const contentSecretType = "flotilla.dev/content";
 const partsAnnotation = "flotilla.dev/parts";

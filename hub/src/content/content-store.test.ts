@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import {
-  createMemoryApiServer,
-  serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { PackedContent } from "@flotilla/shared/content";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { digestA, digestB } from "../testing/objects.ts";
+import { digestA, digestB } from "../testing/index.ts";
 import { contentSecretName } from "./content-secret.ts";
 import { createContentStore } from "./content-store.ts";
 

@@ -4,17 +4,14 @@
  * A content that no BundleDeployment refers to any more is collected after a grace (collect.ts), not at once, so that one
  * that is about to be referred to again (a rollback, a Bundle that was paused) is still there.
  */
-import { createSingleFlight } from "@flotilla/shared/concurrency/single-flight.ts";
-import type { PackedContent } from "@flotilla/shared/content/content.ts";
-import { partCount } from "@flotilla/shared/content/packed.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
+import { createSingleFlight } from "@flotilla/shared/concurrency";
+import { type PackedContent, partCount } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
+import { hubErrors } from "../errors/index.ts";
 import { contentSecretName, contentSecrets, partBytesOf, partsOf } from "./content-secret.ts";
 
 /** Reads the packed bytes of a content. Throws CONTENT_MISSING. */

@@ -1,11 +1,15 @@
 /** The controller that deletes contents which nothing refers to: what it watches, and how a change maps to keys. */
 
-import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { isExistenceChange, ownKey, watch } from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { byDigest, contentsReferredBy } from "../cache/indexes.ts";
-import type { ContentStore } from "../content/content-store.ts";
+import {
+  type Controller,
+  createController,
+  isExistenceChange,
+  ownKey,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { byDigest, type ControllerDeps, contentsReferredBy } from "../cache/index.ts";
+import type { ContentStore } from "../content/index.ts";
 import { collectReconciler } from "./reconcile.ts";
 
 /** How long a content is kept after the last reference to it. */

@@ -1,15 +1,12 @@
 /** Collects contents that no BundleDeployment has referred to for some minutes. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { byContent } from "../cache/indexes.ts";
-import { contentDigestOf } from "../cache/keys.ts";
-import type { ContentStore } from "../content/content-store.ts";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller";
+import { type ObjectKey, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
+import { byContent, contentDigestOf } from "../cache/index.ts";
+import type { ContentStore } from "../content/index.ts";
 
 export interface CollectDeps {
   readonly rest: KubeRest;

@@ -2,19 +2,22 @@
  * Keeps one connected agent in sync: a send queue keyed by subject, whose messages are made from the caches when it is
  * their turn, so that a message is never older than the moment it is sent.
  */
-import { hubMessageToWire } from "@flotilla/proto/map.ts";
-import type { HubMessage } from "@flotilla/proto/messages.ts";
-import { createSendQueue, type MakeMessage, writeMessage } from "@flotilla/proto/send-queue.ts";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import type { LiveAuthority } from "../authority/live-authority.ts";
-import type { ContentReader } from "../content/content-store.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
-import type { AgentStream } from "../rpc/incoming.ts";
+import {
+  createSendQueue,
+  type HubMessage,
+  hubMessageToWire,
+  type MakeMessage,
+  writeMessage,
+} from "@flotilla/proto";
+import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import type { LiveAuthority } from "../authority/index.ts";
+import type { ContentReader } from "../content/index.ts";
+import type { ClusterRef } from "../identity/index.ts";
+import type { WorkspaceObjects } from "../referenced/index.ts";
+import type { AgentStream } from "../rpc/index.ts";
 import { createAssignments } from "./assignments.ts";
 import type { DispatchMetrics } from "./metrics.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";

@@ -1,12 +1,12 @@
 /** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
 
-import type { HubMessage, ObservedDeployment } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
-import type { ContentReader } from "../content/content-store.ts";
+import type { HubMessage, ObservedDeployment } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock, Timer } from "@flotilla/shared/time";
+import type { ContentReader } from "../content/index.ts";
 import { inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 

@@ -1,28 +1,23 @@
 /** All agents of this replica: one session for each cluster, which gets the changes that concern it. */
 
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
+import { type ObjectRef, reconnectTrailers } from "@flotilla/proto";
+import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { createKeyedRateLimiter, createSemaphore } from "@flotilla/shared/concurrency";
+import { byNamespace, type Change, type Informer } from "@flotilla/shared/kube/cache";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import type { LiveAuthority } from "../authority/live-authority.ts";
-import { bySupply } from "../cache/indexes.ts";
-import { isForCluster } from "../cache/keys.ts";
-import { type AgentCertificate, validateAgent } from "../identity/agent-certificate.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
-import type { Presence } from "../presence/presence.ts";
-import { changedReferences, isClusterInfoChange } from "../referenced/references.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
-import { RpcError, rpcErrors, toGrpcError } from "../rpc/errors.ts";
-import type { AgentStream } from "../rpc/incoming.ts";
+import type { LiveAuthority } from "../authority/index.ts";
+import { byReferencedObject, isForCluster } from "../cache/index.ts";
+import { type AgentCertificate, type ClusterRef, validateAgent } from "../identity/index.ts";
+import type { Presence } from "../presence/index.ts";
+import {
+  changedReferences,
+  isClusterInfoChange,
+  type WorkspaceObjects,
+} from "../referenced/index.ts";
+import { type AgentStream, RpcError, rpcErrors, toGrpcError } from "../rpc/index.ts";
 import type { DesiredState } from "./agent-sync.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
 import { affectsAgent } from "./plan.ts";
@@ -80,7 +75,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (session !== undefined) deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
-      const referring = deployments.store.byIndex(bySupply, formatObjectRef(ref));
+      const referring = deployments.store.byIndex(byReferencedObject, formatObjectRef(ref));
       for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
         const session = sessionsByNamespace.get(each);
         if (session?.cluster.namespace === namespace) objectChanged(session, ref);

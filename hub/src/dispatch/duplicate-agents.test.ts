@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { ClusterAgent } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { aCluster } from "../testing/objects.ts";
+import { aCluster } from "../testing/index.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
 
 const key = keyOf(aCluster("paris"));

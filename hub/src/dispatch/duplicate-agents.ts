@@ -6,11 +6,11 @@
  * stream; two agents with one key keep doing both.
  */
 
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import type { Change } from "@flotilla/shared/kube/cache";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 
 export interface DuplicateAgents {
   /** Observes connections of any replica that began while an earlier one was still recorded as connected. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createReceiveLimit, receiveLimits } from "./flow-control.ts";
 

@@ -1,6 +1,6 @@
 /** Limits how fast one agent is read: a flood of messages waits on the agent's side and costs the others nothing. */
-import { createTokenBucket } from "@flotilla/shared/concurrency/token-bucket.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import { createTokenBucket } from "@flotilla/shared/concurrency";
+import type { Clock, Timer } from "@flotilla/shared/time";
 
 export interface ReceiveLimitOptions {
   readonly clock: Clock;

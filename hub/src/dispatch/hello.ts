@@ -1,9 +1,13 @@
 /** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
-import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { describeVersions, negotiateVersion, supportedVersions } from "@flotilla/proto/versions.ts";
-import type { ErrorKind } from "@flotilla/shared/errors/app-error.ts";
+import {
+  type AgentMessage,
+  describeVersions,
+  negotiateVersion,
+  supportedVersions,
+} from "@flotilla/proto";
+import type { ErrorKind } from "@flotilla/shared/errors";
 import { status } from "@grpc/grpc-js";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { RpcError, rpcErrors } from "../rpc/index.ts";
 
 export type Hello = Extract<AgentMessage, { kind: "hello" }>;
 

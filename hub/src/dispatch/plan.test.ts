@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ObservedDeployment } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObservedDeployment } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { affectsAgent, inventoryAfter, planDispatch } from "./plan.ts";

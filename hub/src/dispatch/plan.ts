@@ -1,6 +1,6 @@
 /** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
-import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
 
 export type DispatchStep =
   | { readonly kind: "nothing" }

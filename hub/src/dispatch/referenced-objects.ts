@@ -2,18 +2,17 @@
  * Cluster info and referenced objects of one agent: what it has, compared with the Cluster and the workspace as they are when
  * a message is made.
  */
-import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { suppliesNamedBy } from "../cache/indexes.ts";
+import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto";
+import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
+import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced";
+import { referencedObjectsOf } from "../cache/index.ts";
 import {
+  clusterInfoOf,
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
-} from "../referenced/plan.ts";
-import { clusterInfoOf } from "../referenced/references.ts";
-import type { WorkspaceObject } from "../referenced/workspace-object.ts";
+  type WorkspaceObject,
+} from "../referenced/index.ts";
 
 export interface ReferencedObjectsDeps {
   /** What the agent has, by its Hello. */
@@ -43,14 +42,14 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
     plan: () =>
       planReferencedObjects(
         deps.inventory,
-        new Set(deployments().flatMap(suppliesNamedBy)),
+        new Set(deployments().flatMap(referencedObjectsOf)),
         sourceOf,
       ),
     next(ref) {
       const key = formatObjectRef(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
-      const isReferenced = deployments().some((each) => suppliesNamedBy(each).includes(key));
+      const isReferenced = deployments().some((each) => referencedObjectsOf(each).includes(key));
       const step = planReferencedObject(ref, {
         observed: inventory.get(key),
         isReferenced,

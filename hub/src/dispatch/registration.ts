@@ -1,7 +1,7 @@
 /** Registration of a stream: recording its connection in the Cluster's status, a limited number at a time. */
-import type { Semaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
-import type { Presence } from "../presence/presence.ts";
+import type { Semaphore } from "@flotilla/shared/concurrency";
+import type { ClusterRef } from "../identity/index.ts";
+import type { Presence } from "../presence/index.ts";
 import type { DesiredState } from "./agent-sync.ts";
 import type { DispatchMetrics } from "./metrics.ts";
 import { planDispatch } from "./plan.ts";

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { test } from "vitest";
-import { createRejections } from "../rpc/rejections.ts";
-import { aDeployment } from "../testing/objects.ts";
-import { deployed } from "../testing/reports.ts";
+import { createRejections } from "../rpc/index.ts";
+import { aDeployment, deployed } from "../testing/index.ts";
 import { createDispatchMetrics } from "./metrics.ts";
 import { createReportIntake } from "./report-intake.ts";
 

@@ -1,10 +1,10 @@
 /** Accepts one agent's reports: only those on deployments of its own cluster, and a limited number at a time. */
-import type { DeploymentKey, DeploymentState } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
-import type { RejectionReason, Rejections } from "../rpc/rejections.ts";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { ClusterRef } from "../identity/index.ts";
+import type { RejectionReason, Rejections } from "../rpc/index.ts";
 import type { DispatchMetrics } from "./metrics.ts";
 
 /** The order of a report among all reports of its cluster: by epoch, then by sequence. */

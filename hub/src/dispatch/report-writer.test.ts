@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeployments, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { DeploymentState } from "@flotilla/proto";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  clusters as clusterResource,
+} from "@flotilla/shared/api";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, it } from "vitest";
-import { aCluster, aDeployment } from "../testing/objects.ts";
-import { deployed } from "../testing/reports.ts";
+import { aCluster, aDeployment, deployed } from "../testing/index.ts";
 import { createReportWriter } from "./report-writer.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -4,29 +4,25 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { bundleDeployments } from "@flotilla/shared/api/resources.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest, WriteOptions } from "@flotilla/shared/kube/client/rest.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
+import { type BundleDeployment, bundleDeployments, type Cluster } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { type KubeRest, KubeStatusError, type WriteOptions } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   keyOf,
   type ObjectKey,
   type Resource,
-} from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
-import { release } from "../bundledeployment/reconcile.ts";
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import {
   deploymentStatus,
   isOutdated,
   isUrgentDeployment,
+  release,
   type SequencedReport,
-} from "../bundledeployment/status.ts";
-import { createPublisher } from "../status/publisher.ts";
+} from "../bundledeployment/index.ts";
+import { createPublisher } from "../status/index.ts";
 import type { ReportSink } from "./report-intake.ts";
 import { createStalenessCheck, longestGapMs } from "./staleness-check.ts";
 

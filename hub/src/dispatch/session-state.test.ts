@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import type { DeploymentKey } from "@flotilla/proto/messages.ts";
-import { supportedVersions } from "@flotilla/proto/versions.ts";
+import { type DeploymentKey, supportedVersions } from "@flotilla/proto";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { deployed } from "../testing/reports.ts";
+import { RpcError, rpcErrors } from "../rpc/index.ts";
+import { deployed } from "../testing/index.ts";
 import type { Hello } from "./hello.ts";
 import {
   initialState,

@@ -6,16 +6,16 @@
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
  */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  AgentMessage,
-  DeploymentKey,
-  DeploymentState,
-  ObjectRef,
-} from "@flotilla/proto/messages.ts";
-import { maxMessageBytes } from "@flotilla/proto/service.ts";
-import { reconnectTrailers } from "@flotilla/proto/trailers.ts";
+import {
+  type AgentMessage,
+  type DeploymentKey,
+  type DeploymentState,
+  maxMessageBytes,
+  type ObjectRef,
+  reconnectTrailers,
+} from "@flotilla/proto";
 import { status } from "@grpc/grpc-js";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { RpcError, rpcErrors } from "../rpc/index.ts";
 import { type Hello, validateHello } from "./hello.ts";
 import type { DispatchPlan } from "./plan.ts";
 import type { ReportPosition } from "./report-intake.ts";

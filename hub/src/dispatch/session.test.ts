@@ -1,19 +1,25 @@
 /** An agent that sends any messages in any order, while any events happen on the hub. */
 import assert from "node:assert/strict";
-import { agentMessageToWire } from "@flotilla/proto/map.ts";
-import type { AgentMessage } from "@flotilla/proto/messages.ts";
-import { loadFleetService, type ReadAgentMessage } from "@flotilla/proto/service.ts";
-import { agentMessage } from "@flotilla/proto/testing/arbitraries.ts";
-import { supportedVersions } from "@flotilla/proto/versions.ts";
-import { settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import {
+  type AgentMessage,
+  agentMessageToWire,
+  loadFleetService,
+  type ReadAgentMessage,
+  supportedVersions,
+} from "@flotilla/proto";
+import { agentMessage } from "@flotilla/proto/testing";
+import { settle } from "@flotilla/shared/time/testing";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { type Incoming, withIncomingDecoders } from "../rpc/incoming.ts";
-import { aDeployment } from "../testing/objects.ts";
-import { deployed } from "../testing/reports.ts";
-import { openTestSession, type TestSession, testHubId } from "../testing/test-session.ts";
+import { type Incoming, RpcError, rpcErrors, withIncomingDecoders } from "../rpc/index.ts";
+import {
+  aDeployment,
+  deployed,
+  openTestSession,
+  type TestSession,
+  testHubId,
+} from "../testing/index.ts";
 
 const { requestSerialize, requestDeserialize } = withIncomingDecoders(
   loadFleetService().service,

@@ -2,18 +2,21 @@
  * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects. Nothing
  * is remembered beyond the stream: the next one starts from the inventory that the agent then sends.
  */
-import { agentMessageFromWire } from "@flotilla/proto/map.ts";
-import type { ReadAgentMessage } from "@flotilla/proto/service.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+import { agentMessageFromWire, type ReadAgentMessage } from "@flotilla/proto";
+import { messageOf } from "@flotilla/shared/errors";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
 import { Metadata } from "@grpc/grpc-js";
-import type { AgentCertificate } from "../identity/agent-certificate.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
-import type { Presence } from "../presence/presence.ts";
-import { RpcError, toGrpcError } from "../rpc/errors.ts";
-import { type AgentStream, decoded, type Incoming } from "../rpc/incoming.ts";
-import type { Rejections } from "../rpc/rejections.ts";
+import type { AgentCertificate, ClusterRef } from "../identity/index.ts";
+import type { Presence } from "../presence/index.ts";
+import {
+  type AgentStream,
+  decoded,
+  type Incoming,
+  type Rejections,
+  RpcError,
+  toGrpcError,
+} from "../rpc/index.ts";
 import {
   type AgentSync,
   type AgentSyncDeps,

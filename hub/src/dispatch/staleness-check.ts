@@ -6,17 +6,13 @@
  * the API server. So after such a gap, and after a write without an answer, the Clusters are listed again before another report
  * is written.
  */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import { listAll } from "@flotilla/shared/kube/client/list-all.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
+import { type Cluster, clusters as clusterResource } from "@flotilla/shared/api";
+import { messageOf } from "@flotilla/shared/errors";
+import { dropBulk, type Store } from "@flotilla/shared/kube/cache";
+import { type KubeRest, listAll } from "@flotilla/shared/kube/client";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, delay, type Timer } from "@flotilla/shared/time";
 
 export interface StalenessCheck {
   /** Whether a newer stream of a cluster is known than the one with this epoch. */

@@ -1,8 +1,8 @@
 /** The certificate authorities that one agent trusts its hub by. */
-import type { HubMessage } from "@flotilla/proto/messages.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { LiveAuthority } from "../authority/live-authority.ts";
+import type { HubMessage } from "@flotilla/proto";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { LiveAuthority } from "../authority/index.ts";
 
 export interface TrustedAuthoritiesOptions {
   readonly authority: Pick<LiveAuthority, "trusted" | "confirmed">;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+import { type BundleDeployment, clusters } from "@flotilla/shared/api";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
-import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -5,11 +5,10 @@
  * the API server the Cluster is deleted first. So the Cluster is read after the deployment was seen to be deleted, once for
  * all deployments that are seen by then.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { mayWithdraw } from "../clusterstate/deletion.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
+import { type BundleDeployment, clusters } from "@flotilla/shared/api";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { mayWithdraw } from "../clusterstate/index.ts";
+import type { ClusterRef } from "../identity/index.ts";
 
 export interface WithdrawalsDeps {
   readonly rest: Pick<KubeRest, "get">;

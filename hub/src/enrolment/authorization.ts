@@ -1,16 +1,15 @@
 /** Authorizes an enrolment: by a registration token, or by the key of a Cluster that is already enrolled. */
-import type { EnrollRequest } from "@flotilla/proto/messages.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { EnrollRequest } from "@flotilla/proto";
+import type { Cluster, ClusterRegistrationToken } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { secrets } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
-import { agentKeyIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import type { RequestedKey } from "../identity/certificate-request.ts";
-import { claimedUid, tokenIn } from "../registrationtoken/secret.ts";
-import { RpcError } from "../rpc/errors.ts";
+import { agentKeyIndex, tokenUidIndex } from "../cache/index.ts";
+import type { RequestedKey } from "../identity/index.ts";
+import { claimedUid, tokenIn } from "../registrationtoken/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { enrollErrors } from "./errors.ts";
 import { type TokenTerms, type TokenValidation, validateToken } from "./token.ts";
 

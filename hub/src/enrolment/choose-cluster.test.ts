@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import type { Cluster } from "@flotilla/shared/api";
 import {
   agentKeyAnnotation,
   clusterFinalizer,
   revokedAtAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api/names";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { type ChoiceInputs, type ClusterChoice, chooseCluster, nameFor } from "./choose-cluster.ts";
 import type { TokenTerms } from "./token.ts";

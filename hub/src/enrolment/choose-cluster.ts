@@ -1,9 +1,8 @@
 /** Chooses the Cluster that an enrolling agent is registered as. Pure. */
 import { createHash } from "node:crypto";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { isBeingEmptied } from "../clusterstate/deletion.ts";
-import { createdAtOf, revocationOf } from "../clusterstate/revocation.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names";
+import { createdAtOf, isBeingEmptied, revocationOf } from "../clusterstate/index.ts";
 import type { TokenTerms } from "./token.ts";
 
 export type ClusterChoice =

@@ -1,26 +1,26 @@
 /** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
 import assert from "node:assert/strict";
-import type { EnrollRequest } from "@flotilla/proto/messages.ts";
-import { mutated, oddText } from "@flotilla/proto/testing/odd.ts";
-import { isPrintable } from "@flotilla/proto/validation.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { type EnrollRequest, isPrintable } from "@flotilla/proto";
+import { mutated, oddText } from "@flotilla/proto/testing";
+import {
+  apiVersion,
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+} from "@flotilla/shared/api";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { describe, test } from "vitest";
-import { createAuthority, openAuthority } from "../authority/certificate-authority.ts";
+import { createAuthority, openAuthority } from "../authority/index.ts";
 import { makeTokenValue } from "../registrationtoken/secret.ts";
-import { RpcError } from "../rpc/errors.ts";
-import { createRejections } from "../rpc/rejections.ts";
-import { aCertificateRequest } from "../testing/certificate-requests.ts";
-import { workspace } from "../testing/objects.ts";
+import { createRejections, RpcError } from "../rpc/index.ts";
+import { aCertificateRequest, workspace } from "../testing/index.ts";
 import { createEnrolment } from "./enrolment.ts";
 
 const tokenUid = "uid-token";

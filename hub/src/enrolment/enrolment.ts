@@ -5,18 +5,20 @@
  * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
  */
 
-import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto/messages.ts";
-import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+import type { EnrollRequest, EnrollResponse, IssuedCertificate } from "@flotilla/proto";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
 import { status } from "@grpc/grpc-js";
-import type { LiveAuthority } from "../authority/live-authority.ts";
-import { type RequestedKey, readCertificateRequest } from "../identity/certificate-request.ts";
-import type { ClusterIdentity } from "../identity/cluster-identity.ts";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
-import { hostOf, type Rejections } from "../rpc/rejections.ts";
+import type { LiveAuthority } from "../authority/index.ts";
+import {
+  type ClusterIdentity,
+  type RequestedKey,
+  readCertificateRequest,
+} from "../identity/index.ts";
+import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
 import { type AuthorizationDeps, authorizeEnrolment } from "./authorization.ts";
 import { clusterLabels } from "./cluster-labels.ts";
 import { enrollErrors, enrolmentRateLimited } from "./errors.ts";

@@ -1,7 +1,7 @@
 /** Errors of enrolment. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 import { status } from "@grpc/grpc-js";
-import { RpcError } from "../rpc/errors.ts";
+import { RpcError } from "../rpc/index.ts";
 
 export const enrollErrors = defineErrors({
   TOKEN_REJECTED: {

@@ -1,8 +1,8 @@
 /** Events on a Cluster about what its agent asked for and did not get. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import type { RegisteredCluster } from "./register-cluster.ts";
 import type { TokenTerms } from "./token.ts";

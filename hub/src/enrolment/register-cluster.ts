@@ -1,25 +1,24 @@
 /** Finds or creates the Cluster of an authorized agent. */
 import { isDeepStrictEqual } from "node:util";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
+import { apiVersion, type Cluster, clusters as clusterResource } from "@flotilla/shared/api";
 import {
   agentKeyAnnotation,
   registrationTokenAnnotation,
   revokedAtAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+} from "@flotilla/shared/api/names";
+import { commonErrors } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
 import {
   isAlreadyExists,
   isConflict,
+  type KubeRest,
   KubeStatusError,
-} from "@flotilla/shared/kube/client/status-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/client";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import { clientIdIndex, clientIdKey } from "../cache/enrolment-indexes.ts";
-import { RpcError } from "../rpc/errors.ts";
+import { clientIdIndex, clientIdKey } from "../cache/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";

@@ -1,11 +1,11 @@
 /** Messages for an enrolment that is rejected because of an existing Cluster: for the agent, and for an Event on the Cluster. Pure. */
-import { newKeyRequiredTrailers } from "@flotilla/proto/trailers.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { unreachable } from "@flotilla/shared/errors/app-error.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { newKeyRequiredTrailers } from "@flotilla/proto";
+import type { Cluster } from "@flotilla/shared/api";
+import { unreachable } from "@flotilla/shared/errors";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import { revocationOf, revokedText } from "../clusterstate/revocation.ts";
-import { RpcError } from "../rpc/errors.ts";
+import { revocationOf, revokedText } from "../clusterstate/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
 import type { TokenTerms } from "./token.ts";

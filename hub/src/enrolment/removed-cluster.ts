@@ -3,13 +3,14 @@
  * and in the token before that namespace is deleted. So one of the two always has it; both are read from the API server, in
  * that order.
  */
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+
+import { clusterRegistrationTokens } from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { namespaces } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import { clientDigest, removedClientOf } from "../clusterstate/cluster-namespace.ts";
-import { RpcError } from "../rpc/errors.ts";
+import { clientDigest, removedClientOf } from "../clusterstate/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { enrollErrors } from "./errors.ts";
 import { isRemoved, type TokenTerms } from "./token.ts";
 

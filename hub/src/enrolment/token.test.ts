@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { termsOf, validateToken } from "./token.ts";
 

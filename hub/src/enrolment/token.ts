@@ -1,10 +1,9 @@
 /** Registration tokens as an enrolment sees them: whether a presented one is valid, and what it grants. Pure. */
 
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
-import { clientDigest } from "../clusterstate/cluster-namespace.ts";
-import { expiryOf } from "../registrationtoken/plan.ts";
-import { isSameToken } from "../registrationtoken/secret.ts";
+import type { ClusterRegistrationToken } from "@flotilla/shared/api";
+import { formatTimeMs } from "@flotilla/shared/time";
+import { clientDigest } from "../clusterstate/index.ts";
+import { expiryOf, isSameToken } from "../registrationtoken/index.ts";
 
 /** What a registration token grants to the Clusters that enrol with it. */
 export interface TokenTerms {

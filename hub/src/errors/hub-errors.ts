@@ -1,5 +1,5 @@
 /** What can go wrong on the hub beyond charts, Kubernetes and the wire. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 
 export const hubErrors = defineErrors({
   HELMOP_INVALID: {

@@ -2,9 +2,7 @@
  * The chart references of a HelmOp-like spec: which (repo, chart, version) it and each of its targets ask for. Every
  * reference is resolved on its own and gets a pin of its own. Pure.
  */
-import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import type { BundleTarget, HelmOp, HelmOptions } from "@flotilla/shared/api";
 
 /** One chart as a spec asks for it; "" where a field is empty. */
 export interface ChartReference {

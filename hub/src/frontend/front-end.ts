@@ -2,11 +2,10 @@
  * What a front end is: three pure functions that compile an object which people write into Bundles, and that compile the
  * state of those Bundles back into the object's status. A front end knows nothing of clusters or streams.
  */
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { NewCondition } from "@flotilla/shared/conditions/condition.ts";
-import { type AppError, commonErrors } from "@flotilla/shared/errors/app-error.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
+import type { Bundle, ChartPin, Condition } from "@flotilla/shared/api";
+import type { NewCondition } from "@flotilla/shared/conditions";
+import { type AppError, commonErrors } from "@flotilla/shared/errors";
+import { hubErrors } from "../errors/index.ts";
 
 /** `T`: the kind; `Inputs`: what its status is made from. @public */
 export interface FrontEnd<T, Inputs, Status> {

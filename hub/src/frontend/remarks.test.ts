@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOp } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp } from "../testing/index.ts";
 import { ignoredLabelRemarks, unknownFieldRemarks, unsupportedFieldRemarks } from "./remarks.ts";
 
 /** As the API server returns it, whatever its type. */

@@ -1,8 +1,13 @@
 /** Remarks for the author of a HelmOp or a Bundle: fields that have no effect, as sentences. Pure. */
-import { type Bundle, bundleSchemas } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import { type HelmOp, helmOpSchemas } from "@flotilla/shared/api/helm-op.ts";
-import { type UnknownField, unknownFields } from "@flotilla/shared/api/unknown-fields.ts";
+import {
+  type Bundle,
+  type BundleDeploymentOptions,
+  bundleSchemas,
+  type HelmOp,
+  helmOpSchemas,
+  type UnknownField,
+  unknownFields,
+} from "@flotilla/shared/api";
 
 type Spec = HelmOp["spec"];
 

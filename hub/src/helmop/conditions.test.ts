@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { BundleDeploymentStatus, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
-import { aBundle, aDeployment, aHelmOp, digestA, digestB, now } from "../testing/objects.ts";
-import { aggregated } from "../testing/tallied.ts";
+import {
+  aBundle,
+  accepted,
+  aDeployment,
+  aggregated,
+  aHelmOp,
+  decidedBundle,
+  decidedHelmOp,
+  digestA,
+  digestB,
+  type HelmOpDecision,
+  now,
+} from "../testing/index.ts";
 import { type HelmOpInputs, helmOpStatus } from "./status.ts";
 
 const resolving: HelmOpDecision = {};

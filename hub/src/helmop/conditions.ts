@@ -1,14 +1,9 @@
 /** The conditions of a HelmOp but for Ready, from its status. Pure. */
 
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition, type NewCondition } from "@flotilla/shared/conditions/condition.ts";
-import { type ConditionState, chartNotResolved } from "../frontend/front-end.ts";
-import { remarksOn } from "../frontend/remarks.ts";
-import { attemptText } from "../resolve/chart-resolver.ts";
-import { pollingIntervalMs } from "../resolve/polling.ts";
-import { notesOn } from "../resolve/resolve-charts.ts";
+import type { BundleSummary, Condition, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
+import { type ConditionState, chartNotResolved, remarksOn } from "../frontend/index.ts";
+import { attemptText, notesOn, pollingIntervalMs } from "../resolve/index.ts";
 import { resolutionStateOf } from "./decided-status.ts";
 
 export interface ConditionInputs {

@@ -1,17 +1,24 @@
 /** The controller of HelmOps: what it watches, and how a change maps to keys. */
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import { type Controller, createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { isSpecChange, ownKey, type Watch, watch } from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { bundleKeyOf, userFields } from "../cache/keys.ts";
-import type { Patterns } from "../policy/patterns.ts";
-import type { ChartAccess } from "../resolve/chart-access.ts";
-import type { ChartResolver } from "../resolve/chart-resolver.ts";
-import { isFetchFailureChange } from "../resolve/pin-check.ts";
-import type { PinSigner } from "../resolve/pin-signature.ts";
-import type { Publisher } from "../status/publisher.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { byNamespace } from "@flotilla/shared/kube/cache";
+import {
+  type Controller,
+  createController,
+  isSpecChange,
+  ownKey,
+  type Watch,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
+import type { Patterns } from "../policy/index.ts";
+import {
+  type ChartAccess,
+  type ChartResolver,
+  isFetchFailureChange,
+  type PinSigner,
+} from "../resolve/index.ts";
+import type { Publisher } from "../status/index.ts";
 import { helmOpReconciler } from "./reconcile.ts";
 
 export interface HelmOpControllerDeps extends ControllerDeps {

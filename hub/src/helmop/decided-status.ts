@@ -1,14 +1,10 @@
 /** The part of a HelmOp's status that its reconcile decides. Pure. */
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { setCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { mayHoldSecret } from "@flotilla/shared/source/address.ts";
-import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
-import { chartNotResolved, notAccepted } from "../frontend/front-end.ts";
-import type { ResolutionState } from "../resolve/attempt.ts";
-import { attemptText, isAllPinned } from "../resolve/chart-resolver.ts";
-import type { Requests } from "../resolve/requests.ts";
+import type { ChartPin, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { setCondition } from "@flotilla/shared/conditions";
+import type { AppError } from "@flotilla/shared/errors";
+import { mayHoldSecret } from "@flotilla/shared/source";
+import { chartNotResolved, chartReferenceOf, entryFor, notAccepted } from "../frontend/index.ts";
+import { attemptText, isAllPinned, type Requests, type ResolutionState } from "../resolve/index.ts";
 
 /** The state of resolving a HelmOp's charts, from its status. */
 export function resolutionStateOf(status: HelmOpStatus | undefined): ResolutionState {

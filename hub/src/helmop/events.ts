@@ -1,10 +1,10 @@
 /** Events of a HelmOp, each decided by comparing fields of the status before and after. */
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { unknownFieldRemarks } from "../frontend/remarks.ts";
-import { recordViolation } from "../policy/record-violation.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { AppError } from "@flotilla/shared/errors";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { unknownFieldRemarks } from "../frontend/index.ts";
+import { recordViolation } from "../policy/index.ts";
 
 /** Names unknown fields once for each generation. */
 export function recordRemarks(

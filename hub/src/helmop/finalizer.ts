@@ -1,17 +1,15 @@
 /** The finalizer of a HelmOp: it stays until its Bundle is gone. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { helmOpFinalizer } from "@flotilla/shared/api/names.ts";
-import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { type Bundle, bundles, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { helmOpFinalizer } from "@flotilla/shared/api/names";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
   type FinalizerOptions,
   removeFinalizer,
-} from "@flotilla/shared/kube/controller/finalizers.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { isBundleOf } from "../cache/keys.ts";
+} from "@flotilla/shared/kube/controller";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { isBundleOf } from "../cache/index.ts";
 
 export interface FinalizerDeps {
   readonly rest: KubeRest;

@@ -1,13 +1,11 @@
 /** What a new leader does for a HelmOp, of which it knows only the status. */
 import assert from "node:assert/strict";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { chartErrors, type Pin } from "@flotilla/shared/source";
 import { test } from "vitest";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
-import { aHelmOp, httpPin } from "../testing/objects.ts";
+import { hubErrors } from "../errors/index.ts";
+import { aHelmOp, createTestHelmOps, httpPin, web } from "../testing/index.ts";
 
 const refused = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
 const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", { retryable: true });

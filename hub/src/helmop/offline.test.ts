@@ -1,23 +1,23 @@
 /** What a person is told of clusters of which nothing is heard, on Bundles and HelmOps alike. */
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { BundleDeployment, Cluster, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import { bundleStatus } from "../bundle/status.ts";
-import { accepted, decidedBundle, decidedHelmOp } from "../testing/decided.ts";
 import {
   aBundle,
   aCluster,
+  accepted,
   aDeployment,
+  aggregated,
   aHelmOp,
+  decidedBundle,
+  decidedHelmOp,
   digestA,
   digestB,
   now,
   workspace,
-} from "../testing/objects.ts";
-import { aggregated } from "../testing/tallied.ts";
+} from "../testing/index.ts";
 import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names.ts";
+import type { ChartPin } from "@flotilla/shared/api";
+import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
-import { chartReferenceOf, chartReferences, entryFor } from "../frontend/charts.ts";
-import { aHelmOp, httpPin } from "../testing/objects.ts";
+import { chartReferenceOf, chartReferences, entryFor } from "../frontend/index.ts";
+import { aHelmOp, httpPin } from "../testing/index.ts";
 import { planBundle } from "./plan.ts";
 
 const repo = "https://charts.example.com";

@@ -4,13 +4,16 @@
  * The Bundle never holds an unresolved constraint: every (repo, chart, version) that it or one of its targets names is
  * resolved for itself, and the pin that came of it is kept in `spec.helmOpOptions.pins`, with what had been asked for.
  */
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { BundleTarget } from "@flotilla/shared/api/bundle-target.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
-import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/charts.ts";
+import {
+  apiVersion,
+  type Bundle,
+  type BundleTarget,
+  type ChartPin,
+  type HelmOp,
+  type HelmOptions,
+} from "@flotilla/shared/api";
+import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names";
+import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
 
 /** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };

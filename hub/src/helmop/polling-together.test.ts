@@ -1,13 +1,15 @@
 /** A thousand HelmOps and one repository, with the real loop and the real client of repositories. */
 import assert from "node:assert/strict";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { indexText } from "@flotilla/shared/source/testing/index-text.ts";
-import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
-import { send, startTestServer } from "@flotilla/shared/source/testing/test-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import {
+  createTestClient,
+  indexText,
+  send,
+  startTestServer,
+} from "@flotilla/shared/source/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, test } from "vitest";
-import { createTestHelmOps } from "../testing/helm-op-loop.ts";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp, createTestHelmOps } from "../testing/index.ts";
 
 const many = 1_000;
 const atATime = 32;

@@ -1,13 +1,9 @@
 /** Publishes the statuses of HelmOps. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { isBundleOf } from "../cache/keys.ts";
-import { createPublisher, type Publisher } from "../status/publisher.ts";
-import type { Aggregates } from "../summary/aggregates.ts";
-import { rollUpBundle, rollUpObjects } from "../summary/roll-up-bundle.ts";
+import { type Bundle, type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
+import { createPublisher, type Publisher } from "../status/index.ts";
+import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
 import { helmOpStatus, isUrgentHelmOp } from "./status.ts";
 
 export interface HelmOpPublisherDeps

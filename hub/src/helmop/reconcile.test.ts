@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { Bundle, HelmOp } from "@flotilla/shared/api";
+import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { chartErrors, type Pin } from "@flotilla/shared/source";
+import type { Resolver } from "@flotilla/shared/source/client";
 import { describe, test } from "vitest";
-import { createTestHelmOps, web } from "../testing/helm-op-loop.ts";
-import { aHelmOp, aPolicy, digestB, httpPin } from "../testing/objects.ts";
+import { aHelmOp, aPolicy, createTestHelmOps, digestB, httpPin, web } from "../testing/index.ts";
 
 const away = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused");
 

@@ -1,27 +1,26 @@
 /** HelmOp to Bundle: validates, resolves the charts, and keeps the Bundle of the HelmOp's name as planned. */
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { entryFor } from "../frontend/charts.ts";
-import { holds, isWorthPublishing } from "../frontend/front-end.ts";
-import { remarksOn } from "../frontend/remarks.ts";
-import { withDefaults } from "../policy/defaults.ts";
-import { mergePolicies } from "../policy/merge-policies.ts";
-import type { Patterns } from "../policy/patterns.ts";
-import { violationOf } from "../policy/violation.ts";
-import type { ResolutionState } from "../resolve/attempt.ts";
-import type { ChartAccess } from "../resolve/chart-access.ts";
-import { type ChartResolver, isAllPinned, requeueAt } from "../resolve/chart-resolver.ts";
-import type { PinSigner } from "../resolve/pin-signature.ts";
-import { handledOf, openRequests, type Requests } from "../resolve/requests.ts";
-import type { Publisher } from "../status/publisher.ts";
+import type { HelmOp, HelmOpStatus, Policy } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
+import { entryFor, holds, isWorthPublishing, remarksOn } from "../frontend/index.ts";
+import { mergePolicies, type Patterns, violationOf, withDefaults } from "../policy/index.ts";
+import {
+  type ChartAccess,
+  type ChartResolver,
+  handledOf,
+  isAllPinned,
+  openRequests,
+  type PinSigner,
+  type Requests,
+  type ResolutionState,
+  requeueAt,
+} from "../resolve/index.ts";
+import type { Publisher } from "../status/index.ts";
 import {
   rejectedStatus,
   resolutionStateOf,

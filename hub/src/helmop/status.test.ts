@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { Condition, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "../testing/decided.ts";
-import { aBundle, aDeployment, aHelmOp, digestA, httpPin, now } from "../testing/objects.ts";
-import { aggregated } from "../testing/tallied.ts";
+import {
+  aBundle,
+  accepted,
+  aDeployment,
+  aggregated,
+  aHelmOp,
+  decidedBundle,
+  decidedHelmOp,
+  digestA,
+  type HelmOpDecision,
+  httpPin,
+  now,
+} from "../testing/index.ts";
 import { type HelmOpInputs, helmOpStatus, isUrgentHelmOp } from "./status.ts";
 
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });

@@ -1,16 +1,17 @@
 /** The status of a HelmOp: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition, setConditions } from "@flotilla/shared/conditions/condition.ts";
-import { chartReferenceOf, entryFor } from "../frontend/charts.ts";
-import type { ConditionState } from "../frontend/front-end.ts";
-import { isUrgentChange } from "../status/urgency.ts";
-import { type Archives, differingArchives } from "../summary/archives.ts";
-import { type Aggregate, commonVersion } from "../summary/bundle-aggregate.ts";
-import type { OfflineClusters } from "../summary/offline-clusters.ts";
-import { bundleReady } from "../summary/ready-condition.ts";
-import { rollUp } from "../summary/roll-up.ts";
+import type { Bundle, BundleSummary, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { type ConditionState, chartReferenceOf, entryFor } from "../frontend/index.ts";
+import { isUrgentChange } from "../status/index.ts";
+import {
+  type Aggregate,
+  type Archives,
+  bundleReady,
+  commonVersion,
+  differingArchives,
+  type OfflineClusters,
+  rollUp,
+} from "../summary/index.ts";
 import { helmOpConditions } from "./conditions.ts";
 
 export interface HelmOpInputs {

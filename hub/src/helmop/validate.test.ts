@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { rawNumber } from "@flotilla/shared/json/exact.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { rawNumber } from "@flotilla/shared/json";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp } from "../testing/index.ts";
 import { validate } from "./validate.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };

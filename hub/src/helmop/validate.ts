@@ -1,13 +1,11 @@
 /** Validation of HelmOps beyond what the schema of the CRD can check. Pure. */
 
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { bundleStates } from "@flotilla/shared/api/summary.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { classifySource } from "@flotilla/shared/source/location.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
-import { selectorProblem } from "../targeting/selector-problem.ts";
+import { type BundleDeploymentOptions, bundleStates, type HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { classifySource } from "@flotilla/shared/source";
+import { hubErrors } from "../errors/index.ts";
+import { chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
+import { selectorProblem } from "../targeting/index.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
 const longestName = 63;

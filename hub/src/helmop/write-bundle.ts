@@ -1,14 +1,12 @@
 /** Keeps the Bundle of a HelmOp's name as it is planned. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { bundles } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { isBundleOf } from "../cache/keys.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
+import { type Bundle, bundles, type HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { isBundleOf } from "../cache/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export interface WriteBundleDeps {
   readonly rest: KubeRest;

@@ -2,13 +2,12 @@
 
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { agentKeyAnnotation } from "@flotilla/shared/api/names.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import { agentKeyAnnotation } from "@flotilla/shared/api/names";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
-import { isBeingEmptied } from "../clusterstate/deletion.ts";
-import { revocationOf, revokedText } from "../clusterstate/revocation.ts";
-import { RpcError, rpcErrors } from "../rpc/errors.ts";
+import { isBeingEmptied, revocationOf, revokedText } from "../clusterstate/index.ts";
+import { RpcError, rpcErrors } from "../rpc/index.ts";
 import { fingerprintOf } from "./certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
 

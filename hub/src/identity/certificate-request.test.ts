@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mutated } from "@flotilla/proto/testing/odd.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { mutated } from "@flotilla/proto/testing";
+import { AppError } from "@flotilla/shared/errors";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { aCertificateRequest } from "../testing/certificate-requests.ts";
+import { aCertificateRequest } from "../testing/index.ts";
 import { readCertificateRequest } from "./certificate-request.ts";
 
 const valid = await aCertificateRequest();

@@ -1,7 +1,7 @@
 /** Parses certificate requests of agents: PKCS #10, signed with the requested key. */
 import "reflect-metadata";
 import { createHash, createPublicKey, webcrypto } from "node:crypto";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { Pkcs10CertificateRequest } from "@peculiar/x509";
 import { identityErrors } from "./errors.ts";
 

@@ -1,8 +1,8 @@
 /** The identities of hub and agents. An agent's is one URI SAN of its certificate, formatted and parsed here alone. */
 
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { namespaces } from "@flotilla/shared/kube/objects";
 import { identityErrors } from "./errors.ts";
 
 export interface ClusterIdentity {

@@ -1,5 +1,5 @@
 /** Errors of the hub's certificates and of certificate requests. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 
 export const identityErrors = defineErrors({
   SECRET_INVALID: {

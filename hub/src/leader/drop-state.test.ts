@@ -3,30 +3,38 @@
  * with leaders that lose everything but their informers between any two steps, and the two must decide the same.
  */
 import assert from "node:assert/strict";
-import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
-  clusterNamespaceName,
-  pollRequestAnnotation,
-  reconcileRequestAnnotation,
-} from "@flotilla/shared/api/names.ts";
-import {
+  type BundleDeploymentStatus,
   bundleDeployments,
   bundles,
   clusterGroups,
   clusters,
+  type HelmOp,
   helmOps,
   policies,
-} from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
+} from "@flotilla/shared/api";
+import {
+  clusterNamespaceName,
+  pollRequestAnnotation,
+  reconcileRequestAnnotation,
+} from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import { chartErrors } from "@flotilla/shared/source";
+import type { Resolver } from "@flotilla/shared/source/client";
 import fc from "fast-check";
 import { test } from "vitest";
-import { chartNotFetched } from "../summary/deployment-state.ts";
-import { createTestLeader, type TestLeader } from "../testing/leader.ts";
-import { aBundle, aCluster, aHelmOp, aPolicy, httpPin, workspace } from "../testing/objects.ts";
+import { chartNotFetched } from "../summary/index.ts";
+import {
+  aBundle,
+  aCluster,
+  aHelmOp,
+  aPolicy,
+  createTestLeader,
+  httpPin,
+  type TestLeader,
+  workspace,
+} from "../testing/index.ts";
 
 const names = ["web", "db"] as const;
 const clusterNames = ["paris", "rome"] as const;

@@ -1,16 +1,14 @@
 /** What one replica at a time does: the leader, for as long as it holds the Lease. */
-import { hubNamespace } from "@flotilla/shared/api/names.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { runLeaderElection } from "@flotilla/shared/kube/leaderelection/leader-election.ts";
-import { fenceWrites } from "@flotilla/shared/kube/leaderelection/leadership.ts";
-import { ensurePinSigningKey } from "../authority/hub-secrets.ts";
-import { type Caches, refreshCaches } from "../cache/caches.ts";
-import { readHubId } from "../identity/cluster-identity.ts";
-import type { SeriesRegistry } from "../metrics/series.ts";
-import { runOrphanedAgents } from "../replica/orphaned-agents.ts";
-import type { Replica } from "../replica/replica.ts";
-import { createPinSigner } from "../resolve/pin-signature.ts";
-import { ensureWorkspaces } from "../workspace/ensure.ts";
+import { hubNamespace } from "@flotilla/shared/api/names";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { fenceWrites, runLeaderElection } from "@flotilla/shared/kube/leaderelection";
+import { ensurePinSigningKey } from "../authority/index.ts";
+import { type Caches, refreshCaches } from "../cache/index.ts";
+import { readHubId } from "../identity/index.ts";
+import type { SeriesRegistry } from "../metrics/index.ts";
+import { type Replica, runOrphanedAgents } from "../replica/index.ts";
+import { createPinSigner } from "../resolve/index.ts";
+import { ensureWorkspaces } from "../workspace/index.ts";
 import { type RunDeps, runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {

@@ -1,29 +1,38 @@
 /** What it costs the hub's API server when thousands of agents disconnect at once, and connect again. */
 import assert from "node:assert/strict";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
 import {
   apiVersion,
   bundleDeployments,
   bundles,
+  type ClusterGroup,
   clusterGroups,
   clusters,
   helmOps,
-} from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { test } from "vitest";
-import { clusterNamespaceFor } from "../clusterstate/cluster-namespace.ts";
-import { createContentStore } from "../content/content-store.ts";
-import { createPinSigner } from "../resolve/pin-signature.ts";
-import { accepted, decidedBundle, decidedHelmOp } from "../testing/decided.ts";
-import { aBundle, aCluster, aDeployment, aHelmOp, digestA, workspace } from "../testing/objects.ts";
-import { createTestCaches } from "../testing/test-caches.ts";
-import type { WatchedStore } from "../testing/watched-store.ts";
+import { clusterNamespaceFor } from "../clusterstate/index.ts";
+import { createContentStore } from "../content/index.ts";
+import { createPinSigner } from "../resolve/index.ts";
+import {
+  aBundle,
+  aCluster,
+  accepted,
+  aDeployment,
+  aHelmOp,
+  createTestCaches,
+  decidedBundle,
+  decidedHelmOp,
+  digestA,
+  type WatchedStore,
+  workspace,
+} from "../testing/index.ts";
 import { createControllers } from "./run-controllers.ts";
 
 const many = 5_000;

@@ -1,35 +1,32 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Controller } from "@flotilla/shared/kube/controller/controller.ts";
-import { ownKey, startWatches, watch } from "@flotilla/shared/kube/controller/watch.ts";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { createBundleController } from "../bundle/controller.ts";
-import type { Pack } from "../bundle/place.ts";
-import { createBundlePublisher } from "../bundle/publisher.ts";
-import { createTombstoneController } from "../bundledeployment/controller.ts";
-import type { ControllerDeps } from "../cache/deps.ts";
-import { bundleKeyOf } from "../cache/keys.ts";
+import type { Bundle } from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { byNamespace } from "@flotilla/shared/kube/cache";
+import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import type { Resolver } from "@flotilla/shared/source/client";
+import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
+import { createTombstoneController } from "../bundledeployment/index.ts";
+import { bundleKeyOf, type ControllerDeps } from "../cache/index.ts";
 import {
   clusterStatusWatches,
   createClusterController,
   createClusterPublisher,
-} from "../cluster/controller.ts";
-import { createClusterGroupPublisher } from "../clustergroup/controller.ts";
-import type { ContentStore } from "../content/content-store.ts";
-import { createContentController } from "../contentgc/controller.ts";
-import { createHelmOpController } from "../helmop/controller.ts";
-import { createHelmOpPublisher } from "../helmop/publisher.ts";
-import type { SeriesRegistry } from "../metrics/series.ts";
-import { statusMetrics } from "../metrics/status-metrics.ts";
-import { createPatterns } from "../policy/patterns.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
-import { createChartAccess, watchSecrets } from "../resolve/chart-access.ts";
-import { createChartResolver } from "../resolve/chart-resolver.ts";
-import type { PinSigner } from "../resolve/pin-signature.ts";
-import { createAggregates, isPresenceChange } from "../summary/aggregates.ts";
+} from "../cluster/index.ts";
+import { createClusterGroupPublisher } from "../clustergroup/index.ts";
+import type { ContentStore } from "../content/index.ts";
+import { createContentController } from "../contentgc/index.ts";
+import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
+import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
+import { createPatterns } from "../policy/index.ts";
+import type { WorkspaceObjects } from "../referenced/index.ts";
+import {
+  createChartAccess,
+  createChartResolver,
+  type PinSigner,
+  watchSecrets,
+} from "../resolve/index.ts";
+import { createAggregates, isPresenceChange } from "../summary/index.ts";
 
 export interface RunDeps extends ControllerDeps {
   readonly contents: ContentStore;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { piecesOf } from "../testing/pieces.ts";
+import { piecesOf } from "../testing/index.ts";
 import { createSeriesRegistry, type Series } from "./series.ts";
 
 function bookOf(...series: readonly Series[]) {

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { Bundle, Cluster, HelmOp } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aBundle, aCluster, aHelmOp } from "../testing/objects.ts";
-import { piecesOf } from "../testing/pieces.ts";
+import { aBundle, aCluster, aHelmOp, piecesOf } from "../testing/index.ts";
 import { createSeriesRegistry } from "./series.ts";
 import { statusMetrics } from "./status-metrics.ts";
 

@@ -1,15 +1,15 @@
 /** What the statuses of HelmOps, Bundles and Clusters count, under Fleet's names. Pure. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
 import {
+  type Bundle,
   type BundleSummary,
   bundleStates,
+  type Cluster,
+  type HelmOp,
   type ResourceCounts,
-} from "@flotilla/shared/api/summary.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { describeUrl } from "@flotilla/shared/source/address.ts";
-import { worstState } from "../summary/summarize.ts";
+} from "@flotilla/shared/api";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { describeUrl } from "@flotilla/shared/source";
+import { worstState } from "../summary/index.ts";
 import type { Labels, SeriesMetric } from "./series.ts";
 
 export interface StatusSources {

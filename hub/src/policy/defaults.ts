@@ -1,5 +1,5 @@
 /** What a Policy gives to HelmOps that do not say it themselves. Pure. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOp } from "@flotilla/shared/api";
 import type { MergedPolicy } from "./merge-policies.ts";
 
 /** The HelmOp with the defaults of its Policies. It is never written back; its Bundle is made from it. */

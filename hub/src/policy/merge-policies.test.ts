@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
+import type { Policy } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aHelmOp, aPolicy } from "../testing/objects.ts";
+import { aHelmOp, aPolicy } from "../testing/index.ts";
 import { withDefaults } from "./defaults.ts";
 import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "./merge-policies.ts";
 

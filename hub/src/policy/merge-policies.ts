@@ -1,5 +1,5 @@
 /** The Policies of a namespace as one. Pure; the rules are Fleet's: switches are ORed, lists are joined, of defaults the first counts. */
-import type { Policy } from "@flotilla/shared/api/policy.ts";
+import type { Policy } from "@flotilla/shared/api";
 
 export interface MergedPolicy {
   /** Whose it is, for people; none: nothing is restricted. */

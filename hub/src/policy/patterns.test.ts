@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createPatterns } from "./patterns.ts";
 

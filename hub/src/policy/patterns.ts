@@ -5,8 +5,8 @@
  * RE2 alone does not bound the factor: `(a?){1000}` becomes a program of thousands of steps, each of which may be taken
  * for each character. So what is compiled and what is matched has a budget; beyond it a pattern is rejected: it allows nothing.
  */
-import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { createLruCache } from "@flotilla/shared/cache";
+import { messageOf } from "@flotilla/shared/errors";
 import { RE2JS } from "re2js";
 
 /** "yes", "no", or a sentence: why the pattern cannot be used. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
+import type { Condition } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { EventNote } from "@flotilla/shared/kube/events";
 import { test } from "vitest";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { aHelmOp } from "../testing/objects.ts";
+import { hubErrors } from "../errors/index.ts";
+import { aHelmOp } from "../testing/index.ts";
 import { recordViolation } from "./record-violation.ts";
 
 const message = "disallowed helm repo x";

@@ -1,10 +1,10 @@
 /** Records violations of a Policy as events. */
-import type { Condition } from "@flotilla/shared/api/condition.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { holds, policyViolation } from "../frontend/front-end.ts";
+import type { Condition } from "@flotilla/shared/api";
+import type { AppError } from "@flotilla/shared/errors";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { hubErrors } from "../errors/index.ts";
+import { holds, policyViolation } from "../frontend/index.ts";
 
 /** Once for each generation, also after a change of leader. `accepted`: the condition before. Other errors have no event. */
 export function recordViolation(

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
+import type { HelmOp, Policy } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { asHelmOp } from "../bundle/front-end.ts";
-import { aBundle, aHelmOp, aPolicy } from "../testing/objects.ts";
+import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
 import { mergePolicies } from "./merge-policies.ts";
 import { createPatterns } from "./patterns.ts";
 import { violationOf } from "./violation.ts";

@@ -1,10 +1,10 @@
 /** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { targetName } from "@flotilla/shared/api/names.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { describeUrl } from "@flotilla/shared/source/address.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/charts.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { targetName } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import { describeUrl } from "@flotilla/shared/source";
+import { hubErrors } from "../errors/index.ts";
+import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 import type { Patterns } from "./patterns.ts";
 

@@ -1,13 +1,16 @@
 /** The fields of a Cluster's status that record its agent: written by the replica that serves it, or by the leader for a dead replica. */
 
-import type { Cluster, ClusterAgent, ClusterStatus } from "@flotilla/shared/api/cluster.ts";
-import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { formatTime, parseTime } from "@flotilla/shared/time/rfc3339.ts";
+import {
+  type Cluster,
+  type ClusterAgent,
+  type ClusterStatus,
+  clusters as clusterResource,
+} from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { formatTime, parseTime } from "@flotilla/shared/time";
 import { presenceErrors } from "./errors.ts";
 
 export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;

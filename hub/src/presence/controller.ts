@@ -1,10 +1,10 @@
 /** Runs the controller of agents' presence, keyed by Cluster, on every replica. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Cluster } from "@flotilla/shared/api";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import { createController } from "@flotilla/shared/kube/controller";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import type { Presence } from "./presence.ts";
 

@@ -1,5 +1,5 @@
 /** Errors of recording an agent's presence, and of replicas' Leases. */
-import { defineErrors } from "@flotilla/shared/errors/app-error.ts";
+import { defineErrors } from "@flotilla/shared/errors";
 
 export const presenceErrors = defineErrors({
   CLUSTER_GONE: {

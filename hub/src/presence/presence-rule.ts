@@ -1,5 +1,5 @@
 /** Whether the presence recorded in a Cluster's status is correct, as far as one replica of the hub may decide it. Pure. */
-import type { ClusterAgent } from "@flotilla/shared/api/cluster.ts";
+import type { ClusterAgent } from "@flotilla/shared/api";
 
 export type PresenceDecision =
   | { readonly kind: "correct" }

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import { clusters as clusterResource } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { type Cluster, type ClusterAgent, clusters as clusterResource } from "@flotilla/shared/api";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { aCluster, workspace } from "../testing/objects.ts";
+import { aCluster, workspace } from "../testing/index.ts";
 import { createPresence } from "./presence.ts";
 
 const paris = {

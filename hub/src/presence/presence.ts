@@ -12,20 +12,14 @@ import {
   type ClusterAgent,
   type ClusterStatus,
   maxOrphans,
-} from "@flotilla/shared/api/cluster.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import {
-  done,
-  type Reconcile,
-  type Result,
-  requeueAfter,
-} from "@flotilla/shared/kube/controller/reconcile.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
-import type { ClusterRef } from "../identity/cluster-identity.ts";
+} from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { done, type Reconcile, type Result, requeueAfter } from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { type Clock, formatTime } from "@flotilla/shared/time";
+import type { ClusterRef } from "../identity/index.ts";
 import { type AgentFields, lastSeen, writeAgentStatus } from "./agent-status.ts";
 import { presenceErrors } from "./errors.ts";
 import { decidePresence, type PresenceDecision } from "./presence-rule.ts";

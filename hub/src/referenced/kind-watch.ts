@@ -1,15 +1,14 @@
 /** Watches the objects of one kind in one namespace. Referenced ones are kept whole and packed; of the others only the metadata. */
 
-import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
-import { backoffDelayMs } from "@flotilla/shared/concurrency/backoff.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { createInformer, dropBulk } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, type Resource, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import { packReferencedObject } from "@flotilla/shared/referenced/referenced-object.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+import type { ObjectRefKind } from "@flotilla/proto";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { createInformer, dropBulk } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { configMaps, keyOf, type Resource, refOf, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { packReferencedObject } from "@flotilla/shared/referenced";
+import type { Clock, Timer } from "@flotilla/shared/time";
 import {
   referencedObjectOf,
   type StoredObject,

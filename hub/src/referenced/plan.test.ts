@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ObservedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObservedObject } from "@flotilla/proto";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import {

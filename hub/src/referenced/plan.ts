@@ -1,6 +1,6 @@
 /** Which referenced objects to send an agent: its inventory, its deployments' references and the workspace compared. Pure. */
-import type { ObjectRef, ObservedObject } from "@flotilla/proto/messages.ts";
-import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { ObjectRef, ObservedObject } from "@flotilla/proto";
+import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
 
 /** What is known of an object of the workspace. */
 export type ReferencedSource =

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
+import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api";
+import type { Change } from "@flotilla/shared/kube/cache";
 import { describe, test } from "vitest";
-import { aCluster, aDeployment, workspace } from "../testing/objects.ts";
+import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import {
   changedReferences,
   clusterInfoOf,

@@ -1,13 +1,11 @@
 /** What an agent needs besides its deployments: cluster info, and the Secrets and ConfigMaps that deployments refer to. */
 import { isDeepStrictEqual } from "node:util";
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { type BundleDeployment, parseObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { ClusterInfo } from "@flotilla/shared/referenced/cluster-info.ts";
-import { suppliesNamedBy } from "../cache/indexes.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import { type BundleDeployment, type Cluster, parseObjectRef } from "@flotilla/shared/api";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import { refOf } from "@flotilla/shared/kube/objects";
+import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { clusterKeyOf, referencedObjectsOf } from "../cache/index.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
 /** The references that a change of a BundleDeployment adds and drops. */
@@ -15,7 +13,7 @@ export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): { readonly added: readonly ObjectRef[]; readonly dropped: readonly ObjectRef[] } {
-  const [was, is] = [before, after].map((one) => (one === undefined ? [] : suppliesNamedBy(one)));
+  const [was, is] = [before, after].map((one) => (one === undefined ? [] : referencedObjectsOf(one)));
   const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
     keys.filter((key) => !others.includes(key)).flatMap((key) => parseObjectRef(key) ?? []);
   return { added: without(is, was), dropped: without(was, is) };

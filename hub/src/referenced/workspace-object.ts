@@ -1,8 +1,8 @@
 /** A Secret or ConfigMap of a workspace, as it is sent to agents. Pure. */
-import type { ObjectRefKind } from "@flotilla/proto/messages.ts";
-import type { Packed } from "@flotilla/shared/content/packed.ts";
-import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
+import type { ObjectRefKind } from "@flotilla/proto";
+import type { Packed } from "@flotilla/shared/content";
+import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 
 /** The observed state of an object of a workspace. */
 export type WorkspaceObject =

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import { connectKube } from "@flotilla/shared/kube/client/connect.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { nextDelay } from "@flotilla/shared/kube/testing/follow-informer.ts";
+import { formatObjectRef } from "@flotilla/shared/api";
+import { connectKube } from "@flotilla/shared/kube/client";
+import { secrets } from "@flotilla/shared/kube/objects";
 import {
   type HttpApiServer,
+  nextDelay,
+  respondStatus,
   startHttpApiServer,
-} from "@flotilla/shared/kube/testing/http-api-server.ts";
-import { respondStatus } from "@flotilla/shared/kube/testing/http-faults.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+} from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
 import { createWorkspaceObjects } from "./workspace-objects.ts";

@@ -2,11 +2,11 @@
  * The referenced Secrets and ConfigMaps of all workspaces. Only namespaces with references are watched, and only referenced
  * objects are kept whole. Every replica has them, because every replica serves agents.
  */
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import { formatObjectRef } from "@flotilla/shared/api";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 

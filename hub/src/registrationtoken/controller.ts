@@ -1,15 +1,14 @@
 /** Runs the controller of ClusterRegistrationTokens and the count of their uses, on the leader. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Cluster, ClusterRegistrationToken } from "@flotilla/shared/api";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { createController } from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import type { LiveAuthority } from "../authority/live-authority.ts";
+import type { LiveAuthority } from "../authority/index.ts";
 import { tokenReconciler } from "./reconcile.ts";
 import { countTokenUses } from "./uses.ts";
 

@@ -3,10 +3,9 @@
 import type {
   ClusterRegistrationToken,
   ClusterRegistrationTokenStatus,
-} from "@flotilla/shared/api/cluster-registration-token.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
-import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
+} from "@flotilla/shared/api";
+import type { Secret } from "@flotilla/shared/kube/objects";
+import { formatTime, parseGoDuration } from "@flotilla/shared/time";
 import { type HubAddress, isCurrentFor, isFromEarlierToken, isOwnedBy, tokenIn } from "./secret.ts";
 
 export type SecretStep =

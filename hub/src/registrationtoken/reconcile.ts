@@ -1,15 +1,12 @@
 /** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { AppError, defineErrors } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Reconcile } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { done, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { EventRecorder } from "@flotilla/shared/kube/events/events.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { type ClusterRegistrationToken, clusterRegistrationTokens } from "@flotilla/shared/api";
+import { AppError, defineErrors } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { refOf, secrets } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import { planToken, type SecretStep } from "./plan.ts";
 import { type HubAddress, makeTokenValue, tokenIn, tokenSecret } from "./secret.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import {
   type ClusterRegistrationToken,
+  clusterRegistrationTokens,
   maxRemovedClients,
-} from "@flotilla/shared/api/cluster-registration-token.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
+} from "@flotilla/shared/api";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
-import { clientDigest } from "../clusterstate/cluster-namespace.ts";
+import { clientDigest } from "../clusterstate/index.ts";
 import { isRemoved } from "../enrolment/token.ts";
 import { recordRemovedClient, withRemovedClient } from "./removed-clients.ts";
 

@@ -4,14 +4,13 @@
  */
 import {
   type ClusterRegistrationToken,
+  clusterRegistrationTokens,
   maxRemovedClients,
-} from "@flotilla/shared/api/cluster-registration-token.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import { tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import type { RemovedClient } from "../clusterstate/cluster-namespace.ts";
+} from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import { tokenUidIndex } from "../cache/index.ts";
+import type { RemovedClient } from "../clusterstate/index.ts";
 
 export interface RemovedClientsDeps {
   readonly rest: KubeRest;

@@ -1,10 +1,13 @@
 /** The Secret of a registration token, which a user copies into a cluster so that its agent can enrol. Pure. */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { registrationSecretType } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Secret } from "@flotilla/shared/kube/objects/core-resources.ts";
+import {
+  apiVersion,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+} from "@flotilla/shared/api";
+import { registrationSecretType } from "@flotilla/shared/api/names";
+import type { Secret } from "@flotilla/shared/kube/objects";
 
 /** What the Secret has about the hub. */
 export interface HubAddress {

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import { type Change, createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import {
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+} from "@flotilla/shared/api";
+import { registrationTokenAnnotation } from "@flotilla/shared/api/names";
+import { type Change, createStore } from "@flotilla/shared/kube/cache";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { aCluster } from "../testing/objects.ts";
+import { aCluster } from "../testing/index.ts";
 import { countTokenUses } from "./uses.ts";
 
 const token: ClusterRegistrationToken = {

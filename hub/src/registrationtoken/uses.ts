@@ -1,16 +1,17 @@
 /** Counts the Clusters that enrolled with each token. The first use is written at once, further ones about once a second. */
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterRegistrationToken } from "@flotilla/shared/api/cluster-registration-token.ts";
-import { registrationTokenAnnotation } from "@flotilla/shared/api/names.ts";
-import { clusterRegistrationTokens } from "@flotilla/shared/api/resources.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { Change, Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { enrolledWithIndex, tokenUidIndex } from "../cache/enrolment-indexes.ts";
-import { createPublisher } from "../status/publisher.ts";
+import {
+  type Cluster,
+  type ClusterRegistrationToken,
+  clusterRegistrationTokens,
+} from "@flotilla/shared/api";
+import { registrationTokenAnnotation } from "@flotilla/shared/api/names";
+import type { Change, Informer, Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { enrolledWithIndex, tokenUidIndex } from "../cache/index.ts";
+import { createPublisher } from "../status/index.ts";
 
 export interface TokenUsesDeps {
   readonly rest: KubeRest;

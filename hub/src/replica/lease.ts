@@ -5,15 +5,14 @@
  * as offline before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
-import { hubReplicaLabel } from "@flotilla/shared/api/names.ts";
+import { hubReplicaLabel } from "@flotilla/shared/api/names";
 import {
   acquiredLease,
   type LeaseClaim,
   newLease,
   releasedLease,
-} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
-import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/kube/leaderelection";
+import type { Lease, ObjectRef } from "@flotilla/shared/kube/objects";
 
 export interface ReplicaLeaseTimes {
   readonly renewEveryMs: number;

@@ -3,21 +3,22 @@
  * connected to another one, and deletes old Leases. While a replica holds its Lease it alone writes about its agents.
  */
 
-import type { Cluster, ClusterAgent } from "@flotilla/shared/api/cluster.ts";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict } from "@flotilla/shared/kube/client/status-error.ts";
-import { createController } from "@flotilla/shared/kube/controller/controller.ts";
-import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTime } from "@flotilla/shared/time/rfc3339.ts";
+import type { Cluster, ClusterAgent } from "@flotilla/shared/api";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
+import {
+  createController,
+  done,
+  type Reconcile,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller";
+import { keyOf, type Lease, leases, type ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { byReplica } from "../cache/indexes.ts";
-import { lastSeen, writeAgentStatus } from "../presence/agent-status.ts";
+import { byReplica } from "../cache/index.ts";
+import { lastSeen, writeAgentStatus } from "../presence/index.ts";
 import type { Replicas } from "./replicas.ts";
 
 export interface OrphanedAgentsDeps {

@@ -1,22 +1,17 @@
 /** The Lease of this replica: acquired at start, renewed while the process runs, released at its end. */
 
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
+import { AppError } from "@flotilla/shared/errors";
 import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-} from "@flotilla/shared/kube/client/status-error.ts";
-import {
-  holderOf,
-  type LeaseClaim,
-  renewedLease,
-} from "@flotilla/shared/kube/leaderelection/lease-record.ts";
-import { type Lease, leases } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { delay } from "@flotilla/shared/time/clock.ts";
-import { presenceErrors } from "../presence/errors.ts";
+  type KubeRest,
+} from "@flotilla/shared/kube/client";
+import { holderOf, type LeaseClaim, renewedLease } from "@flotilla/shared/kube/leaderelection";
+import { type Lease, leases } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { type Clock, delay } from "@flotilla/shared/time";
+import { presenceErrors } from "../presence/index.ts";
 import {
   newReplicaLease,
   type ReplicaLeaseTimes,

@@ -1,10 +1,10 @@
 /** This process as one of the hub's replicas: its name, its Lease, and the other replicas. */
 import { randomUUID } from "node:crypto";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Lease } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { Gauge, type Registry } from "prom-client";
 import { acquireReplicaLease, type ReplicaLease } from "./own-lease.ts";
 import { createReplicas, type Replicas } from "./replicas.ts";

@@ -1,9 +1,9 @@
 /** The replicas of the hub as this one observes them: when each Lease last changed, by the local clock. */
 
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { holderOf } from "@flotilla/shared/kube/leaderelection/lease-record.ts";
-import type { Lease } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import { holderOf } from "@flotilla/shared/kube/leaderelection";
+import type { Lease } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import { type ReplicaLeaseTimes, replicaLeaseTimes, replicaOf } from "./lease.ts";
 import { type LeaseExpiry, leaseExpiryOf, longestGapMs } from "./lease-expiry.ts";
 

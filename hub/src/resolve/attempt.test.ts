@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { chartErrors, RepositoryError } from "@flotilla/shared/source/errors.ts";
+import type { ChartPin, ResolutionStatus } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
-import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
+import { aHelmOp, digestB, httpPin } from "../testing/index.ts";
 import {
   type AttemptInputs,
   type AttemptPlan,

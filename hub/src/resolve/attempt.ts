@@ -5,11 +5,9 @@
  * continues the same schedule. `nextAttemptTime` is the schedule; before it the source is asked only when the spec has
  * changed, somebody requests it, or other credentials may mend a failure.
  */
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { PinCheck, ResolutionStatus } from "@flotilla/shared/api/resolution.ts";
-import { RepositoryError } from "@flotilla/shared/source/errors.ts";
-import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
+import type { ChartPin, HelmOp, PinCheck, ResolutionStatus } from "@flotilla/shared/api";
+import { RepositoryError } from "@flotilla/shared/source";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/index.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
 import { type Moment, planPoll, pollingIntervalMs, retryMs } from "./polling.ts";

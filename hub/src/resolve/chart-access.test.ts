@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import { formatObjectRef } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { KubeStatusError } from "@flotilla/shared/kube/client/status-error.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { SourceLocation } from "@flotilla/shared/source/location.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import { formatObjectRef, type HelmOp } from "@flotilla/shared/api";
+import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { silentLog } from "@flotilla/shared/log";
+import type { SourceLocation } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
-import type { WorkspaceObject } from "../referenced/workspace-object.ts";
-import { aHelmOp, workspace } from "../testing/objects.ts";
+import type { WorkspaceObject } from "../referenced/index.ts";
+import { aHelmOp, workspace } from "../testing/index.ts";
 import { createChartAccess } from "./chart-access.ts";
 
 const key = `${workspace}/web`;

@@ -2,20 +2,19 @@
  * How the hub accesses chart sources: with the Secret that `helmSecretName` names in the object's own namespace and, where
  * that has no CA certificates, with those of Rancher, if there are any.
  */
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { isForbidden } from "@flotilla/shared/kube/client/status-error.ts";
-import type { Watch } from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { ReferencedObjectData } from "@flotilla/shared/referenced/referenced-object.ts";
-import type { AccessSettings } from "@flotilla/shared/source/access.ts";
-import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials/access-secret.ts";
-import { classifySource, type SourceLocation } from "@flotilla/shared/source/location.ts";
-import { hubErrors } from "../errors/hub-errors.ts";
-import { chartReferences } from "../frontend/charts.ts";
-import type { WorkspaceObjects } from "../referenced/workspace-objects.ts";
+import type { ObjectRef } from "@flotilla/proto";
+import type { HelmOp } from "@flotilla/shared/api";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isForbidden } from "@flotilla/shared/kube/client";
+import type { Watch } from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
+import { type AccessSettings, classifySource, type SourceLocation } from "@flotilla/shared/source";
+import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials";
+import { hubErrors } from "../errors/index.ts";
+import { chartReferences } from "../frontend/index.ts";
+import type { WorkspaceObjects } from "../referenced/index.ts";
 
 export interface ChartAccess {
   /**

@@ -1,20 +1,19 @@
 /** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
+import type { BundleDeployment, HelmOp } from "@flotilla/shared/api";
+import type { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
 import {
   done,
   type ReconcileContext,
   type Result,
   requeueAfter,
-} from "@flotilla/shared/kube/controller/reconcile.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { byBundle } from "../cache/indexes.ts";
-import { chartReferences, entryFor } from "../frontend/charts.ts";
+} from "@flotilla/shared/kube/controller";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Pin } from "@flotilla/shared/source";
+import type { Resolver } from "@flotilla/shared/source/client";
+import type { Clock } from "@flotilla/shared/time";
+import { byBundle } from "../cache/index.ts";
+import { chartReferences, entryFor } from "../frontend/index.ts";
 import {
   type AttemptInputs,
   type AttemptPlan,

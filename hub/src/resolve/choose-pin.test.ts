@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { Pin } from "@flotilla/shared/source";
 import { test } from "vitest";
-import { digestA, digestB, httpPin } from "../testing/objects.ts";
+import { digestA, digestB, httpPin } from "../testing/index.ts";
 import { choosePin } from "./choose-pin.ts";
 
 function oci(version: string, layerDigest: string, manifestDigest = digestA): Pin {

@@ -1,6 +1,6 @@
 /** What to do with a pin that a repository now gives for what was pinned before. Pure. */
-import { archiveDigest, describePin, type Pin } from "@flotilla/shared/source/pin.ts";
-import { compareVersions, parseVersion } from "@flotilla/shared/version/version.ts";
+import { archiveDigest, describePin, type Pin } from "@flotilla/shared/source";
+import { compareVersions, parseVersion } from "@flotilla/shared/version";
 
 export interface PinChoice {
   readonly pin: Pin;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { PinCheck } from "@flotilla/shared/api/resolution.ts";
+import type { BundleDeployment, PinCheck } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aDeployment } from "../testing/objects.ts";
+import { aDeployment } from "../testing/index.ts";
 import { isFetchFailing, isFetchFailureChange, nextCheckMs, pinCheckAfter } from "./pin-check.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);

@@ -2,13 +2,12 @@
  * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. However many agents
  * fail, and however often, the source is read ever less often. Pure.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { PinCheck } from "@flotilla/shared/api/resolution.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { archiveDigest, type Pin } from "@flotilla/shared/source/pin.ts";
-import { chartNotFetched } from "../summary/deployment-state.ts";
+import type { BundleDeployment, PinCheck } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { AppError } from "@flotilla/shared/errors";
+import type { Change } from "@flotilla/shared/kube/cache";
+import { archiveDigest, type Pin } from "@flotilla/shared/source";
+import { chartNotFetched } from "../summary/index.ts";
 
 /** A little less than an agent waits before it retries. */
 const firstDelayMs = 4_000;

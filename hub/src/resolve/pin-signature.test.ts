@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
+import type { Bundle } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aBundle, httpPin } from "../testing/objects.ts";
+import { aBundle, httpPin } from "../testing/index.ts";
 import { createPinSigner } from "./pin-signature.ts";
 
 const seals = createPinSigner(Buffer.from("a key"));

@@ -3,9 +3,9 @@
  * whoever could write one could have a chart deployed from where a Policy forbids (docs/adr/0014).
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Bundle, ChartPin } from "@flotilla/shared/api/bundle.ts";
-import { canonicalJson } from "@flotilla/shared/json/exact.ts";
-import type { ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
+import type { Bundle, ChartPin } from "@flotilla/shared/api";
+import { canonicalJson } from "@flotilla/shared/json";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 
 export interface PinSigner {
   /** The same Bundle, its pins sealed. */

@@ -1,15 +1,16 @@
 /** What becomes of a pin when its repository says something else at the next poll, read from a real server. */
 import assert from "node:assert/strict";
-import { accessTo } from "@flotilla/shared/source/access.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
-import { type IndexLine, indexText } from "@flotilla/shared/source/testing/index-text.ts";
-import { createTestClient } from "@flotilla/shared/source/testing/test-client.ts";
-import { registryOf, testChart } from "@flotilla/shared/source/testing/test-registry.ts";
+import { accessTo, type Pin } from "@flotilla/shared/source";
 import {
+  createTestClient,
+  type IndexLine,
+  indexText,
   type Respond,
+  registryOf,
   send,
   startTestServer,
-} from "@flotilla/shared/source/testing/test-server.ts";
+  testChart,
+} from "@flotilla/shared/source/testing";
 import { describe, test } from "vitest";
 import { choosePin, type PinChoice } from "./choose-pin.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import type { HelmOp } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp } from "../testing/index.ts";
 import { type Moment, planPoll, pollingIntervalMs } from "./polling.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };

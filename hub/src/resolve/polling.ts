@@ -3,10 +3,10 @@
  *
  * The time of the last attempt is in the HelmOp's status, so a restart of the hub polls nobody before their time.
  */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { parseGoDuration } from "@flotilla/shared/time/go-duration.ts";
-import { isStaticVersion } from "@flotilla/shared/version/select.ts";
-import { type ChartReference, chartReferences } from "../frontend/charts.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { parseGoDuration } from "@flotilla/shared/time";
+import { isStaticVersion } from "@flotilla/shared/version";
+import { type ChartReference, chartReferences } from "../frontend/index.ts";
 import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";
 
 export type PollPlan =

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp } from "../testing/index.ts";
 import {
   createRequestTimes,
   type HandledRequests,

@@ -1,8 +1,8 @@
 /** Requests by annotation. Each value that was not handled yet is one request; the status has the one handled last. */
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { createLruCache } from "@flotilla/shared/cache";
+import type { Clock } from "@flotilla/shared/time";
 import { pollingIntervalMs } from "./polling.ts";
 
 /** The values of the annotations that were handled last. */

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { AccessSettings, RepositoryAccess } from "@flotilla/shared/source/access.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { chartErrors } from "@flotilla/shared/source/errors.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+import type { ChartPin, HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import {
+  type AccessSettings,
+  chartErrors,
+  type Pin,
+  type RepositoryAccess,
+} from "@flotilla/shared/source";
+import type { Resolver } from "@flotilla/shared/source/client";
 import { describe, test } from "vitest";
-import { aHelmOp, digestB, httpPin } from "../testing/objects.ts";
+import { aHelmOp, digestB, httpPin } from "../testing/index.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 
 interface Asked {

@@ -1,15 +1,12 @@
 /** Resolves chart references into pins, asking sources only for those that have none or are due. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { ChartPin } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { isEnding } from "@flotilla/shared/kube/controller/reconcile.ts";
-import { accessTo } from "@flotilla/shared/source/access.ts";
-import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { classifySource } from "@flotilla/shared/source/location.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
-import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
+import type { ChartPin, HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { isEnding } from "@flotilla/shared/kube/controller";
+import { accessTo, classifySource, type Pin } from "@flotilla/shared/source";
+import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client";
+import { type ChartReference, chartReferences, entryFor } from "../frontend/index.ts";
 import type { SourceAccess } from "./chart-access.ts";
 import { choosePin, type PinTrust } from "./choose-pin.ts";
 

@@ -1,12 +1,12 @@
 /** Errors that the hub answers agents with: a gRPC status, and a message that says what to do. */
-import { cleanText } from "@flotilla/proto/validation.ts";
+import { cleanText } from "@flotilla/proto";
 import {
   AppError,
   commonErrors,
   defineErrors,
   type ErrorKind,
   messageOf,
-} from "@flotilla/shared/errors/app-error.ts";
+} from "@flotilla/shared/errors";
 import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
 
 export const rpcErrors = defineErrors({

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { loadFleetService } from "@flotilla/proto/service.ts";
-import { isPrintable, WireError } from "@flotilla/proto/validation.ts";
+import { isPrintable, loadFleetService, WireError } from "@flotilla/proto";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { decoded, type Incoming, withIncomingDecoders } from "./incoming.ts";

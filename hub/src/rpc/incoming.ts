@@ -2,17 +2,18 @@
  * Messages of agents as the handlers get them: decoded, or the reason why they could not be. gRPC answers a decoder that throws
  * itself, with an internal error, and calls no handler.
  */
-import type {
-  loadFleetService,
-  ReadAgentMessage,
-  ReadEnrollRequest,
-  ReadRenewRequest,
-  WireEnrollResponse,
-  WireHubMessage,
-  WireRenewResponse,
-} from "@flotilla/proto/service.ts";
-import { shown, WireError } from "@flotilla/proto/validation.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import {
+  type loadFleetService,
+  type ReadAgentMessage,
+  type ReadEnrollRequest,
+  type ReadRenewRequest,
+  shown,
+  type WireEnrollResponse,
+  WireError,
+  type WireHubMessage,
+  type WireRenewResponse,
+} from "@flotilla/proto";
+import { messageOf } from "@flotilla/shared/errors";
 import type {
   handleBidiStreamingCall,
   handleUnaryCall,
@@ -36,6 +37,18 @@ export interface IncomingHandlers extends UntypedServiceImplementation {
 type FleetService = ReturnType<typeof loadFleetService>["service"];
 type Decode<T> = (bytes: Buffer) => T;
 
+/** The service of the contract, whose messages of agents are decoded to `Incoming`. */
+type IncomingService = {
+  readonly [Method in "Enroll" | "Renew" | "Connect"]: Omit<
+    FleetService[Method],
+    "requestDeserialize"
+  > & {
+    readonly requestDeserialize: Decode<
+      Incoming<ReturnType<FleetService[Method]["requestDeserialize"]>>
+    >;
+  };
+};
+
 /**
  * Of Enroll and Renew: a token, a certificate request, and the most and longest labels that the contract allows. No agent
  * sends a longer one, so it is not decoded.
@@ -43,7 +56,7 @@ type Decode<T> = (bytes: Buffer) => T;
 const maxRequestBytes = 256 * 1024;
 
 /** The service whose handlers are `IncomingHandlers`. */
-export function withIncomingDecoders({ Enroll, Renew, Connect }: FleetService) {
+export function withIncomingDecoders({ Enroll, Renew, Connect }: FleetService): IncomingService {
   return {
     Enroll: { ...Enroll, requestDeserialize: toIncoming(limited(Enroll.requestDeserialize)) },
     Renew: { ...Renew, requestDeserialize: toIncoming(limited(Renew.requestDeserialize)) },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { test } from "vitest";
 import { createRejections } from "./rejections.ts";

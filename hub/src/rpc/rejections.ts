@@ -1,9 +1,9 @@
 /** Rejected requests and messages of agents: each one counted, and logged once a minute for each agent and reason. */
 
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { messageOf } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { Counter, type Registry } from "prom-client";
 
 /** The label of the metric. */

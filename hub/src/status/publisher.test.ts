@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
-import {
-  conflict,
-  createMemoryApiServer,
-  serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import { conflict, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, it } from "vitest";
 import { createPublisher } from "./publisher.ts";
 

@@ -11,19 +11,18 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isConflict, isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   keyOf,
   type ObjectKey,
   type Resource,
   refOf,
-} from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock, Timer } from "@flotilla/shared/time/clock.ts";
+} from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock, Timer } from "@flotilla/shared/time";
 
 export interface WithStatus<S> extends KubeObject {
   readonly status?: S | undefined;

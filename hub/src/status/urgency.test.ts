@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { isUrgentChange } from "./urgency.ts";
 

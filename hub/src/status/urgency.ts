@@ -2,7 +2,7 @@
  * Which change of a condition is written at once. A new result is; progress may wait for the result, which most often comes
  * within a second and then saves the write. Pure.
  */
-import type { Condition } from "@flotilla/shared/api/condition.ts";
+import type { Condition } from "@flotilla/shared/api";
 
 /** Reasons of conditions that are in progress. */
 const progressReasons: ReadonlySet<string> = new Set([

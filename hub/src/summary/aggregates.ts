@@ -3,17 +3,18 @@
  * counted from the stores when it starts, and may be dropped at any time.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { clusterNamespaceName } from "@flotilla/shared/api/names.ts";
-import { bundleStates } from "@flotilla/shared/api/summary.ts";
-import { byNamespace } from "@flotilla/shared/kube/cache/object-index.ts";
-import type { Change } from "@flotilla/shared/kube/cache/store.ts";
-import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller/watch.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { offlineCheck, presenceOf } from "../clusterstate/presence.ts";
+import {
+  type BundleDeployment,
+  bundleStates,
+  type Cluster,
+  type ClusterGroup,
+} from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
+import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf } from "../cache/index.ts";
+import { offlineCheck, presenceOf } from "../clusterstate/index.ts";
 import {
   createDeploymentAggregates,
   type DeploymentAggregates,

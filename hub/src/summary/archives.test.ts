@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { BundleDeployment } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aDeployment, digestA, digestB } from "../testing/objects.ts";
+import { aDeployment, digestA, digestB } from "../testing/index.ts";
 import { createArchiveCounts, differingArchives } from "./archives.ts";
 
 const address = "1.2.3 at https://charts.example.com/web-1.2.3.tgz";

@@ -2,8 +2,8 @@
  * Which chart archives the clusters of a Bundle have installed, by the content that they run. Where a source gives no
  * digest each agent takes what it gets, and here is seen whether all got the same.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 
 /** How many clusters run each archive, by content and digest. */
 export type Archives = ReadonlyMap<string, ReadonlyMap<string, number>>;

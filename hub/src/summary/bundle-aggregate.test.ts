@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names.ts";
-import type { BundleState } from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { BundleDeployment, BundleState } from "@flotilla/shared/api";
+import { clusterNamespaceName, helmOpLabel } from "@flotilla/shared/api/names";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { bundleKeyOf } from "../cache/keys.ts";
-import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { bundleKeyOf } from "../cache/index.ts";
+import { aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import {
   type Aggregate,
   type BundleAggregate,

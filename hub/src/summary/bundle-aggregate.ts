@@ -2,15 +2,15 @@
  * Aggregates over BundleDeployments, by Bundle and by cluster. One report changes a few numbers, whether there
  * are ten clusters or ten thousand.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { helmOpLabel } from "@flotilla/shared/api/names.ts";
 import {
+  type BundleDeployment,
   type BundleState,
   bundleStates,
   type ResourceCounts,
-} from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { bundleKeyOf } from "../cache/keys.ts";
+} from "@flotilla/shared/api";
+import { helmOpLabel } from "@flotilla/shared/api/names";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf } from "../cache/index.ts";
 import { type Archives, createArchiveCounts } from "./archives.ts";
 import { stateOf, stateWhileOffline } from "./deployment-state.ts";
 import {

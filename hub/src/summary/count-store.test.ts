@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { clusterKeyOf } from "../cache/index.ts";
+import { aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import { createDeploymentAggregates } from "./bundle-aggregate.ts";
 import { countStore } from "./count-store.ts";
 

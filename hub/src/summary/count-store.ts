@@ -2,9 +2,9 @@
  * Keeps the aggregates equal to a store of BundleDeployments, our own writes included: a status that is rolled up between a
  * write and its watch event must not count the BundleDeployment as it was before, when it was ready.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Counted, type DeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 
 /**

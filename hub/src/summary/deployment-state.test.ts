@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
-import { type BundleState, bundleStates } from "@flotilla/shared/api/summary.ts";
+import { type BundleDeploymentStatus, type BundleState, bundleStates } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aDeployment, digestA, digestB } from "../testing/objects.ts";
+import { aDeployment, digestA, digestB } from "../testing/index.ts";
 import { deploymentMessage, stateOf, stateWhileOffline } from "./deployment-state.ts";
 
 const applied = { appliedDeploymentID: digestA };

@@ -1,7 +1,6 @@
 /** The state of a BundleDeployment, from what is desired and what its agent reported. Pure. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { type BundleState, bundleStateOf } from "@flotilla/shared/api/summary.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
+import { type BundleDeployment, type BundleState, bundleStateOf } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 
 export function stateOf({ spec, status }: BundleDeployment): BundleState {
   return bundleStateOf({

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import { bundleStates } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { apiVersion, bundleStates, type Cluster, type ClusterGroup } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { aCluster, workspace } from "../testing/objects.ts";
+import { aCluster, workspace } from "../testing/index.ts";
 import { addCounts, noResources, noStates, worstOf } from "./bundle-aggregate.ts";
 import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
 

@@ -3,15 +3,15 @@
  * belongs to; membership is computed only when labels or selectors change.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { selects } from "@flotilla/shared/api/label-selector.ts";
 import {
   type BundleState,
   bundleStates,
+  type Cluster,
+  type ClusterGroup,
   type ResourceCounts,
-} from "@flotilla/shared/api/summary.ts";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+  selects,
+} from "@flotilla/shared/api";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Aggregate, addCounts, noResources, noStates, worstOf } from "./bundle-aggregate.ts";
 import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import type {
-  BundleDeployment,
-  BundleDeploymentStatus,
-} from "@flotilla/shared/api/bundle-deployment.ts";
-import { maxCountedClusters, maxResources } from "@flotilla/shared/api/helm-op.ts";
-import { maxListed } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  type BundleDeployment,
+  type BundleDeploymentStatus,
+  maxCountedClusters,
+  maxListed,
+  maxResources,
+} from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import { createDeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 

@@ -4,21 +4,19 @@
  * Fleet lists each object with each cluster, up to a megabyte. Here the list is bounded in every direction, and which
  * entries it has depends on nothing but the names and the states.
  */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import {
+  type BundleDeployment,
+  bundleStates,
   type HelmOpStatus,
   maxCountedClusters,
-  maxResources,
-} from "@flotilla/shared/api/helm-op.ts";
-import {
-  bundleStates,
   maxListed,
+  maxResources,
   type ResourceCounts,
   type ResourceStateName,
   resourceStates,
-} from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
+} from "@flotilla/shared/api";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf } from "../cache/index.ts";
 import type { Aggregate } from "./bundle-aggregate.ts";
 import type { ObjectAggregate } from "./object-aggregate.ts";
 import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";

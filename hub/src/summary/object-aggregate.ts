@@ -1,6 +1,6 @@
 /** Running totals over the objects of one Bundle: in which deployments each of them is in which state. */
-import type { ResourceStateName } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import type { ResourceStateName } from "@flotilla/shared/api";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { ObjectId } from "./object-states.ts";
 import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentStatus } from "@flotilla/shared/api/bundle-deployment.ts";
+import type { BundleDeploymentStatus } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aDeployment, digestA, digestB } from "../testing/objects.ts";
+import { aDeployment, digestA, digestB } from "../testing/index.ts";
 import { idOf, nameOfId, objectCounts, objectStates } from "./object-states.ts";
 
 const pod = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "a" };

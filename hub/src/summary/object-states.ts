@@ -1,6 +1,5 @@
 /** How each object of a BundleDeployment is, from what its agent reported and what is desired. Pure. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { ResourceCounts, ResourceStateName } from "@flotilla/shared/api/summary.ts";
+import type { BundleDeployment, ResourceCounts, ResourceStateName } from "@flotilla/shared/api";
 import { stateOf } from "./deployment-state.ts";
 
 /** An object as releases name it, whatever the cluster. */

@@ -1,5 +1,5 @@
 /** An object of a release in one line: `deployment.apps shop/web: 0 of 2 ready`. Pure; the form is Fleet's. */
-import type { ModifiedStatus, NonReadyStatus } from "@flotilla/shared/api/summary.ts";
+import type { ModifiedStatus, NonReadyStatus } from "@flotilla/shared/api";
 
 interface NamedObject {
   readonly apiVersion?: string | undefined;

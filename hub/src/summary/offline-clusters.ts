@@ -1,10 +1,13 @@
 /** The offline clusters of a Bundle: what is known of them is as of when they were last connected. Pure. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { maxListed, type OfflineCluster } from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { offlineSince } from "../clusterstate/presence.ts";
+import {
+  type BundleDeployment,
+  type Cluster,
+  maxListed,
+  type OfflineCluster,
+} from "@flotilla/shared/api";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf } from "../cache/index.ts";
+import { offlineSince } from "../clusterstate/index.ts";
 import type { BundleAggregate } from "./bundle-aggregate.ts";
 
 export interface OfflineClusters {

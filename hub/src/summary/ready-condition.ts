@@ -1,8 +1,7 @@
 /** The Ready condition of HelmOps, Bundles and Clusters. Pure; nothing else sets it. */
-import type { Bundle, BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { ConditionState } from "../frontend/front-end.ts";
+import type { Bundle, BundleStatus, BundleSummary } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { ConditionState } from "../frontend/index.ts";
 import { type OfflineClusters, offlineRemark } from "./offline-clusters.ts";
 import { readyMessage, worstState } from "./summarize.ts";
 

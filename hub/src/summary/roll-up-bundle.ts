@@ -1,13 +1,15 @@
 /** Rolls up the deployments of a Bundle for its status and that of its HelmOp. */
-import type { BundleStatus } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { offlineSince } from "../clusterstate/presence.ts";
+import type {
+  BundleDeployment,
+  BundleStatus,
+  BundleSummary,
+  Cluster,
+  HelmOpStatus,
+} from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf } from "../cache/index.ts";
+import { offlineSince } from "../clusterstate/index.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Archives } from "./archives.ts";
 import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";

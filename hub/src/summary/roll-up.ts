@@ -1,9 +1,5 @@
 /** The part of a status that HelmOps, Bundles and Clusters share. Pure. */
-import type {
-  BundleSummary,
-  OfflineCluster,
-  ResourceCounts,
-} from "@flotilla/shared/api/summary.ts";
+import type { BundleSummary, OfflineCluster, ResourceCounts } from "@flotilla/shared/api";
 import type { Aggregate } from "./bundle-aggregate.ts";
 import { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 import { countsText, worstState } from "./summarize.ts";

@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
-import type {
-  BundleDeployment,
-  BundleDeploymentStatus,
-} from "@flotilla/shared/api/bundle-deployment.ts";
-import type { BundleSummary } from "@flotilla/shared/api/summary.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import type { BundleDeployment, BundleDeploymentStatus, BundleSummary } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { aDeployment, digestA, digestB, workspace } from "../testing/objects.ts";
+import { clusterKeyOf } from "../cache/index.ts";
+import { aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import { createDeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 import { readyMessage, summarize, worstState } from "./summarize.ts";
 

@@ -1,13 +1,13 @@
 /** From totals to what a person reads: the summary, the display and the Ready message. Pure; the wording is Fleet's. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
 import {
+  type BundleDeployment,
   type BundleState,
   type BundleSummary,
   bundleStates,
   maxListed,
   maxListedOfOne,
-} from "@flotilla/shared/api/summary.ts";
-import type { ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Aggregate } from "./bundle-aggregate.ts";
 import { deploymentMessage, stateOf } from "./deployment-state.ts";
 import { cutText, modifiedText, nonReadyText } from "./object-text.ts";

@@ -1,5 +1,5 @@
 /** Which clusters a Bundle goes to, and by which of its targets. Pure; the rules are Fleet's (first match wins). */
-import { type LabelSelector, selects } from "@flotilla/shared/api/label-selector.ts";
+import { type LabelSelector, selects } from "@flotilla/shared/api";
 
 /** What is asked of a cluster; all that is given must hold. Nothing given matches nothing. */
 export interface TargetCriteria {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
+import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { mergeOptions } from "./merge.ts";
 

@@ -4,9 +4,8 @@
  * with a name are merged by that name. What Fleet leaves out of a target without a word (`maxHistory`,
  * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) counts here like the rest.
  */
-import type { BundleDeploymentOptions } from "@flotilla/shared/api/bundle-deployment-options.ts";
-import type { HelmOptions } from "@flotilla/shared/api/helm-options.ts";
-import { mergeValues } from "@flotilla/shared/values/merge-values.ts";
+import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
+import { mergeValues } from "@flotilla/shared/values";
 
 export function mergeOptions(
   base: BundleDeploymentOptions,

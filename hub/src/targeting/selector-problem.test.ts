@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LabelSelector } from "@flotilla/shared/api/label-selector.ts";
+import type { LabelSelector } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { selectorProblem } from "./selector-problem.ts";
 

@@ -1,5 +1,5 @@
 /** What Kubernetes would not take for a label selector, as a sentence; the schema of a CRD cannot say all of it. Pure. */
-import type { LabelSelector } from "@flotilla/shared/api/label-selector.ts";
+import type { LabelSelector } from "@flotilla/shared/api";
 
 const operators: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist"]);
 const labelName = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;

@@ -1,7 +1,6 @@
 /** HelmOps and Bundles with the status that their reconcile decided, before it is rolled up. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api/helm-op.ts";
-import { setCondition } from "@flotilla/shared/conditions/condition.ts";
+import type { Bundle, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import { setCondition } from "@flotilla/shared/conditions";
 import { now } from "./objects.ts";
 
 /** What a reconcile decided of a HelmOp. */

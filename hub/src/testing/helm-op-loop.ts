@@ -1,24 +1,25 @@
 /** The reconciler of HelmOps over an API server in memory, with whatever resolver a test has, on a clock that stands still. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { bundles, helmOps } from "@flotilla/shared/api/resources.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import type { Result } from "@flotilla/shared/kube/controller/reconcile.ts";
-import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import { aContext } from "@flotilla/shared/kube/testing/a-context.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundles,
+  type HelmOp,
+  helmOps,
+  type Policy,
+} from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { createStore } from "@flotilla/shared/kube/cache";
+import type { Result } from "@flotilla/shared/kube/controller";
+import type { EventNote } from "@flotilla/shared/kube/events";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import type { Resolver } from "@flotilla/shared/source/client";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
 import { helmOpStatus } from "../helmop/status.ts";
-import { createPatterns } from "../policy/patterns.ts";
-import { createChartResolver } from "../resolve/chart-resolver.ts";
-import { createPinSigner } from "../resolve/pin-signature.ts";
-import { chartNotFetched } from "../summary/deployment-state.ts";
+import { createPatterns } from "../policy/index.ts";
+import { createChartResolver, createPinSigner } from "../resolve/index.ts";
+import { chartNotFetched } from "../summary/index.ts";
 import { aDeployment } from "./objects.ts";
 import { aggregated } from "./tallied.ts";
 

@@ -1,5 +1,5 @@
 /** The controllers of a leader over an API server in memory. Time and what watches deliver are the test's to move. */
-import type { ObjectRef } from "@flotilla/proto/messages.ts";
+import type { ObjectRef } from "@flotilla/proto";
 import {
   bundleDeployments,
   bundles,
@@ -7,27 +7,25 @@ import {
   clusters,
   helmOps,
   policies,
-} from "@flotilla/shared/api/resources.ts";
-import { packContent } from "@flotilla/shared/content/content.ts";
-import type { EventNote } from "@flotilla/shared/kube/events/events.ts";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects/object.ts";
+} from "@flotilla/shared/api";
+import { packContent } from "@flotilla/shared/content";
+import type { EventNote } from "@flotilla/shared/kube/events";
 import {
-  createMemoryApiServer,
-  type MemoryApiServer,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import type { Resolver } from "@flotilla/shared/source/client/source-client.ts";
-import {
-  createFakeClock,
-  type FakeClock,
-  settle,
-} from "@flotilla/shared/time/testing/fake-clock.ts";
+  type KubeObject,
+  keyOf,
+  namespaces,
+  type Resource,
+  secrets,
+} from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import type { Resolver } from "@flotilla/shared/source/client";
+import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
-import { createContentStore } from "../content/content-store.ts";
+import { createContentStore } from "../content/index.ts";
 import { createControllers } from "../leader/run-controllers.ts";
 import type { WorkspaceListener } from "../referenced/workspace-objects.ts";
-import { createPinSigner } from "../resolve/pin-signature.ts";
+import { createPinSigner } from "../resolve/index.ts";
 import { createTestCaches } from "./test-caches.ts";
 import type { WatchedStore } from "./watched-store.ts";
 

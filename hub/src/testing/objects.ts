@@ -1,8 +1,12 @@
 /** Objects as tests need them: complete, and with what a test is about. */
-import type { Bundle } from "@flotilla/shared/api/bundle.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
+import {
+  apiVersion,
+  type Bundle,
+  type BundleDeployment,
+  type Cluster,
+  type HelmOp,
+  type Policy,
+} from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
   bundleNameLabel,
@@ -11,11 +15,9 @@ import {
   clusterNamespaceLabel,
   clusterNamespaceName,
   helmOpLabel,
-} from "@flotilla/shared/api/names.ts";
-import type { Policy } from "@flotilla/shared/api/policy.ts";
-import { apiVersion } from "@flotilla/shared/api/resources.ts";
-import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects/object.ts";
-import type { Pin } from "@flotilla/shared/source/pin.ts";
+} from "@flotilla/shared/api/names";
+import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects";
+import type { Pin } from "@flotilla/shared/source";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";

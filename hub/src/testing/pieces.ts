@@ -1,4 +1,4 @@
-import type { SeriesRegistry } from "../metrics/series.ts";
+import type { SeriesRegistry } from "../metrics/index.ts";
 
 /** All that a book of series says, as it comes. */
 export async function piecesOf(book: Pick<SeriesRegistry, "text">): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** What agents report, as tests need it. */
-import type { DeploymentState } from "@flotilla/proto/messages.ts";
+import type { DeploymentState } from "@flotilla/proto";
 import { digestA } from "./objects.ts";
 
 /** The deployment `web` of the cluster `paris` as installed and ready, but for what is given. */

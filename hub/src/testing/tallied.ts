@@ -1,17 +1,12 @@
 /** Deployments as the status of a Bundle sees them: counted and summarized. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import { keyOf } from "@flotilla/shared/kube/objects/object.ts";
-import { clusterKeyOf } from "../cache/keys.ts";
-import { offlineSince } from "../clusterstate/presence.ts";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf } from "../cache/index.ts";
+import { offlineSince } from "../clusterstate/index.ts";
 import type { HelmOpInputs } from "../helmop/status.ts";
-import {
-  type BundleAggregate,
-  createDeploymentAggregates,
-  toCounted,
-} from "../summary/bundle-aggregate.ts";
+import { type BundleAggregate, toCounted } from "../summary/bundle-aggregate.ts";
+import { createDeploymentAggregates, summarize } from "../summary/index.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
-import { summarize } from "../summary/summarize.ts";
 import { workspace } from "./objects.ts";
 
 /** What the status of a HelmOp is told from; of archives and objects nothing was heard. */

@@ -1,18 +1,15 @@
 /** One agent's session with all its dependencies in memory. */
 import { Duplex } from "node:stream";
-import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto/service.ts";
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import { clusters } from "@flotilla/shared/api/resources.ts";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import type { ReadAgentMessage, WireHubMessage } from "@flotilla/proto";
+import { type BundleDeployment, clusters } from "@flotilla/shared/api";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
-import { createDispatchMetrics } from "../dispatch/metrics.ts";
-import type { ReportPosition } from "../dispatch/report-intake.ts";
+import { createDispatchMetrics, type ReportPosition } from "../dispatch/index.ts";
 import { openSession, type Session } from "../dispatch/session.ts";
-import type { AgentStream, Incoming } from "../rpc/incoming.ts";
-import { createRejections } from "../rpc/rejections.ts";
+import { type AgentStream, createRejections, type Incoming } from "../rpc/index.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";

@@ -1,7 +1,11 @@
 /** A store that a test changes itself, and that tells of it as an informer does. */
-import type { ChangeListener, Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { createStore, type StoreOptions } from "@flotilla/shared/kube/cache/store.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects/object.ts";
+import {
+  type ChangeListener,
+  createStore,
+  type Informer,
+  type StoreOptions,
+} from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 
 export interface WatchedStore<T extends KubeObject>
   extends Pick<Informer<T>, "store" | "onChange"> {

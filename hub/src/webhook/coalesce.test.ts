@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createCoalescer } from "./coalesce.ts";
 

@@ -2,7 +2,7 @@
  * Coalesces requests by key: the first runs at once, requests within the interval share one run at its end. Every request gets a
  * run that starts after it.
  */
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { Clock } from "@flotilla/shared/time";
 
 export interface CoalesceOptions {
   readonly clock: Clock;

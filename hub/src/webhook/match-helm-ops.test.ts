@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { cpuMs } from "@flotilla/shared/time/testing/cpu-time.ts";
+import { cpuMs } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/objects.ts";
+import { aHelmOp } from "../testing/index.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 

@@ -1,8 +1,8 @@
 /** Which HelmOps a push concerns. Pure. */
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { parseOciName } from "@flotilla/shared/source/location.ts";
-import { chartReferences } from "../frontend/charts.ts";
-import { mayChange, pollingIntervalMs } from "../resolve/polling.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { parseOciName } from "@flotilla/shared/source";
+import { chartReferences } from "../frontend/index.ts";
+import { mayChange, pollingIntervalMs } from "../resolve/index.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
 /** Only HelmOps that are polled: a webhook requests an early poll. */

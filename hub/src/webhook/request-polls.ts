@@ -1,14 +1,11 @@
 /** Requests polls of HelmOps from any replica, by an annotation that the leader handles once, also after a restart. */
 
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { pollRequestAnnotation } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { createSemaphore } from "@flotilla/shared/concurrency/semaphore.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isNotFound } from "@flotilla/shared/kube/client/status-error.ts";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects/object.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
-import { formatTimeMs } from "@flotilla/shared/time/rfc3339.ts";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { pollRequestAnnotation } from "@flotilla/shared/api/names";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { createCoalescer } from "./coalesce.ts";
 
 /**

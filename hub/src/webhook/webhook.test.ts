@@ -3,21 +3,17 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names.ts";
-import { helmOps } from "@flotilla/shared/api/resources.ts";
-import { createStore } from "@flotilla/shared/kube/cache/store.ts";
-import { type Secret, secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import {
-  createMemoryApiServer,
-  serverError,
-} from "@flotilla/shared/kube/testing/memory-api-server.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
-import { startHealthServer } from "@flotilla/shared/program/health-server.ts";
-import { createFakeClock } from "@flotilla/shared/time/testing/fake-clock.ts";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names";
+import { createStore } from "@flotilla/shared/kube/cache";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { startHealthServer } from "@flotilla/shared/program";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
-import { aHelmOp, workspace } from "../testing/objects.ts";
+import { aHelmOp, workspace } from "../testing/index.ts";
 import { webhookRoute } from "./route.ts";
 import { createWebhook } from "./webhook.ts";
 

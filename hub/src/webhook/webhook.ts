@@ -6,17 +6,16 @@
  * missing, has another type or another key gives the same answer, so that an unauthenticated caller learns nothing.
  */
 
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { webhookSecretType } from "@flotilla/shared/api/names.ts";
-import { createLruCache } from "@flotilla/shared/cache/lru-cache.ts";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency/token-bucket.ts";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
-import type { Store } from "@flotilla/shared/kube/cache/store.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { secrets } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { ObjectRef } from "@flotilla/shared/kube/objects/object.ts";
-import type { Log } from "@flotilla/shared/log/log.ts";
-import type { Clock } from "@flotilla/shared/time/clock.ts";
+import type { HelmOp } from "@flotilla/shared/api";
+import { webhookSecretType } from "@flotilla/shared/api/names";
+import { createLruCache } from "@flotilla/shared/cache";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type ObjectRef, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
 import { type Credentials, isAuthentic } from "./authenticate.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
 import { readPush } from "./payload.ts";

@@ -1,11 +1,8 @@
 /** Objects that every hub has: the workspaces `fleet-default` and `fleet-local`, and in the latter the ClusterGroup `default`. */
-import type { ClusterGroup } from "@flotilla/shared/api/cluster-group.ts";
-import { hubNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, clusterGroups } from "@flotilla/shared/api/resources.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import { isAlreadyExists } from "@flotilla/shared/kube/client/status-error.ts";
-import { namespaces } from "@flotilla/shared/kube/objects/core-resources.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
+import { apiVersion, type ClusterGroup, clusterGroups } from "@flotilla/shared/api";
+import { hubNamespace, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
+import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
+import { type KubeObject, namespaces, type Resource } from "@flotilla/shared/kube/objects";
 
 /** The namespace of the hub itself; everything else needs it. */
 export async function ensureHubNamespace(rest: KubeRest): Promise<void> {

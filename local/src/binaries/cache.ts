@@ -5,8 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { withLock } from "../process/lock.ts";
-import { diskFullError } from "../process/process-errors.ts";
+import { diskFullError, withLock } from "../process/index.ts";
 import type { ToolReport } from "./progress.ts";
 import type { Platform, Tool } from "./tools.ts";
 

@@ -9,7 +9,7 @@ import { basename, dirname } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { extract } from "tar-stream";
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from "undici";
 import type { LocalConfig } from "../config.ts";

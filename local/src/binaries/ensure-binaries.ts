@@ -3,7 +3,7 @@
  * with Go. The cache is shared by all checkouts of the repository.
  */
 import { mkdir } from "node:fs/promises";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { type LocalConfig, readLocalConfig } from "../config.ts";
 import { localErrors } from "../errors.ts";
 import { cacheEntries, createEntry, findInCache } from "./cache.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";
-import { testDir } from "../testing/test-parts.ts";
+import { testDir } from "../testing/index.ts";
 import { findOnPath } from "./find-on-path.ts";
 import { type ToolName, tools } from "./tools.ts";
 

@@ -1,9 +1,9 @@
 /** Builds a tool with Go from its pinned module. */
 import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
-import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
-import { diskFullError } from "../process/process-errors.ts";
+import { diskFullError } from "../process/index.ts";
 import { spaceNeeded } from "./cache.ts";
 import type { GoBuild } from "./tools.ts";
 

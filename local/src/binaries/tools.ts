@@ -3,7 +3,7 @@
  * compares the two.
  */
 import { fileURLToPath } from "node:url";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import type { Publisher } from "../config.ts";
 import { localErrors } from "../errors.ts";
 

@@ -1,13 +1,11 @@
 /** The folder of one local cluster. It stores ports, data and PKI, so that a restarted cluster is the same. */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
-import { readJson, writeJson } from "../files/atomic-file.ts";
-import { freePort } from "../process/free-port.ts";
-import { isAlive } from "../process/identity.ts";
-import { type ProcessRecord, processRecord } from "../process/process-record.ts";
+import { readJson, writeJson } from "../files/index.ts";
+import { freePort, isAlive, type ProcessRecord, processRecord } from "../process/index.ts";
 
 /** Ports of a cluster. They stay the same over restarts, so that kubeconfigs stay valid. */
 const clusterPorts = z.object({ api: z.int(), etcd: z.int() });

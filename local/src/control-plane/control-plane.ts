@@ -1,7 +1,6 @@
 /** The specification and the handle of a local control plane. */
-import type { ToolName } from "../binaries/tools.ts";
-import type { Watchers } from "../process/process-record.ts";
-import type { RunningProcess } from "../process/start-process.ts";
+import type { ToolName } from "../binaries/index.ts";
+import type { RunningProcess, Watchers } from "../process/index.ts";
 import type { ClusterPki } from "./pki.ts";
 
 /** The programs of a control plane, for `ensureBinaries`. */

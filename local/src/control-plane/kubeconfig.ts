@@ -1,9 +1,9 @@
 /** Kubeconfig files: one for each component, one for users with all clusters. */
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
-import { privateMode, replaceFile } from "../files/atomic-file.ts";
+import { privateMode, replaceFile } from "../files/index.ts";
 import type { KeyPair } from "./certificates.ts";
 
 /** The cluster, user and context of one kubeconfig entry. */

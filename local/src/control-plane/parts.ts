@@ -1,10 +1,17 @@
 /** The running components of one control plane. */
 import { join } from "node:path";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
-import { exitError, logTail } from "../process/process-errors.ts";
-import { endInOrder, endRecorded, layers, watchersOf } from "../process/process-record.ts";
-import { type RunningProcess, startProcess } from "../process/start-process.ts";
+import {
+  endInOrder,
+  endRecorded,
+  exitError,
+  layers,
+  logTail,
+  type RunningProcess,
+  startProcess,
+  watchersOf,
+} from "../process/index.ts";
 import { readParts, writeParts } from "./cluster-dir.ts";
 import type { ControlPlaneSpec, ControlPlaneTool } from "./control-plane.ts";
 

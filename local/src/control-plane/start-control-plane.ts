@@ -5,8 +5,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { waitUntil } from "../process/wait-until.ts";
+import { messageOf } from "@flotilla/shared/errors";
+import { waitUntil } from "../process/index.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import {
   apiServerArguments,

@@ -1,8 +1,8 @@
 /** The objects for fake workloads: a node that kwok manages, and a storage class. */
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { stringify } from "yaml";
 import { localErrors } from "../errors.ts";
-import { waitUntil } from "../process/wait-until.ts";
+import { waitUntil } from "../process/index.ts";
 import type { ApiClient } from "./api-client.ts";
 
 const nodeName = "fake-node";

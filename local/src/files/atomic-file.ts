@@ -1,6 +1,6 @@
 /** Files that are replaced as a whole: a reader sees the old content or the new content, never a part. */
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { z } from "zod";
 import { localErrors } from "../errors.ts";
 

@@ -8,7 +8,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
 
 const host = "127.0.0.1";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "vitest";
-import { testDir } from "../testing/test-parts.ts";
+import { testDir } from "../testing/index.ts";
 import { withLock } from "./lock.ts";
 
 const lockModule = new URL("./lock.ts", import.meta.url).href;

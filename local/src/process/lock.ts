@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { z } from "zod";
 import { localErrors } from "../errors.ts";
-import { readJson } from "../files/atomic-file.ts";
+import { readJson } from "../files/index.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./identity.ts";
 
 const pollMs = 100;

@@ -1,6 +1,6 @@
 /** Errors of processes: an unexpected exit with the end of the log, and a full disk, which a person can fix at once. */
 import { open } from "node:fs/promises";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
 import type { RunningProcess } from "./start-process.ts";
 

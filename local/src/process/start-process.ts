@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
 import { type EndOptions, endProcess } from "./end-process.ts";
 import { identityOf, type ProcessIdentity } from "./identity.ts";

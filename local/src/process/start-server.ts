@@ -1,9 +1,9 @@
 /** Starts a server whose port is stored in its folder, so that its address stays the same over restarts. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { messageOf } from "@flotilla/shared/errors";
 import { z } from "zod";
-import { readJson, writeJson } from "../files/atomic-file.ts";
+import { readJson, writeJson } from "../files/index.ts";
 import { freePort } from "./free-port.ts";
 import { exitError } from "./process-errors.ts";
 import { layers, type Watchers, watchersOf } from "./process-record.ts";

@@ -1,6 +1,6 @@
 /** Polls until something has started. For local starts and tests only; the product does not poll. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
 
 const pollMs = 25;

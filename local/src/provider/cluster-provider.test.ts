@@ -2,13 +2,16 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";
-import { ensureBinaries } from "../binaries/ensure-binaries.ts";
+import { ensureBinaries } from "../binaries/index.ts";
 import { readLocalConfig } from "../config.ts";
-import { apiClient } from "../control-plane/api-client.ts";
-import { controlPlaneTools } from "../control-plane/control-plane.ts";
-import { formatKubeconfig, parseKubeconfig } from "../control-plane/kubeconfig.ts";
-import { startReaper } from "../process/reaper.ts";
-import { testDir } from "../testing/test-parts.ts";
+import {
+  apiClient,
+  controlPlaneTools,
+  formatKubeconfig,
+  parseKubeconfig,
+} from "../control-plane/index.ts";
+import { startReaper } from "../process/index.ts";
+import { testDir } from "../testing/index.ts";
 import type { ClusterProvider } from "./cluster-provider.ts";
 import { embeddedProvider } from "./embedded.ts";
 import { kindProvider } from "./kind.ts";

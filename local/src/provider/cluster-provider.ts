@@ -1,6 +1,6 @@
 /** The interface of a provider of local clusters. */
-import type { KubeconfigEntry } from "../control-plane/kubeconfig.ts";
-import type { RunningProcess } from "../process/start-process.ts";
+import type { KubeconfigEntry } from "../control-plane/index.ts";
+import type { RunningProcess } from "../process/index.ts";
 
 export interface ClusterSpec {
   /** Name of the cluster and of its context. */

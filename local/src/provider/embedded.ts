@@ -1,8 +1,10 @@
 /** Clusters as processes on this machine: real control planes without containers. */
-import type { ControlPlaneBinaries } from "../control-plane/control-plane.ts";
-import { stopControlPlaneIn } from "../control-plane/parts.ts";
-import { startControlPlane } from "../control-plane/start-control-plane.ts";
-import { type Watchers, watchersOf } from "../process/process-record.ts";
+import {
+  type ControlPlaneBinaries,
+  startControlPlane,
+  stopControlPlaneIn,
+} from "../control-plane/index.ts";
+import { type Watchers, watchersOf } from "../process/index.ts";
 import type { ClusterProvider } from "./cluster-provider.ts";
 
 export interface EmbeddedOptions extends Watchers {

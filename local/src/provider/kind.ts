@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { AppError, messageOf } from "@flotilla/shared/errors/app-error.ts";
-import { formatKubeconfig, parseKubeconfig, writeKubeconfig } from "../control-plane/kubeconfig.ts";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { formatKubeconfig, parseKubeconfig, writeKubeconfig } from "../control-plane/index.ts";
 import { localErrors } from "../errors.ts";
 import type { Availability, ClusterProvider, ClusterSpec } from "./cluster-provider.ts";
 

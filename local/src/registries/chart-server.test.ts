@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { request } from "undici";
 import { type TestContext, test } from "vitest";
-import { testDir } from "../testing/test-parts.ts";
+import { testDir } from "../testing/index.ts";
 import { createChartServer } from "./chart-server.ts";
 
 async function serve(t: TestContext): Promise<{ readonly dir: string; readonly url: string }> {

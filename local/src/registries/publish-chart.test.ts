@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AppError } from "@flotilla/shared/errors/app-error.ts";
+import { AppError } from "@flotilla/shared/errors";
 import { Agent, request } from "undici";
 import { test } from "vitest";
 import { parse } from "yaml";
-import { ensureBinaries } from "../binaries/ensure-binaries.ts";
-import { startTestChartRepository, startTestRegistry, testDir } from "../testing/test-parts.ts";
+import { ensureBinaries } from "../binaries/index.ts";
+import { startTestChartRepository, startTestRegistry, testDir } from "../testing/index.ts";
 import { publishChart, sampleChartDir } from "./publish-chart.ts";
 
 const { helm } = await ensureBinaries(["helm"]);

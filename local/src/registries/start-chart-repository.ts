@@ -3,10 +3,8 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
-import { replaceFile } from "../files/atomic-file.ts";
-import { type Watchers, watchersOf } from "../process/process-record.ts";
-import type { RunningProcess } from "../process/start-process.ts";
-import { startServer } from "../process/start-server.ts";
+import { replaceFile } from "../files/index.ts";
+import { type RunningProcess, startServer, type Watchers, watchersOf } from "../process/index.ts";
 
 export interface ChartRepositorySpec extends Watchers {
   readonly name?: string;

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { Agent, request } from "undici";
 import { stringify } from "yaml";
-import { ensureServerCertificate } from "../control-plane/pki.ts";
-import { type Watchers, watchersOf } from "../process/process-record.ts";
-import type { RunningProcess } from "../process/start-process.ts";
-import { startServer } from "../process/start-server.ts";
+import { ensureServerCertificate } from "../control-plane/index.ts";
+import { type RunningProcess, startServer, type Watchers, watchersOf } from "../process/index.ts";
 
 // The minimum of bcrypt: these passwords protect samples, and every request is verified.
 const bcryptRounds = 4;

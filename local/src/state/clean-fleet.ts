@@ -1,8 +1,6 @@
 /** Ends the processes of a fleet and deletes its files, also after the command that started it was killed. */
 import { readdir, rm, rmdir } from "node:fs/promises";
-import { isAlive } from "../process/identity.ts";
-import { readJournal } from "../process/journal.ts";
-import { endRecorded, type ProcessRecord } from "../process/process-record.ts";
+import { endRecorded, isAlive, type ProcessRecord, readJournal } from "../process/index.ts";
 import type { FleetPaths } from "./fleet-paths.ts";
 
 /** The running processes of the fleet, from its journal. */

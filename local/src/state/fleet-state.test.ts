@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "vitest";
-import { isAlive } from "../process/identity.ts";
-import { openJournal } from "../process/journal.ts";
-import { layers, type ProcessRecord } from "../process/process-record.ts";
-import { type RunningProcess, startProcess } from "../process/start-process.ts";
-import { testDir } from "../testing/test-parts.ts";
+import {
+  isAlive,
+  layers,
+  openJournal,
+  type ProcessRecord,
+  type RunningProcess,
+  startProcess,
+} from "../process/index.ts";
+import { testDir } from "../testing/index.ts";
 import { endFleetProcesses, removeFleetFiles, runningProcesses } from "./clean-fleet.ts";
 import { type FleetPaths, fleetPaths } from "./fleet-paths.ts";
 import { type FleetState, observeFleet, writeFleetState } from "./fleet-state.ts";

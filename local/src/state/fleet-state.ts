@@ -1,9 +1,8 @@
 /** The state file of a local fleet: addresses and processes. Written when the fleet is ready; compared with the running processes when read. */
 import { mkdir } from "node:fs/promises";
 import { z } from "zod";
-import { readJson, writeJson } from "../files/atomic-file.ts";
-import { isAlive } from "../process/identity.ts";
-import { type ProcessRecord, processRecord } from "../process/process-record.ts";
+import { readJson, writeJson } from "../files/index.ts";
+import { isAlive, type ProcessRecord, processRecord } from "../process/index.ts";
 import type { FleetPaths } from "./fleet-paths.ts";
 
 const clusterState = z.object({

@@ -5,20 +5,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureBinaries } from "../binaries/ensure-binaries.ts";
-import {
-  type ControlPlane,
-  type ControlPlaneSpec,
-  controlPlaneTools,
-} from "../control-plane/control-plane.ts";
-import { startControlPlane } from "../control-plane/start-control-plane.ts";
-import { startReaper } from "../process/reaper.ts";
-import {
-  type ChartRepository,
-  type ChartRepositorySpec,
-  startChartRepository,
-} from "../registries/start-chart-repository.ts";
-import { type Registry, type RegistrySpec, startRegistry } from "../registries/start-registry.ts";
+import { ensureBinaries } from "../binaries/index.ts";
+import type { ControlPlaneSpec } from "../control-plane/control-plane.ts";
+import { type ControlPlane, controlPlaneTools, startControlPlane } from "../control-plane/index.ts";
+import { startReaper } from "../process/index.ts";
+import { type Registry, startChartRepository, startRegistry } from "../registries/index.ts";
+import type { ChartRepository, ChartRepositorySpec } from "../registries/start-chart-repository.ts";
+import type { RegistrySpec } from "../registries/start-registry.ts";
 
 /** The lifetime of a component: the context of a test, or `{ onTestFinished: afterAll }` for a whole file. */
 export interface TestScope {

@@ -1,12 +1,7 @@
 /** Random messages that the contract allows. */
 import fc from "fast-check";
-import {
-  type AgentMessage,
-  type DeploymentState,
-  type HubMessage,
-  resourceStateNames,
-} from "../messages.ts";
-import { wireLimits } from "../validation.ts";
+import { type AgentMessage, type DeploymentState, type HubMessage, wireLimits } from "../index.ts";
+import { resourceStateNames } from "../messages.ts";
 import { aCertificate } from "./a-certificate.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });

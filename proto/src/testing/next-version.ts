@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type GrpcObject, loadPackageDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import type { loadFleetService } from "../service.ts";
-import { supportedVersions, type VersionRange } from "../versions.ts";
+import { type loadFleetService, supportedVersions } from "../index.ts";
+import type { VersionRange } from "../versions.ts";
 
 /** The versions of a build that has one more than this one. */
 export const nextVersions: VersionRange = {

@@ -1,6 +1,6 @@
 /** Malformed input, as an attacker might send it. */
 import fc from "fast-check";
-import { wireLimits } from "../validation.ts";
+import { wireLimits } from "../index.ts";
 
 /** Texts that are no names: control characters, halves of surrogate pairs, direction changes, excessive length. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(

@@ -6,7 +6,7 @@
  * agent is connected to writes the rest of the status.
  */
 import { z } from "zod";
-import type { KubeObject } from "../kube/objects/object.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, flag, list, plainFlag, plainText, type Typed } from "./field.ts";
 import {

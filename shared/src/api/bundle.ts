@@ -1,7 +1,7 @@
 /** A Bundle: a HelmOp with every version resolved, and its targets. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/objects/object.ts";
-import { pinSchema } from "../source/pin.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
+import { pinSchema } from "../source/index.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";
 import { conditionsSchema } from "./condition.ts";

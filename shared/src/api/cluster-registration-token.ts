@@ -1,6 +1,6 @@
 /** A ClusterRegistrationToken: lets agents enrol clusters in its namespace, until it expires. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/objects/object.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
 import {
   described,
   duration,

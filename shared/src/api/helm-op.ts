@@ -1,6 +1,6 @@
 /** A HelmOp: a chart, a version or constraint, and its targets. Written by users. */
 import { z } from "zod";
-import type { KubeObject } from "../kube/objects/object.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
 import { bundleSpecFields, chartPinSchema } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";
 import {
@@ -17,12 +17,8 @@ import {
   texts,
   time,
 } from "./field.ts";
-import {
-  helmDescription,
-  helmOptionsSchema,
-  maxReleaseNameLength,
-  releaseNameDescription,
-} from "./helm-options.ts";
+import { helmDescription, helmOptionsSchema, releaseNameDescription } from "./helm-options.ts";
+import { maxReleaseNameLength } from "./names/index.ts";
 import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
 import {
   bundleSummarySchema,

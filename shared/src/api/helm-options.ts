@@ -11,13 +11,7 @@ import {
   text,
   texts,
 } from "./field.ts";
-
-/** Helm's own limit for the name of a release. */
-export const maxReleaseNameLength = 53;
-
-/** Lower-case words of letters, digits and `-`, joined by dots. */
-export const releaseNamePattern =
-  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+import { maxReleaseNameLength, releaseNamePattern } from "./names/index.ts";
 
 /** The limit of an address of a chart or a repository; CEL rules need one for their cost budget. */
 const maxAddressLength = 2048;

@@ -2,7 +2,7 @@
  * A Policy: restricts the HelmOps and Bundles of its namespace. Its fields are at the top level, as in Fleet, and it has no
  * status. Several Policies of a namespace are combined.
  */
-import type { KubeObject } from "../kube/objects/object.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
 import { described, fields, flag, list, type Typed, text } from "./field.ts";
 
 const patterns =

@@ -1,5 +1,5 @@
 /** The product's kinds in the API. */
-import type { Resource } from "../kube/objects/object.ts";
+import type { Resource } from "../kube/objects/index.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";
 import type { Cluster } from "./cluster.ts";

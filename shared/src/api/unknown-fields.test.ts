@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { rawNumber } from "../json/exact.ts";
+import { rawNumber } from "../json/index.ts";
 import { helmOpSchemas } from "./helm-op.ts";
 import { unknownFields } from "./unknown-fields.ts";
 

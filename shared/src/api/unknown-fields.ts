@@ -3,7 +3,7 @@
  * have no effect, so a misspelt field has to be reported. Pure.
  */
 import { z } from "zod";
-import { nearest } from "../text/nearest.ts";
+import { nearest } from "../text/index.ts";
 
 export interface UnknownField {
   /** From the root: `spec.targets[0].helm.vesion`. */

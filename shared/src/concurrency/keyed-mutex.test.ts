@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { settle } from "../time/testing/fake-clock.ts";
+import { settle } from "../time/testing/index.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 
 describe("a keyed mutex", () => {

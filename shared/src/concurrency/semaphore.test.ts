@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { settle } from "../time/testing/fake-clock.ts";
+import { settle } from "../time/testing/index.ts";
 import { createSemaphore } from "./semaphore.ts";
 
 test("permits go to callers in the order in which they asked, and asking for availability takes none", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../time/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/index.ts";
 import { createKeyedRateLimiter, createTokenBucket } from "./token-bucket.ts";
 
 describe("a token bucket", () => {

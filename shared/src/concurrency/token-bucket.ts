@@ -1,5 +1,5 @@
 /** Token buckets: a burst at once, then a steady rate. One for a whole process, or one for each key. */
-import type { Clock } from "../time/clock.ts";
+import type { Clock } from "../time/index.ts";
 
 export interface RateLimits {
   /** How many tokens come back in a second. */

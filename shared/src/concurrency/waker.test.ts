@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock, settle } from "../time/testing/fake-clock.ts";
+import { createFakeClock, settle } from "../time/testing/index.ts";
 import { createWaker } from "./waker.ts";
 
 describe("a waker", () => {

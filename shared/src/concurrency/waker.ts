@@ -1,5 +1,5 @@
 /** Lets one loop sleep until it is woken, a delay has passed or a signal aborts. */
-import type { Clock } from "../time/clock.ts";
+import type { Clock } from "../time/index.ts";
 
 export interface Waker {
   /** Ends the current wait, or the next one when there is none. */

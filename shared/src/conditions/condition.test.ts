@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Condition } from "../api/condition.ts";
+import type { Condition } from "../api/index.ts";
 import { findCondition, maxMessageLength, setCondition, setConditions } from "./condition.ts";
 
 const then = "2026-03-01T10:00:00Z";

@@ -1,5 +1,5 @@
 /** Reads and sets conditions. Pure: lists are never changed in place. */
-import type { Condition } from "../api/condition.ts";
+import type { Condition } from "../api/index.ts";
 
 /** A condition without its times, which `setCondition` adds. */
 export interface NewCondition {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, test } from "vitest";
-import { parseExact } from "../json/exact.ts";
+import { parseExact } from "../json/index.ts";
 import {
   type DeploymentContent,
   maxContentBytes,
@@ -10,7 +10,7 @@ import {
   releaseDigest,
   unpackContent,
 } from "./content.ts";
-import { plainContent } from "./testing/plain-content.ts";
+import { plainContent } from "./testing/index.ts";
 
 const pin = {
   kind: "http",

@@ -7,13 +7,11 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { objectRefSchema } from "../api/bundle-deployment.ts";
-import type { Typed } from "../api/field.ts";
-import { labelSelectorSchema } from "../api/label-selector.ts";
-import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
-import { canonicalJson } from "../json/exact.ts";
-import { archiveDigest, type Pin, pinSchema } from "../source/pin.ts";
-import type { Values } from "../values/merge-values.ts";
+import { labelSelectorSchema, objectRefSchema, type Typed } from "../api/index.ts";
+import { AppError, defineErrors, messageOf } from "../errors/index.ts";
+import { canonicalJson } from "../json/index.ts";
+import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
+import type { Values } from "../values/index.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 
 export const contentErrors = defineErrors({

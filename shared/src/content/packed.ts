@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { z } from "zod";
-import { messageOf } from "../errors/app-error.ts";
-import { canonicalJson, parseExact } from "../json/exact.ts";
+import { messageOf } from "../errors/index.ts";
+import { canonicalJson, parseExact } from "../json/index.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { createFakeClock } from "../time/testing/fake-clock.ts";
+import { createFakeClock } from "../time/testing/index.ts";
 import { createRepeatFilter } from "./log.ts";
 
 test("a message is new once, and again after ten minutes", () => {

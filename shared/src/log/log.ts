@@ -1,7 +1,6 @@
 /** Logging: JSON lines on standard error, one event per line, with fields. */
 import { type Logger, type LoggerOptions, pino, destination as pinoDestination } from "pino";
-import type { Clock } from "../time/clock.ts";
-import { formatTimeMs } from "../time/rfc3339.ts";
+import { type Clock, formatTimeMs } from "../time/index.ts";
 
 /** A logger; narrow it with `child({ bundle, cluster })`. Never give it a secret. */
 export type Log = Logger;

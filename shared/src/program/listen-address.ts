@@ -1,5 +1,5 @@
 /** Listen addresses of flags such as `--listen`. */
-import { AppError, commonErrors } from "../errors/app-error.ts";
+import { AppError, commonErrors } from "../errors/index.ts";
 
 export interface ListenAddress {
   readonly host: string;

@@ -1,5 +1,5 @@
 /** What the entry points of hub and agent share: signals, the error line, and the exit code. */
-import { AppError, commonErrors } from "../errors/app-error.ts";
+import { AppError, commonErrors } from "../errors/index.ts";
 
 /**
  * Runs a program until it ends, fails, or gets SIGTERM or SIGINT: `signal` aborts, and a second signal exits at once. A failure

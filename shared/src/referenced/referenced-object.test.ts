@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { formatObjectRef, parseObjectRef } from "../api/bundle-deployment.ts";
+import { formatObjectRef, parseObjectRef } from "../api/index.ts";
 import { packClusterInfo, unpackClusterInfo } from "./cluster-info.ts";
 import {
   packReferencedObject,

@@ -3,10 +3,15 @@
  * downstream resources. The hub sends an agent those that its own deployments refer to, and no others.
  */
 import { z } from "zod";
-import { formatObjectRef, type ObjectRef } from "../api/bundle-deployment.ts";
-import type { DeploymentContent } from "../content/content.ts";
-import { type Packed, PackedProblem, pack, unpack } from "../content/packed.ts";
-import { AppError, defineErrors, messageOf } from "../errors/app-error.ts";
+import { formatObjectRef, type ObjectRef } from "../api/index.ts";
+import {
+  type DeploymentContent,
+  type Packed,
+  PackedProblem,
+  pack,
+  unpack,
+} from "../content/index.ts";
+import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 
 export const referencedObjectErrors = defineErrors({
   REFERENCED_OBJECT_INVALID: {

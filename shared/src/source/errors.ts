@@ -1,5 +1,5 @@
 /** Errors of chart sources. "Registry" in a code includes HTTP repositories. */
-import { AppError, defineErrors, type ErrorKind } from "../errors/app-error.ts";
+import { AppError, defineErrors, type ErrorKind } from "../errors/index.ts";
 
 export const chartErrors = defineErrors({
   CHART_SOURCE_INVALID: {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { AppError } from "../errors/app-error.ts";
+import { AppError } from "../errors/index.ts";
 import { type ChartReference, classifySource, type SourceLocation } from "./location.ts";
 
 describe("a HelmOp's chart", () => {

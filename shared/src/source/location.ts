@@ -1,5 +1,5 @@
 /** The location of a chart: which kind of source a HelmOp names, classified as Fleet does. Pure. */
-import { AppError } from "../errors/app-error.ts";
+import { AppError } from "../errors/index.ts";
 import { chartErrors } from "./errors.ts";
 
 /** One archive at one address; it has no versions to select from. */

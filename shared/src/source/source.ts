@@ -6,7 +6,7 @@
  * source whose references are no versions (a fixed address, a branch, a key in a bucket) lists nothing and pins the
  * reference itself.
  */
-import type { AppError } from "../errors/app-error.ts";
+import type { AppError } from "../errors/index.ts";
 import type { RepositoryAccess } from "./access.ts";
 import type { SourceLocation } from "./location.ts";
 import type { Pin } from "./pin.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { delay } from "./clock.ts";
-import { createFakeClock } from "./testing/fake-clock.ts";
+import { createFakeClock } from "./testing/index.ts";
 
 describe("a delay", () => {
   it("ends when its time has passed", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { canonicalJson, parseExact, rawNumber } from "../json/exact.ts";
+import { canonicalJson, parseExact, rawNumber } from "../json/index.ts";
 import { mergeValues, type Values } from "./merge-values.ts";
 
 describe("values over others", () => {

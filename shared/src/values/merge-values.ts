@@ -1,5 +1,5 @@
 /** Merges values of charts, as Helm merges several values files. Pure. */
-import { isRawNumber } from "../json/exact.ts";
+import { isRawNumber } from "../json/index.ts";
 
 /** Values of a chart: the content of a values file. */
 export type Values = Readonly<Record<string, unknown>>;

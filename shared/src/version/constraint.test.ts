@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { test } from "vitest";
-import { AppError } from "../errors/app-error.ts";
+import { AppError } from "../errors/index.ts";
 import { parseConstraint, satisfies } from "./constraint.ts";
-import {
-  constraintText,
-  groupText,
-  strictVersionText,
-  versionText,
-} from "./testing/arbitraries.ts";
+import { constraintText, groupText, strictVersionText, versionText } from "./testing/index.ts";
 import { parseVersion, type Version } from "./version.ts";
 
 function version(text: string): Version {

@@ -4,7 +4,7 @@
  * npm's `semver` differs on commas, `!=`, partial versions, and above all on pre-releases, which are accepted per AND group
  * here. The results of the Go library are in shared/golden, and the tests compare with them.
  */
-import { AppError, defineErrors } from "../errors/app-error.ts";
+import { AppError, defineErrors } from "../errors/index.ts";
 import { quote, readGroup, rewriteHyphens } from "./constraint-syntax.ts";
 
 import { satisfiesTerm, type Term, termOf } from "./term.ts";

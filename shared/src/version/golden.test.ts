@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { seed } from "../testing/seed.ts";
-import { versionDisagreements } from "./testing/disagreements.ts";
-import { readGolden } from "./testing/golden-file.ts";
-import { buildOracle } from "./testing/oracle.ts";
-import { randomVersionQuestions } from "./testing/questions.ts";
+import { seed } from "../testing/index.ts";
+import {
+  buildOracle,
+  randomVersionQuestions,
+  readGolden,
+  versionDisagreements,
+} from "./testing/index.ts";
 
 for (const name of ["version-rows", "version-random"]) {
   test(`versions, constraints and selections are those of Go (${name})`, async () => {

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { test } from "vitest";
 import { parseConstraint, satisfies } from "./constraint.ts";
 import { isStaticVersion, selectVersion } from "./select.ts";
-import { strictVersionText } from "./testing/arbitraries.ts";
+import { strictVersionText } from "./testing/index.ts";
 import { compareVersions, parseVersion } from "./version.ts";
 
 const available = ["1.0.0", "1.2.0", "2.0.0-rc.1", "v1.1.0", "latest", "0.9"];

@@ -6,7 +6,7 @@
  * depends on the number of entries. Among tags, which a registry may list in any order, the first by text wins: Fleet's
  * result wherever the registry sorts them, as the specification requires.
  */
-import { AppError } from "../errors/app-error.ts";
+import { AppError } from "../errors/index.ts";
 import { type Constraint, parseConstraint, satisfies } from "./constraint.ts";
 import { compareVersions, parseStrictVersion, parseVersion, type Version } from "./version.ts";
 

@@ -2,7 +2,7 @@
  * One comparison of a constraint, and which versions satisfy it: exactly as Masterminds/semver v3.5.0, with its special cases
  * (every version satisfies `~0.0.0`, only 0.0.0 satisfies `^*`).
  */
-import { unreachable } from "../errors/app-error.ts";
+import { unreachable } from "../errors/index.ts";
 import type { Operator, TermText } from "./constraint-syntax.ts";
 import { compareVersions, parseVersion, type Version } from "./version.ts";
 

@@ -5,7 +5,7 @@
  * overrides the keys above it.
  */
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap } from "yaml";
-import { rawNumber } from "../json/exact.ts";
+import { rawNumber } from "../json/index.ts";
 import { bindAliases, isExcessive, noAnchor, type Target } from "./aliases.ts";
 import { DecodeError } from "./errors.ts";
 import { keyText } from "./key.ts";

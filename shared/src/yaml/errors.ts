@@ -1,5 +1,5 @@
 /** Errors of YAML. */
-import { defineErrors } from "../errors/app-error.ts";
+import { defineErrors } from "../errors/index.ts";
 
 export const yamlErrors = defineErrors({
   YAML_INVALID: {

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { seed } from "../testing/seed.ts";
-import { readGolden } from "../version/testing/golden-file.ts";
-import { buildOracle } from "../version/testing/oracle.ts";
+import { seed } from "../testing/index.ts";
+import { buildOracle, readGolden } from "../version/testing/index.ts";
 import { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
-import { yamlDisagreements } from "./testing/disagreements.ts";
-import { randomYaml } from "./testing/questions.ts";
+import { randomYaml, yamlDisagreements } from "./testing/index.ts";
 
 for (const name of ["yaml-rows", "yaml-random"]) {
   test(`YAML is parsed as Go parses it (${name})`, async () => {

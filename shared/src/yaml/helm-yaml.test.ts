@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { test } from "vitest";
-import { AppError } from "../errors/app-error.ts";
-import { isRawNumber } from "../json/exact.ts";
+import { AppError } from "../errors/index.ts";
+import { isRawNumber } from "../json/index.ts";
 import { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
-import { damagedDocument, yamlDocument } from "./testing/arbitraries.ts";
-import { lenientRows, refusedRows } from "./testing/rows.ts";
+import { damagedDocument, lenientRows, refusedRows, yamlDocument } from "./testing/index.ts";
 
 const name = "values.yaml";
 

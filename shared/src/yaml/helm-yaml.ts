@@ -5,8 +5,8 @@
  * every scalar as text, and scalars are resolved as Go does. Results of Go are in shared/golden, and the tests compare.
  */
 import { Composer, type Document, isScalar, Parser, type YAMLError } from "yaml";
-import { AppError } from "../errors/app-error.ts";
-import { canonicalJson } from "../json/exact.ts";
+import { AppError } from "../errors/index.ts";
+import { canonicalJson } from "../json/index.ts";
 import { rejectAmbiguous } from "./ambiguous.ts";
 import { decodeDocument } from "./decode.ts";
 import { DecodeError, yamlErrors } from "./errors.ts";

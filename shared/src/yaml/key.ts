@@ -1,5 +1,5 @@
 /** Converts keys that are not strings, as sigs.k8s.io/yaml writes them into JSON. */
-import { unreachable } from "../errors/app-error.ts";
+import { unreachable } from "../errors/index.ts";
 import type { ScalarValue } from "./scalar.ts";
 
 /** The key as a string; undefined for one that JSON cannot have: null, or an integer of 2^63 and more. */

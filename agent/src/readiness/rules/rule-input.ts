@@ -1,5 +1,5 @@
 /** Input and result of the readiness rules. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/objects/object.ts";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 
 export type ObjectStatus =

@@ -1,5 +1,5 @@
 /** Values with templates, written by hand; the results of Go are in shared/golden. */
-import type { ValuesQuestion } from "@flotilla/shared/version/testing/oracle.ts";
+import type { ValuesQuestion } from "@flotilla/shared/version/testing";
 
 /** The cluster info of all of them: nothing in it is a template, whatever it looks like. */
 export const rowFacts = {

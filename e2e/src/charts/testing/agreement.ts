@@ -1,9 +1,5 @@
 /** Random questions for the real Helm and for us, and what came of them. */
-import {
-  constraintText,
-  groupText,
-  versionText,
-} from "@flotilla/shared/version/testing/arbitraries.ts";
+import { constraintText, groupText, versionText } from "@flotilla/shared/version/testing";
 import fc from "fast-check";
 
 /** One pair of an offer and a constraint, and what each of the two made of it. */

@@ -1,8 +1,8 @@
 /** What the real Helm answers when it is asked for charts by a constraint: what it took, or that it refuses. */
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { runHelm } from "@flotilla/local/registries/run-helm.ts";
-import { messageOf } from "@flotilla/shared/errors/app-error.ts";
+import { runHelm } from "@flotilla/local/registries";
+import { messageOf } from "@flotilla/shared/errors";
 
 export interface HelmQuestion {
   readonly helm: string;

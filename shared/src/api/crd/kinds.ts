@@ -1,22 +1,22 @@
 /** The kinds with the parts of their CRDs that are not in the schemas: descriptions and columns of `kubectl get`. */
 import type { z } from "zod";
-import type { KubeObject, Resource } from "../../kube/objects/object.ts";
-import { bundleSchemas } from "../bundle.ts";
-import { bundleDeploymentSchemas } from "../bundle-deployment.ts";
-import { clusterSchemas } from "../cluster.ts";
-import { clusterGroupSchemas } from "../cluster-group.ts";
-import { clusterRegistrationTokenSchemas } from "../cluster-registration-token.ts";
-import { helmOpSchemas } from "../helm-op.ts";
-import { policySchema } from "../policy.ts";
+import type { KubeObject, Resource } from "../../kube/objects/index.ts";
 import {
+  bundleDeploymentSchemas,
   bundleDeployments,
+  bundleSchemas,
   bundles,
+  clusterGroupSchemas,
   clusterGroups,
+  clusterRegistrationTokenSchemas,
   clusterRegistrationTokens,
+  clusterSchemas,
   clusters,
+  helmOpSchemas,
   helmOps,
   policies,
-} from "../resources.ts";
+  policySchema,
+} from "../index.ts";
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {

@@ -3,7 +3,7 @@
  * lacks `x-kubernetes-preserve-unknown-fields`, without which unknown fields are dropped. Pure.
  */
 import { z } from "zod";
-import type { ValidationRule } from "../validation-rules.ts";
+import type { ValidationRule } from "../index.ts";
 
 /** A node of a CRD's schema. */
 export interface StructuralSchema {

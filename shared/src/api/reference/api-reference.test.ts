@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { z } from "zod";
-import { bundleDeploymentOptionsFields } from "../bundle-deployment-options.ts";
 import { described, fields, flag, freeForm, text, time } from "../field.ts";
+import { bundleDeploymentOptionsFields } from "../index.ts";
 import { apiReference } from "./api-reference.ts";
 import { fieldTable } from "./field-table.ts";
 

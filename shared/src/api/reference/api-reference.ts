@@ -1,6 +1,6 @@
 /** The reference page of the API, as Markdown. */
-import { type KindDefinition, kinds } from "../crd/kinds.ts";
-import { apiVersion } from "../resources.ts";
+import { type KindDefinition, kinds } from "../crd/index.ts";
+import { apiVersion } from "../index.ts";
 import { type FieldTable, fieldTable, type NamedType } from "./field-table.ts";
 
 const preface = `# API reference

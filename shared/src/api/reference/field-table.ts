@@ -1,7 +1,7 @@
 /** The fields of a schema as table rows: path, type, default and description. Pure. */
 import { z } from "zod";
-import { AppError, commonErrors } from "../../errors/app-error.ts";
-import { bundleDeploymentOptionsFields } from "../bundle-deployment-options.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
+import { bundleDeploymentOptionsFields } from "../index.ts";
 
 export interface FieldRow {
   /** From the root of the schema: `diff.comparePatches[].kind`. */

@@ -1,5 +1,5 @@
 /** A default content for tests. */
-import type { DeploymentContent } from "../content.ts";
+import type { DeploymentContent } from "../index.ts";
 
 /** The content of a HelmOp with a chart, a release name and a namespace, and defaults otherwise. */
 export const plainContent: DeploymentContent = {

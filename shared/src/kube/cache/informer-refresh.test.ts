@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, it } from "vitest";
-import { configMaps } from "../objects/core-resources.ts";
-import { configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import { openAndStall, respondStatus, stall } from "../testing/http-faults.ts";
+import { configMaps } from "../objects/index.ts";
+import {
+  configMap,
+  follow,
+  namesIn,
+  nextDelay,
+  openAndStall,
+  respondStatus,
+  stall,
+} from "../testing/index.ts";
 
 const { signal } = new AbortController();
 

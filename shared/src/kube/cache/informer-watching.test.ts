@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { configMaps } from "../objects/core-resources.ts";
-import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import type { OpenWatch } from "../testing/http-api-server.ts";
+import { configMaps } from "../objects/index.ts";
 import {
+  answersJson,
+  configMap,
   cutConnection,
   errorLine,
+  follow,
+  namesIn,
+  nextDelay,
+  type OpenWatch,
   respondStatus,
   stall,
   watchLines,
-} from "../testing/http-faults.ts";
+} from "../testing/index.ts";
 
 describe("watching", () => {
   it("delivers what is added, changed and deleted, with the state before", async (t) => {

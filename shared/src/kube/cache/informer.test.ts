@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "vitest";
-import { silentLog } from "../../log/log.ts";
-import { connectKube } from "../client/connect.ts";
-import { configMaps } from "../objects/core-resources.ts";
-import { answersJson, configMap, follow, namesIn, nextDelay } from "../testing/follow-informer.ts";
-import { startHttpApiServer } from "../testing/http-api-server.ts";
-import { cutConnection, errorLine, respondStatus, stall } from "../testing/http-faults.ts";
+import { silentLog } from "../../log/index.ts";
+import { connectKube } from "../client/index.ts";
+import { configMaps } from "../objects/index.ts";
+import {
+  answersJson,
+  configMap,
+  cutConnection,
+  errorLine,
+  follow,
+  namesIn,
+  nextDelay,
+  respondStatus,
+  stall,
+  startHttpApiServer,
+} from "../testing/index.ts";
 import { createInformer } from "./informer.ts";
 
 describe("listing", () => {

@@ -1,10 +1,9 @@
 /** A store that a reflector keeps equal to the API server, with listeners for its changes. */
-import { AppError, commonErrors } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import { describeKind } from "../client/request-path.ts";
-import type { KubeRest } from "../client/rest.ts";
-import type { KubeObject, ObjectKey, Resource } from "../objects/object.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
+import { describeKind, type KubeRest } from "../client/index.ts";
+import type { KubeObject, ObjectKey, Resource } from "../objects/index.ts";
 import { type ReflectorSink, runReflector } from "./reflector.ts";
 import { createRelists, type Relists } from "./relists.ts";
 import { type Change, createStore, type Store, type WatchedStore } from "./store.ts";

@@ -1,5 +1,5 @@
 /** Finds the objects of a store by values derived from them. */
-import type { KubeObject, ObjectKey } from "../objects/object.ts";
+import type { KubeObject, ObjectKey } from "../objects/index.ts";
 
 /**
  * An index over objects of type T. Stores identify indexes by object, not by name, and build one on first use:

@@ -1,5 +1,5 @@
 /** Writes of ours that the watch has not delivered yet: which of the two is later. Pure. */
-import { isLaterVersion, type KubeObject } from "../objects/object.ts";
+import { isLaterVersion, type KubeObject } from "../objects/index.ts";
 
 export interface PendingWrite<T> {
   readonly uid: string | undefined;

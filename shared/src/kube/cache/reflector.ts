@@ -6,17 +6,22 @@
  * not say which history it belongs to, and a watch from one of another history misses changes silently.
  */
 
-import { type Backoff, createBackoff } from "../../concurrency/backoff.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import type { Clock } from "../../time/clock.ts";
-import { delay } from "../../time/clock.ts";
-import { isConnectionFailure } from "../client/dispatch.ts";
-import { type Listed, listAll, type Selection } from "../client/list-all.ts";
-import { describeKind } from "../client/request-path.ts";
-import type { KubeRest, WatchEvent } from "../client/rest.ts";
-import { isGone, KubeStatusError } from "../client/status-error.ts";
-import type { KubeObject, Resource } from "../objects/object.ts";
+import { type Backoff, createBackoff } from "../../concurrency/index.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { type Clock, delay } from "../../time/index.ts";
+import {
+  describeKind,
+  isConnectionFailure,
+  isGone,
+  type KubeRest,
+  KubeStatusError,
+  type Listed,
+  listAll,
+  type Selection,
+  type WatchEvent,
+} from "../client/index.ts";
+import type { KubeObject, Resource } from "../objects/index.ts";
 
 /** Takes what the reflector delivers, in order. */
 export interface ReflectorSink<T> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { ConfigMap } from "../objects/core-resources.ts";
-import { object, versionOf } from "../testing/versioned.ts";
+import type { ConfigMap } from "../objects/index.ts";
+import { object, versionOf } from "../testing/index.ts";
 import { defineIndex } from "./object-index.ts";
 import { type Change, createStore, type Store } from "./store.ts";
 

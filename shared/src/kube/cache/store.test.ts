@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import type { ConfigMap } from "../objects/core-resources.ts";
-import type { KubeObject } from "../objects/object.ts";
-import { object, versionOf } from "../testing/versioned.ts";
+import type { ConfigMap, KubeObject } from "../objects/index.ts";
+import { object, versionOf } from "../testing/index.ts";
 import { byNamespace, defineIndex } from "./object-index.ts";
 import { createStore } from "./store.ts";
 

@@ -6,7 +6,7 @@
  * delivers them in order: a response that is not later than the last delivery is stale.
  */
 
-import { isLaterVersion, type KubeObject, keyOf, type ObjectKey } from "../objects/object.ts";
+import { isLaterVersion, type KubeObject, keyOf, type ObjectKey } from "../objects/index.ts";
 import { createIndexSet, type Index } from "./object-index.ts";
 import {
   isAhead,

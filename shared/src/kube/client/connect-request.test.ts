@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { type ConfigMap, configMaps, namespaces, secrets } from "../objects/core-resources.ts";
-import { connected } from "../testing/connected.ts";
-import { cutConnection, respondStatus, respondText, stall } from "../testing/http-faults.ts";
+import { type ConfigMap, configMaps, namespaces, secrets } from "../objects/index.ts";
+import { connected, cutConnection, respondStatus, respondText, stall } from "../testing/index.ts";
 
 const settings: ConfigMap = {
   metadata: { name: "settings", namespace: "default" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
-import { connected } from "../testing/connected.ts";
+import { type ConfigMap, configMaps } from "../objects/index.ts";
+import { connected } from "../testing/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "./status-error.ts";
 
 const settings: ConfigMap = {

@@ -1,5 +1,5 @@
 /** Connects to a Kubernetes API server: `KubeRest` over HTTP. */
-import { type Clock, systemClock } from "../../time/clock.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { readsOver } from "./reads.ts";
 import type { KubeConnection, KubeRest } from "./rest.ts";

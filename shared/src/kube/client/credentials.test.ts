@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
 import { type CredentialSource, createCredentialSource } from "./credentials.ts";
 import type { ExecPlugin, KubeCredentials } from "./kubeconfig.ts";
 

@@ -1,7 +1,7 @@
 /** Credentials for an API server, current for each request: tokens on disk rotate, those of exec plugins expire. */
 import { readFile } from "node:fs/promises";
-import { AppError, messageOf } from "../../errors/app-error.ts";
-import type { Clock } from "../../time/clock.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { kubeErrors } from "./errors.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 import type { ClientCertificate, KubeConfig } from "./kubeconfig.ts";

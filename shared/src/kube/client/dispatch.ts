@@ -1,7 +1,7 @@
 /** One request over a pool of connections: its timeout, its signal, and the errors of its connection. */
 import type { Dispatcher } from "undici";
-import { AppError, commonErrors, messageOf } from "../../errors/app-error.ts";
-import type { Clock, Timer } from "../../time/clock.ts";
+import { AppError, commonErrors, messageOf } from "../../errors/index.ts";
+import type { Clock, Timer } from "../../time/index.ts";
 import { kubeErrors } from "./errors.ts";
 
 export interface Request {

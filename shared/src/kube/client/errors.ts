@@ -1,5 +1,5 @@
 /** Errors between the product and a Kubernetes API server. */
-import { defineErrors } from "../../errors/app-error.ts";
+import { defineErrors } from "../../errors/index.ts";
 
 export const kubeErrors = defineErrors({
   KUBE_UNREACHABLE: {

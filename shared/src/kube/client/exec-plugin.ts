@@ -1,8 +1,8 @@
 /** Runs the exec plugin of a kubeconfig (`users[].user.exec`) as kubectl does, never interactively. */
 import { spawn } from "node:child_process";
 import { isAbsolute, join, sep } from "node:path";
-import { AppError, messageOf } from "../../errors/app-error.ts";
-import type { Clock } from "../../time/clock.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, ExecPlugin, KubeConfig } from "./kubeconfig.ts";
 

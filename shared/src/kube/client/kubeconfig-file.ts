@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { JSON_SCHEMA, load, YAMLException } from "js-yaml";
-import { AppError, messageOf } from "../../errors/app-error.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
 import { kubeErrors } from "./errors.ts";
 import type {
   ClientCertificate,

@@ -1,5 +1,5 @@
 /** Lists all objects of a kind, page by page. */
-import type { KubeObject, Resource } from "../objects/object.ts";
+import type { KubeObject, Resource } from "../objects/index.ts";
 import type { KubeRest } from "./rest.ts";
 import { isGone } from "./status-error.ts";
 

@@ -1,7 +1,7 @@
 /** Loads the address of an API server from a kubeconfig file, as kubectl does, or from the service account of a pod. */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AppError, messageOf } from "../../errors/app-error.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
 import { kubeErrors } from "./errors.ts";
 import type { Environment, KubeConfig } from "./kubeconfig.ts";
 import { readKubeconfig } from "./kubeconfig-file.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
 import { createResponseNotifier } from "./next-response.ts";
 
 const { signal: never } = new AbortController();

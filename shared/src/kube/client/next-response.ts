@@ -4,7 +4,7 @@
  * At most twice a minute: a server that responds to some requests and cuts others must not make all callers retry with each
  * response.
  */
-import type { Clock } from "../../time/clock.ts";
+import type { Clock } from "../../time/index.ts";
 
 export interface ResponseNotifier {
   /** The server has responded. */

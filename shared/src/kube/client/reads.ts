@@ -1,5 +1,5 @@
 /** The reading verbs of the Kubernetes API: get, list, watch. */
-import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from "../objects/object.ts";
+import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from "../objects/index.ts";
 import {
   collectionPath,
   describeKind,

@@ -1,6 +1,6 @@
 /** The paths of the Kubernetes API. */
-import { AppError } from "../../errors/app-error.ts";
-import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/object.ts";
+import { AppError } from "../../errors/index.ts";
+import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/index.ts";
 import { kubeErrors } from "./errors.ts";
 
 type QueryValue = string | number | boolean | undefined;

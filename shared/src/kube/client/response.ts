@@ -1,5 +1,5 @@
 /** Reads responses of the API server: their JSON, and the errors that they stand for. */
-import { parseExact } from "../../json/exact.ts";
+import { parseExact } from "../../json/index.ts";
 import { KubeStatusError } from "./status-error.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";
 

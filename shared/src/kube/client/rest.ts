@@ -1,6 +1,6 @@
 /** The client of a Kubernetes API server, for plain JSON objects. `connectKube` (connect.ts) creates one; everything else takes this interface. */
 
-import type { KubeObject, ObjectRef, Resource } from "../objects/object.ts";
+import type { KubeObject, ObjectRef, Resource } from "../objects/index.ts";
 import type { Impersonation } from "./kubeconfig.ts";
 
 export interface CallOptions {

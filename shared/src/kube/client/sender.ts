@@ -3,9 +3,8 @@
  * that may have been rotated, a server that asks to slow down, a read on an idle connection that the server closed.
  */
 
-import { AppError } from "../../errors/app-error.ts";
-import type { Clock } from "../../time/clock.ts";
-import { delay } from "../../time/clock.ts";
+import { AppError } from "../../errors/index.ts";
+import { type Clock, delay } from "../../time/index.ts";
 import { type CredentialSource, createCredentialSource, type Identity } from "./credentials.ts";
 import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";

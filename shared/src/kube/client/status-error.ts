@@ -1,5 +1,5 @@
 /** A response of the API server that is not a success. */
-import { AppError, type ErrorKind } from "../../errors/app-error.ts";
+import { AppError, type ErrorKind } from "../../errors/index.ts";
 import { kubeErrors } from "./errors.ts";
 
 export interface StatusErrorDetail {

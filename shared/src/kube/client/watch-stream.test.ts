@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { AppError, commonErrors } from "../../errors/app-error.ts";
-import type { KubeObject } from "../objects/object.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
+import type { KubeObject } from "../objects/index.ts";
 import type { StreamControl, StreamSink } from "./dispatch.ts";
 import type { WatchEvent } from "./rest.ts";
 import { watchStream } from "./watch-stream.ts";

@@ -1,7 +1,7 @@
 /** A watch: lines of JSON over one long response, as an async iterable with backpressure. */
-import { AppError, commonErrors } from "../../errors/app-error.ts";
-import { parseExact } from "../../json/exact.ts";
-import type { KubeObject } from "../objects/object.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
+import { parseExact } from "../../json/index.ts";
+import type { KubeObject } from "../objects/index.ts";
 import type { StreamControl, StreamSink } from "./dispatch.ts";
 import { createEventBuffer } from "./event-buffer.ts";
 import { type RequestInfo, responseError, watchError } from "./response.ts";

@@ -1,6 +1,6 @@
 /** The writing verbs of the Kubernetes API: create, replace, patch, delete. */
-import { AppError } from "../../errors/app-error.ts";
-import { apiVersionOf, type KubeObject, type Resource } from "../objects/object.ts";
+import { AppError } from "../../errors/index.ts";
+import { apiVersionOf, type KubeObject, type Resource } from "../objects/index.ts";
 import { kubeErrors } from "./errors.ts";
 import { creationPath, describeObject, objectPath, withQuery } from "./request-path.ts";
 import { isUnknownKind, parseResponse, responseError } from "./response.ts";

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { describe, it, type TestContext } from "vitest";
-import { AppError, commonErrors } from "../../errors/app-error.ts";
-import { silentLog } from "../../log/log.ts";
-import { createFakeClock, settle } from "../../time/testing/fake-clock.ts";
-import { KubeStatusError } from "../client/status-error.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
+import { silentLog } from "../../log/index.ts";
+import { createFakeClock, settle } from "../../time/testing/index.ts";
+import { KubeStatusError } from "../client/index.ts";
 import { createController } from "./controller.ts";
 import { done, type Reconcile, requeueAfter } from "./reconcile.ts";
 

@@ -1,17 +1,17 @@
 /** Runs a reconcile function over the keys of a work queue, with a limited number of workers. */
 import type { Registry } from "prom-client";
-import { createSemaphore } from "../../concurrency/semaphore.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import { kubeErrors } from "../client/errors.ts";
+import { createSemaphore } from "../../concurrency/index.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
 import {
   isConflict,
   isNamespaceTerminating,
   isNotFound,
   KubeStatusError,
-} from "../client/status-error.ts";
-import type { ObjectKey } from "../objects/object.ts";
+  kubeErrors,
+} from "../client/index.ts";
+import type { ObjectKey } from "../objects/index.ts";
 import { controllerMetrics, queueMetrics } from "./metrics.ts";
 import type { Reconcile, ReconcileContext, Result } from "./reconcile.ts";
 import { startWatches, type Watch } from "./watch.ts";

@@ -1,6 +1,6 @@
 /** Keys that are added to the work queue later: a heap by due time, and one timer for its head. */
-import type { Clock, Timer } from "../../time/clock.ts";
-import type { ObjectKey } from "../objects/object.ts";
+import type { Clock, Timer } from "../../time/index.ts";
+import type { ObjectKey } from "../objects/index.ts";
 
 export interface DelayQueue {
   /** How many keys are delayed. */

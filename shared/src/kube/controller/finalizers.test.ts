@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createStore } from "../cache/store.ts";
-import { isConflict } from "../client/status-error.ts";
-import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
-import { keyOf } from "../objects/object.ts";
-import { createMemoryApiServer } from "../testing/memory-api-server.ts";
+import { createStore } from "../cache/index.ts";
+import { isConflict } from "../client/index.ts";
+import { type ConfigMap, configMaps, keyOf } from "../objects/index.ts";
+import { createMemoryApiServer } from "../testing/index.ts";
 import { addFinalizer, removeFinalizer } from "./finalizers.ts";
 
 const finalizer = "example.com/cleanup";

@@ -5,10 +5,9 @@
  * gets the result at once, so that the next reconcile does not act on the object of before. An object that is gone is what
  * the removal of a finalizer is for: it is no error.
  */
-import type { Store } from "../cache/store.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { isNotFound } from "../client/status-error.ts";
-import type { KubeObject, Resource } from "../objects/object.ts";
+import type { Store } from "../cache/index.ts";
+import { isNotFound, type KubeRest } from "../client/index.ts";
+import type { KubeObject, Resource } from "../objects/index.ts";
 
 export interface FinalizerOptions<T extends KubeObject> {
   readonly rest: KubeRest;

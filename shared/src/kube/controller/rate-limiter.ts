@@ -1,8 +1,12 @@
 /** How long a key that failed waits for its retry: exponential backoff for each key, and one token bucket for all of them. */
-import { type BackoffLimits, backoffDelayMs } from "../../concurrency/backoff.ts";
-import { createTokenBucket, type RateLimits } from "../../concurrency/token-bucket.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { ObjectKey } from "../objects/object.ts";
+import {
+  type BackoffLimits,
+  backoffDelayMs,
+  createTokenBucket,
+  type RateLimits,
+} from "../../concurrency/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ObjectKey } from "../objects/index.ts";
 
 export interface RetryLimits {
   /** For each key. */

@@ -5,10 +5,10 @@
  * desired state, and may run again at any time. A throw is retried with backoff; an error that no retry can fix
  * (`retryable` false) waits for the next change of the object.
  */
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { kubeErrors } from "../client/errors.ts";
-import type { ObjectKey } from "../objects/object.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { kubeErrors } from "../client/index.ts";
+import type { ObjectKey } from "../objects/index.ts";
 
 export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<Result>;
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { ChangeListener } from "../cache/informer.ts";
-import { type Change, createStore } from "../cache/store.ts";
-import type { KubeObject } from "../objects/object.ts";
+import { type Change, type ChangeListener, createStore } from "../cache/index.ts";
+import type { KubeObject } from "../objects/index.ts";
 import { isSpecChange, ownKey, startWatches, through, watch } from "./watch.ts";
 
 function anObject(name: string, changes: Partial<KubeObject["metadata"]> = {}): KubeObject {

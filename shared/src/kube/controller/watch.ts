@@ -4,9 +4,8 @@
  * while no controller ran.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Informer } from "../cache/informer.ts";
-import type { Change } from "../cache/store.ts";
-import { type KubeObject, keyOf, type ObjectKey } from "../objects/object.ts";
+import type { Change, Informer } from "../cache/index.ts";
+import { type KubeObject, keyOf, type ObjectKey } from "../objects/index.ts";
 
 /** Takes the key of an object that is to be reconciled, or whose status is to be rolled up. */
 export type Enqueue = (key: ObjectKey) => void;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { createFakeClock, settle } from "../../time/testing/fake-clock.ts";
+import { createFakeClock, settle } from "../../time/testing/index.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
 function setUp() {

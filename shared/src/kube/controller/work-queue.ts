@@ -4,8 +4,8 @@
  * A key that is added while it is processed is dirty: it is queued again when the worker is done. So a burst of changes
  * to one object costs one or two reconciles, and none is missed.
  */
-import { type Clock, systemClock } from "../../time/clock.ts";
-import type { ObjectKey } from "../objects/object.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
+import type { ObjectKey } from "../objects/index.ts";
 import { createDelayQueue, type DelayQueue } from "./delay-queue.ts";
 import { noQueueMetrics, type QueueMetrics } from "./metrics.ts";
 import { createRetryRateLimiter, type RetryLimits } from "./rate-limiter.ts";

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "vitest";
-import { silentLog } from "../../log/log.ts";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { connectKube } from "../client/connect.ts";
-import { type Event, events } from "../objects/core-resources.ts";
-import type { KubeObject } from "../objects/object.ts";
-import { startHttpApiServer } from "../testing/http-api-server.ts";
-import { respondStatus } from "../testing/http-faults.ts";
+import { silentLog } from "../../log/index.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
+import { connectKube } from "../client/index.ts";
+import { type Event, events, type KubeObject } from "../objects/index.ts";
+import { respondStatus, startHttpApiServer } from "../testing/index.ts";
 import { createEventRecorder } from "./events.ts";
 
 async function setUp(t: TestContext) {

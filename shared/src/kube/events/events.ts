@@ -3,14 +3,11 @@
  * become a series with a count, and events beyond a limit are dropped.
  */
 import { randomBytes } from "node:crypto";
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import { formatMicroTime } from "../../time/rfc3339.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { isNotFound } from "../client/status-error.ts";
-import { type Event, events } from "../objects/core-resources.ts";
-import { type KubeObject, keyOf, type ObjectRef } from "../objects/object.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { type Clock, formatMicroTime, systemClock } from "../../time/index.ts";
+import { isNotFound, type KubeRest } from "../client/index.ts";
+import { type Event, events, type KubeObject, keyOf, type ObjectRef } from "../objects/index.ts";
 
 export interface EventNote {
   readonly type: "Normal" | "Warning";

@@ -1,14 +1,11 @@
 /** Waits until a Lease is free, and acquires it. */
 
-import { createBackoff } from "../../concurrency/backoff.ts";
-import { createWaker } from "../../concurrency/waker.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../client/status-error.ts";
-import { type Lease, leases } from "../objects/core-resources.ts";
-import type { ObjectRef } from "../objects/object.ts";
+import { createBackoff, createWaker } from "../../concurrency/index.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { isAlreadyExists, isConflict, isNotFound, type KubeRest } from "../client/index.ts";
+import { type Lease, leases, type ObjectRef } from "../objects/index.ts";
 import {
   acquiredLease,
   durationMsOf,

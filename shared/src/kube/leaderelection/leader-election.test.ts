@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "vitest";
-import { silentLog } from "../../log/log.ts";
-import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
-import { connectKube } from "../client/connect.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { configMaps, type Lease, leases } from "../objects/core-resources.ts";
-import { type HttpApiServer, startHttpApiServer } from "../testing/http-api-server.ts";
-import { respondStatus, stall } from "../testing/http-faults.ts";
+import { silentLog } from "../../log/index.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/index.ts";
+import { connectKube, type KubeRest } from "../client/index.ts";
+import { configMaps, type Lease, leases } from "../objects/index.ts";
+import { type HttpApiServer, respondStatus, stall, startHttpApiServer } from "../testing/index.ts";
 import { runLeaderElection } from "./leader-election.ts";
 import { fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 

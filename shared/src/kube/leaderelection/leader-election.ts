@@ -7,11 +7,11 @@
  * that has missed a change does no harm.
  */
 
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { keyOf } from "../objects/object.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
+import type { KubeRest } from "../client/index.ts";
+import { keyOf } from "../objects/index.ts";
 import { type Acquired, acquireLease } from "./acquire.ts";
 import { createTerm, type Leadership, type LeaseTimes, type Term } from "./leadership.ts";
 import { holderOf } from "./lease-record.ts";

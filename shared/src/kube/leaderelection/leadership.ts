@@ -1,9 +1,8 @@
 /** One term of leadership, and the fencing of writes by it. */
 
-import { AppError } from "../../errors/app-error.ts";
-import type { Clock } from "../../time/clock.ts";
-import { kubeErrors } from "../client/errors.ts";
-import type { CallOptions, KubeRest } from "../client/rest.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { type CallOptions, type KubeRest, kubeErrors } from "../client/index.ts";
 
 export interface Leadership {
   /** Aborts when the work has to end: the leadership is lost, or is about to be released. */

@@ -1,8 +1,7 @@
 /** Reads and builds Lease objects. Pure. */
 
-import { formatMicroTime } from "../../time/rfc3339.ts";
-import type { Lease } from "../objects/core-resources.ts";
-import type { ObjectRef } from "../objects/object.ts";
+import { formatMicroTime } from "../../time/index.ts";
+import type { Lease, ObjectRef } from "../objects/index.ts";
 
 export interface LeaseClaim {
   readonly identity: string;

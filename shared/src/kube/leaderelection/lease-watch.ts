@@ -1,11 +1,10 @@
 /** The last observed state of one Lease and when it was first observed, by a watch and by single reads. */
 
-import type { Log } from "../../log/log.ts";
-import type { Clock } from "../../time/clock.ts";
-import { createInformer } from "../cache/informer.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { type Lease, leases } from "../objects/core-resources.ts";
-import type { ObjectRef } from "../objects/object.ts";
+import type { Log } from "../../log/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { createInformer } from "../cache/index.ts";
+import type { KubeRest } from "../client/index.ts";
+import { type Lease, leases, type ObjectRef } from "../objects/index.ts";
 
 export interface Observed {
   /** `undefined`: it does not exist. */

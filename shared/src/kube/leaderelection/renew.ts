@@ -1,13 +1,11 @@
 /** Renews a Lease that this replica holds, and releases it. */
 
-import { createWaker } from "../../concurrency/waker.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { isConflict, isNotFound } from "../client/status-error.ts";
-import { type Lease, leases } from "../objects/core-resources.ts";
-import type { ObjectRef } from "../objects/object.ts";
+import { createWaker } from "../../concurrency/index.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { isConflict, isNotFound, type KubeRest } from "../client/index.ts";
+import { type Lease, leases, type ObjectRef } from "../objects/index.ts";
 import type { LeaseTimes, Term } from "./leadership.ts";
 import { holderOf, isRenewedBefore, releasedLease, renewedLease } from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";

@@ -1,6 +1,6 @@
 /** The context of a reconcile that a test calls itself, without a controller. */
-import { silentLog } from "../../log/log.ts";
-import type { ReconcileContext } from "../controller/reconcile.ts";
+import { silentLog } from "../../log/index.ts";
+import type { ReconcileContext } from "../controller/index.ts";
 
 export function aContext(overrides: Partial<ReconcileContext> = {}): ReconcileContext {
   return {

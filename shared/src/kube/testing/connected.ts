@@ -1,9 +1,7 @@
 /** A client connected to an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
-import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
-import { connectKube } from "../client/connect.ts";
-import type { KubeConfig } from "../client/kubeconfig.ts";
-import type { KubeConnection } from "../client/rest.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/index.ts";
+import { connectKube, type KubeConfig, type KubeConnection } from "../client/index.ts";
 import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
 
 export interface Connected {

@@ -1,12 +1,10 @@
 /** An informer that follows an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
-import { silentLog } from "../../log/log.ts";
-import { createFakeClock, type FakeClock } from "../../time/testing/fake-clock.ts";
-import { createInformer, type Informer } from "../cache/informer.ts";
-import type { Change } from "../cache/store.ts";
-import { connectKube } from "../client/connect.ts";
-import type { KubeRest } from "../client/rest.ts";
-import { type ConfigMap, configMaps } from "../objects/core-resources.ts";
+import { silentLog } from "../../log/index.ts";
+import { createFakeClock, type FakeClock } from "../../time/testing/index.ts";
+import { type Change, createInformer, type Informer } from "../cache/index.ts";
+import { connectKube, type KubeRest } from "../client/index.ts";
+import { type ConfigMap, configMaps } from "../objects/index.ts";
 import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
 import type { Fault } from "./http-faults.ts";
 

@@ -1,9 +1,9 @@
 /** The API server in memory over HTTP, for tests of clients: with faults to inject and watches to steer. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { KubeStatusError } from "../client/index.ts";
 import type { PatchBody } from "../client/rest.ts";
-import { KubeStatusError } from "../client/status-error.ts";
-import type { KubeObject, ObjectRef, Resource } from "../objects/object.ts";
+import type { KubeObject, ObjectRef, Resource } from "../objects/index.ts";
 import {
   type Fault,
   type RequestKind,

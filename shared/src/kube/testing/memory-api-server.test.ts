@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { isConflict, isGone, isNotFound } from "../client/status-error.ts";
-import {
-  type ConfigMap,
-  configMaps,
-  type Deployment,
-  deployments,
-} from "../objects/core-resources.ts";
+import { isConflict, isGone, isNotFound } from "../client/index.ts";
+import type { Deployment } from "../objects/core-resources.ts";
+import { type ConfigMap, configMaps, deployments } from "../objects/index.ts";
 import { createMemoryApiServer } from "./memory-api-server.ts";
 import { matchesSelection } from "./selectors.ts";
 

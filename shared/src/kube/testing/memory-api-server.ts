@@ -1,13 +1,8 @@
 /** The API server in memory as a `KubeRest`, without HTTP: for tests of controllers. `http-api-server.ts` serves it over HTTP. */
-import type {
-  DeleteOptions,
-  KubeRest,
-  ListOptions,
-  WatchEvent,
-  WatchOptions,
-} from "../client/rest.ts";
-import { KubeStatusError } from "../client/status-error.ts";
-import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/object.ts";
+
+import { type KubeRest, KubeStatusError, type WatchEvent } from "../client/index.ts";
+import type { DeleteOptions, ListOptions, WatchOptions } from "../client/rest.ts";
+import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/index.ts";
 import { createObjectStorage, type ObjectEvent, type ObjectPath } from "./object-storage.ts";
 
 export { conflict, serverError } from "./object-storage.ts";

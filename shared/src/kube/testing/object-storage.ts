@@ -5,10 +5,10 @@
  * Unlike a real one it writes a new version also when nothing changes, and it does not validate.
  */
 import { isDeepStrictEqual } from "node:util";
+import { KubeStatusError } from "../client/index.ts";
 import type { PatchBody } from "../client/rest.ts";
-import { KubeStatusError } from "../client/status-error.ts";
-import { type KubeObject, keyOf, type ObjectMeta } from "../objects/object.ts";
-import { matchesSelection } from "./selectors.ts";
+import { type KubeObject, keyOf, type ObjectMeta } from "../objects/index.ts";
+import { matchesSelection, type ObjectSelection } from "./selectors.ts";
 
 /** All objects of a kind, or those in one namespace. */
 export interface CollectionPath {
@@ -19,11 +19,6 @@ export interface CollectionPath {
 
 export interface ObjectPath extends CollectionPath {
   readonly name: string;
-}
-
-export interface ObjectSelection {
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
 }
 
 export interface Preconditions {

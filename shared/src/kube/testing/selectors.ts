@@ -1,6 +1,10 @@
 /** Label and field selectors as text, for the API server in memory. */
-import type { KubeObject } from "../objects/object.ts";
-import type { ObjectSelection } from "./object-storage.ts";
+import type { KubeObject } from "../objects/index.ts";
+
+export interface ObjectSelection {
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
 
 /** Field selectors on `metadata.name` and `metadata.namespace`, as every kind has them. */
 export function matchesSelection(

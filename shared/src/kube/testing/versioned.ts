@@ -1,5 +1,5 @@
 /** Objects of which only the version matters. */
-import type { ConfigMap } from "../objects/core-resources.ts";
+import type { ConfigMap } from "../objects/index.ts";
 
 export function object(
   name: string,

@@ -2,11 +2,8 @@
  * Archives at a fixed HTTP address (`.tgz`): a source without versions. Its pin is the address; the digest is known only after
  * the download.
  */
-import type { ArchiveLocation } from "../location.ts";
-import type { ArchivePin } from "../pin.ts";
-import type { Source } from "../source.ts";
-import { fetchByUrl } from "../transport/download.ts";
-import type { Exchanger } from "../transport/exchange.ts";
+import type { ArchiveLocation, ArchivePin, Source } from "../index.ts";
+import { type Exchanger, fetchByUrl } from "../transport/index.ts";
 
 export interface ArchiveSourceDeps {
   readonly exchange: Exchanger;

@@ -4,12 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { accessTo } from "../access.ts";
-import type { Pin } from "../pin.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { digestOf, registryOf, testChart } from "../testing/test-registry.ts";
-import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
+import { accessTo, type Pin } from "../index.ts";
+import {
+  createTestClient,
+  digestOf,
+  type Respond,
+  registryOf,
+  send,
+  startTestServer,
+  type TestServer,
+  testChart,
+} from "../testing/index.ts";
 import { type ChartCacheOptions, createChartCache } from "./chart-cache.ts";
 
 const archive = gzipSync("a chart");

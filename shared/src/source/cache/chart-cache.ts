@@ -6,14 +6,18 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { createSingleFlight } from "../../concurrency/single-flight.ts";
-import { messageOf } from "../../errors/app-error.ts";
-import { type Log, silentLog } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import { accessKey, type RepositoryAccess } from "../access.ts";
-import { archiveDigest, type Pin } from "../pin.ts";
-import type { FetchArchive } from "../source.ts";
+import { createLruCache } from "../../cache/index.ts";
+import { createSingleFlight } from "../../concurrency/index.ts";
+import { messageOf } from "../../errors/index.ts";
+import { type Log, silentLog } from "../../log/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
+import {
+  accessKey,
+  archiveDigest,
+  type FetchArchive,
+  type Pin,
+  type RepositoryAccess,
+} from "../index.ts";
 import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
 
 export interface ChartCache {

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { it } from "vitest";
-import { accessTo } from "../access.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { send, startTestServer } from "../testing/test-server.ts";
+import { accessTo } from "../index.ts";
+import { createTestClient, send, startTestServer } from "../testing/index.ts";
 import { writeChartFile } from "./chart-file.ts";
 
 it("a full disk is reported, and no file is left", async (test) => {

@@ -2,10 +2,14 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { AppError } from "../../errors/app-error.ts";
-import { chartErrors } from "../errors.ts";
-import { describePin, type Pin } from "../pin.ts";
-import type { FetchedArchive, WriteChunk } from "../source.ts";
+import { AppError } from "../../errors/index.ts";
+import {
+  chartErrors,
+  describePin,
+  type FetchedArchive,
+  type Pin,
+  type WriteChunk,
+} from "../index.ts";
 
 export interface ChartFile extends FetchedArchive {
   readonly path: string;

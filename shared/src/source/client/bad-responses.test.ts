@@ -1,13 +1,17 @@
 /** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { accessTo } from "../access.ts";
-import { RepositoryError } from "../errors.ts";
-import type { SourceLocation } from "../location.ts";
-import { indexText } from "../testing/index-text.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { registryOf, testChart } from "../testing/test-registry.ts";
-import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { accessTo, RepositoryError, type SourceLocation } from "../index.ts";
+import {
+  createTestClient,
+  indexText,
+  type Respond,
+  registryOf,
+  send,
+  startTestServer,
+  type TestServer,
+  testChart,
+} from "../testing/index.ts";
 
 /** Timeouts longer than any good response takes, and short enough for a test. */
 const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };

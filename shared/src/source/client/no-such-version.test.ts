@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { Listing } from "../source.ts";
+import type { Listing } from "../index.ts";
 import { noSuchVersion } from "./resolve.ts";
 
 const location = {

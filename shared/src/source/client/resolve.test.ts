@@ -1,13 +1,17 @@
 /** Every kind of source and form of version that a HelmOp can have, and the pin that it resolves to. */
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { accessTo } from "../access.ts";
-import { type ChartReference, classifySource } from "../location.ts";
-import type { Pin } from "../pin.ts";
-import { indexText } from "../testing/index-text.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { registryOf, testChart } from "../testing/test-registry.ts";
-import { send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { accessTo, classifySource, type Pin } from "../index.ts";
+import type { ChartReference } from "../location.ts";
+import {
+  createTestClient,
+  indexText,
+  registryOf,
+  send,
+  startTestServer,
+  type TestServer,
+  testChart,
+} from "../testing/index.ts";
 
 const offered = ["2.0.0-rc.1", "1.2.0+b.1", "1.1.0", "v1.0.5", "1.0.0", "0.9"];
 const index = indexText({ web: offered });

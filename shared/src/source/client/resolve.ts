@@ -2,13 +2,18 @@
  * Resolves a version or constraint to a pin: the one place where a version is chosen. The same for all sources; the choice
  * itself is pure (version/select.ts).
  */
-import { AppError, unreachable } from "../../errors/app-error.ts";
-import { isStaticVersion, selectVersion } from "../../version/select.ts";
-import { parseVersion } from "../../version/version.ts";
-import { chartErrors } from "../errors.ts";
-import type { SourceLocation } from "../location.ts";
-import type { Pin } from "../pin.ts";
-import type { ListedVersion, Listing, Resolution, Source, SourceRequest } from "../source.ts";
+import { AppError, unreachable } from "../../errors/index.ts";
+import { isStaticVersion, parseVersion, selectVersion } from "../../version/index.ts";
+import {
+  chartErrors,
+  type ListedVersion,
+  type Listing,
+  type Pin,
+  type Resolution,
+  type Source,
+  type SourceLocation,
+  type SourceRequest,
+} from "../index.ts";
 
 /** Resolves `constraint` at `location`; empty means the newest release. Throws an AppError that says why there is no pin. */
 export async function resolveVersion<

@@ -1,20 +1,26 @@
 /** The client of all chart sources. It owns its connections, its caches and the thread that parses indexes. */
 
-import { unreachable } from "../../errors/app-error.ts";
-import { type Log, silentLog } from "../../log/log.ts";
-import { type Clock, systemClock } from "../../time/clock.ts";
-import type { RepositoryAccess } from "../access.ts";
-import { createArchiveSource } from "../archive/archive-source.ts";
-import { createHttpSource } from "../http/http-source.ts";
-import { createIndexReader, type IndexReaderOptions } from "../http/index-reader.ts";
-import { createIndexRepository } from "../http/index-repository.ts";
-import type { SourceLocation } from "../location.ts";
-import { createOciSource } from "../oci/oci-source.ts";
-import { createOciRegistry } from "../oci/registry.ts";
-import { createRegistryAuth } from "../oci/registry-auth.ts";
-import type { FetchArchive, Freshness, Listing, Resolution, SourceRequest } from "../source.ts";
-import { createConnectionPools, type ProxySettings } from "../transport/connection-pools.ts";
-import { createExchanger } from "../transport/exchange.ts";
+import { unreachable } from "../../errors/index.ts";
+import { type Log, silentLog } from "../../log/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
+import { createArchiveSource } from "../archive/index.ts";
+import {
+  createHttpSource,
+  createIndexReader,
+  createIndexRepository,
+  type IndexReaderOptions,
+} from "../http/index.ts";
+import type {
+  FetchArchive,
+  Freshness,
+  Listing,
+  RepositoryAccess,
+  Resolution,
+  SourceLocation,
+  SourceRequest,
+} from "../index.ts";
+import { createOciRegistry, createOciSource, createRegistryAuth } from "../oci/index.ts";
+import { createConnectionPools, createExchanger, type ProxySettings } from "../transport/index.ts";
 import { resolveVersion } from "./resolve.ts";
 
 export interface SourceClientOptions {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { AppError } from "../../errors/app-error.ts";
-import type { AccessSettings } from "../access.ts";
-import type { SourceLocation } from "../location.ts";
+import { AppError } from "../../errors/index.ts";
+import type { AccessSettings, SourceLocation } from "../index.ts";
 import { type AccessSecretOptions, accessSettingsFromSecret } from "./access-secret.ts";
 
 const http: SourceLocation = {

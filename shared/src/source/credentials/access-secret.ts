@@ -2,10 +2,8 @@
  * The access settings in the Secret that `helmSecretName` names: Fleet's keys, and keys that Fleet lacks (Docker's
  * configuration, client certificates, tokens). Pure.
  */
-import { AppError } from "../../errors/app-error.ts";
-import type { AccessSettings } from "../access.ts";
-import { chartErrors } from "../errors.ts";
-import type { SourceLocation } from "../location.ts";
+import { AppError } from "../../errors/index.ts";
+import { type AccessSettings, chartErrors, type SourceLocation } from "../index.ts";
 import { dockerCredentials } from "./docker-config.ts";
 
 /** The data of a Secret, in base64. */

@@ -1,9 +1,13 @@
 /** Docker's configuration (`kubernetes.io/dockerconfigjson`): selects the credentials for the host of a source. Pure. */
 import { z } from "zod";
-import { AppError } from "../../errors/app-error.ts";
-import { type AccessSettings, registryHost } from "../access.ts";
-import { chartErrors } from "../errors.ts";
-import { parseOciName, type SourceLocation } from "../location.ts";
+import { AppError } from "../../errors/index.ts";
+import {
+  type AccessSettings,
+  chartErrors,
+  parseOciName,
+  registryHost,
+  type SourceLocation,
+} from "../index.ts";
 
 const entrySchema = z.object({
   /** base64 of `username:password`. */

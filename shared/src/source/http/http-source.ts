@@ -1,13 +1,19 @@
 /** Charts of HTTP repositories: versions from `index.yaml`, pins from its entries. */
-import { AppError } from "../../errors/app-error.ts";
-import { nearest } from "../../text/nearest.ts";
-import { describeUrl, joinAddress } from "../address.ts";
-import { chartErrors } from "../errors.ts";
-import { type HttpLocation, parseOciName } from "../location.ts";
-import type { HttpPin, OciPin } from "../pin.ts";
-import type { Listing, Source, SourceRequest } from "../source.ts";
-import { fetchByUrl } from "../transport/download.ts";
-import type { Exchanger } from "../transport/exchange.ts";
+import { AppError } from "../../errors/index.ts";
+import { nearest } from "../../text/index.ts";
+import {
+  chartErrors,
+  describeUrl,
+  type HttpLocation,
+  type HttpPin,
+  joinAddress,
+  type Listing,
+  type OciPin,
+  parseOciName,
+  type Source,
+  type SourceRequest,
+} from "../index.ts";
+import { type Exchanger, fetchByUrl } from "../transport/index.ts";
 import type { ChartEntry } from "./index-entry.ts";
 import type { IndexedChart, IndexRepository } from "./index-repository.ts";
 

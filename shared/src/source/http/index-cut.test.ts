@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { indexText } from "../testing/index-text.ts";
+import { indexText } from "../testing/index.ts";
 import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { readChartEntries } from "./index-entry.ts";

@@ -3,7 +3,7 @@
  * accepted, and the last of several equal keys wins. Pure.
  */
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
-import { messageOf } from "../../errors/app-error.ts";
+import { messageOf } from "../../errors/index.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
 export interface IndexDocument {

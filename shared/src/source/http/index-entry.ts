@@ -3,7 +3,7 @@
  * reported, and does not affect the others. Pure.
  */
 
-import { parseVersion } from "../../version/version.ts";
+import { parseVersion } from "../../version/index.ts";
 
 /** One version of a chart. */
 export interface ChartEntry {

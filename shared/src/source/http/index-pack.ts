@@ -3,7 +3,7 @@
  * threads. A 20 MB index takes a fraction of its size, and reading one chart decompresses that chart only. Pure.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { describeBytes } from "../transport/body.ts";
+import { describeBytes } from "../transport/index.ts";
 import { createIndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";

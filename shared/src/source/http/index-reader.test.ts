@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { indexText } from "../testing/index-text.ts";
+import { indexText } from "../testing/index.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import { createIndexReader, type IndexReader, type IndexReaderOptions } from "./index-reader.ts";
 

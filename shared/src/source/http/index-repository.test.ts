@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { type AccessSettings, accessTo } from "../access.ts";
-import type { SourceClient } from "../client/source-client.ts";
-import { issueTestCertificate } from "../testing/certificate.ts";
-import { indexText } from "../testing/index-text.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
+import type { SourceClient } from "../client/index.ts";
+import { type AccessSettings, accessTo } from "../index.ts";
+import {
+  createTestClient,
+  indexText,
+  issueTestCertificate,
+  type Respond,
+  send,
+  startTestServer,
+} from "../testing/index.ts";
 
 const index = indexText({ x: ["1.1.0", "1.0.0"], y: ["3.0.0"] });
 

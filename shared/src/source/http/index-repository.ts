@@ -2,18 +2,27 @@
  * Indexes of HTTP repositories (`<repository>/index.yaml`): fetched once for all callers, parsed once, cached, and fetched
  * again with a conditional request.
  */
-import { createLruCache, type LruCache } from "../../cache/lru-cache.ts";
-import { AppError, messageOf } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import type { Clock } from "../../time/clock.ts";
-import { accessKey, homeAuthorization, type RepositoryAccess } from "../access.ts";
-import { describeUrl, joinAddress } from "../address.ts";
-import { chartErrors } from "../errors.ts";
-import type { SourceRequest } from "../source.ts";
-import { passBody } from "../transport/body.ts";
-import { discard, type Exchange, type Exchanger } from "../transport/exchange.ts";
-import { responseError } from "../transport/response-error.ts";
-import { createSharedRequests } from "../transport/shared-requests.ts";
+import { createLruCache, type LruCache } from "../../cache/index.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import type { Clock } from "../../time/index.ts";
+import {
+  accessKey,
+  chartErrors,
+  describeUrl,
+  homeAuthorization,
+  joinAddress,
+  type RepositoryAccess,
+  type SourceRequest,
+} from "../index.ts";
+import {
+  createSharedRequests,
+  discard,
+  type Exchange,
+  type Exchanger,
+  passBody,
+  responseError,
+} from "../transport/index.ts";
 import type { ChartEntries } from "./index-entry.ts";
 import type { PackedIndex } from "./index-pack.ts";
 import type { IndexReader } from "./index-reader.ts";

@@ -5,9 +5,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { describe, it } from "vitest";
-import { accessTo } from "../access.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { startTestServer } from "../testing/test-server.ts";
+import { accessTo } from "../index.ts";
+import { createTestClient, startTestServer } from "../testing/index.ts";
 
 const blocks = 200;
 const blockBytes = 1024 * 1024;

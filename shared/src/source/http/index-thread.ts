@@ -1,6 +1,6 @@
 /** One worker thread for large indexes. It terminates after it was idle for a while, so that its memory is freed. */
 import { Worker } from "node:worker_threads";
-import { messageOf } from "../../errors/app-error.ts";
+import { messageOf } from "../../errors/index.ts";
 import type { IndexTask, IndexTaskReply, IndexTaskRequest } from "./index-worker.ts";
 
 export interface IndexThreadOptions {

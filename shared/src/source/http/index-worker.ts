@@ -1,6 +1,6 @@
 /** The worker thread that parses large indexes, so that the event loop is not blocked. Entry point of a Worker. */
 import { type MessagePort, parentPort } from "node:worker_threads";
-import { messageOf, unreachable } from "../../errors/app-error.ts";
+import { messageOf, unreachable } from "../../errors/index.ts";
 import type { ChartEntries } from "./index-entry.ts";
 import {
   createIndexPacker,

@@ -1,12 +1,14 @@
 /** The manifest of a tag: its digest, computed over its bytes, and the layer with the archive of the chart. */
 import { z } from "zod";
-import { AppError } from "../../errors/app-error.ts";
-import type { RepositoryAccess } from "../access.ts";
-import { chartErrors } from "../errors.ts";
-import { sha256Schema } from "../pin.ts";
-import { type ReadBody, readBody } from "../transport/body.ts";
-import { discard, type Exchange } from "../transport/exchange.ts";
-import { responseError } from "../transport/response-error.ts";
+import { AppError } from "../../errors/index.ts";
+import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
+import {
+  discard,
+  type Exchange,
+  type ReadBody,
+  readBody,
+  responseError,
+} from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";
 
 export interface ChartManifest {

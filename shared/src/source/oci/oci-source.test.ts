@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { accessTo } from "../access.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { describeRequest, digestOf, registryOf, testChart } from "../testing/test-registry.ts";
-import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
+import { accessTo } from "../index.ts";
+import {
+  createTestClient,
+  describeRequest,
+  digestOf,
+  type Respond,
+  registryOf,
+  send,
+  startTestServer,
+  testChart,
+} from "../testing/index.ts";
 
 const charts = {
   "1.0.0": testChart("one"),

@@ -2,14 +2,16 @@
  * Charts of OCI registries: versions from tags, pins from manifests. A tag that still points to the known manifest costs one
  * HEAD request, which registries do not count against their limits.
  */
-import type { Clock } from "../../time/clock.ts";
-import { accessKey } from "../access.ts";
-import { chartErrors } from "../errors.ts";
-import type { OciLocation } from "../location.ts";
-import type { OciPin } from "../pin.ts";
-import type { Source, SourceRequest } from "../source.ts";
-import { receiveArchive } from "../transport/download.ts";
-import { createSharedRequests } from "../transport/shared-requests.ts";
+import type { Clock } from "../../time/index.ts";
+import {
+  accessKey,
+  chartErrors,
+  type OciLocation,
+  type OciPin,
+  type Source,
+  type SourceRequest,
+} from "../index.ts";
+import { createSharedRequests, receiveArchive } from "../transport/index.ts";
 import { type ChartManifest, readManifest, tagDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
 import { listTags } from "./tags.ts";

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { createFakeClock } from "../../time/testing/fake-clock.ts";
-import { type AccessSettings, accessTo } from "../access.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { registryOf, testChart } from "../testing/test-registry.ts";
-import { type Respond, send, startTestServer, type TestServer } from "../testing/test-server.ts";
+import { createFakeClock } from "../../time/testing/index.ts";
+import { type AccessSettings, accessTo } from "../index.ts";
+import {
+  createTestClient,
+  type Respond,
+  registryOf,
+  send,
+  startTestServer,
+  type TestServer,
+  testChart,
+} from "../testing/index.ts";
 
 const charts = registryOf({ "1.0.0": testChart("one") });
 const me: AccessSettings = { username: "me", password: "pw", plainHttp: true };

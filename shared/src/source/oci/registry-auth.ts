@@ -4,16 +4,20 @@
  * sent to the registry and its token service only.
  */
 
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { createSingleFlight } from "../../concurrency/single-flight.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { Clock } from "../../time/clock.ts";
-import { accessKey, basicAuthorization, isHome, type RepositoryAccess } from "../access.ts";
-import { describeUrl, isLoopback } from "../address.ts";
-import { chartErrors } from "../errors.ts";
-import { readBody } from "../transport/body.ts";
-import type { Exchange, Exchanger } from "../transport/exchange.ts";
-import { responseError } from "../transport/response-error.ts";
+import { createLruCache } from "../../cache/index.ts";
+import { createSingleFlight } from "../../concurrency/index.ts";
+import { AppError } from "../../errors/index.ts";
+import type { Clock } from "../../time/index.ts";
+import {
+  accessKey,
+  basicAuthorization,
+  chartErrors,
+  describeUrl,
+  isHome,
+  isLoopback,
+  type RepositoryAccess,
+} from "../index.ts";
+import { type Exchange, type Exchanger, readBody, responseError } from "../transport/index.ts";
 import { type Challenge, parseChallenges } from "./www-authenticate.ts";
 
 export interface RegistryAuth {

@@ -1,14 +1,17 @@
 /** Requests to OCI registries: HTTPS or, on this machine, HTTP; and authentication when the registry asks for it. */
 
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { AppError, type ErrorKind } from "../../errors/app-error.ts";
-import type { Log } from "../../log/log.ts";
-import { type RepositoryAccess, registryHost } from "../access.ts";
-import { isLoopback } from "../address.ts";
-import { chartErrors } from "../errors.ts";
-import { type OciName, parseOciName } from "../location.ts";
-import { discard, type Exchange, type Exchanger } from "../transport/exchange.ts";
-import { isNotTls } from "../transport/network-error.ts";
+import { createLruCache } from "../../cache/index.ts";
+import { AppError, type ErrorKind } from "../../errors/index.ts";
+import type { Log } from "../../log/index.ts";
+import {
+  chartErrors,
+  isLoopback,
+  type OciName,
+  parseOciName,
+  type RepositoryAccess,
+  registryHost,
+} from "../index.ts";
+import { discard, type Exchange, type Exchanger, isNotTls } from "../transport/index.ts";
 import type { RegistryAuth } from "./registry-auth.ts";
 
 export interface RegistryRequest {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { accessTo } from "../access.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+import { accessTo } from "../index.ts";
+import { createTestClient, type Respond, send, startTestServer } from "../testing/index.ts";
 import { nextPage } from "./tags.ts";
 
 const tags = Array.from({ length: 10_000 }, (_, at) => `1.0.${at}`);

@@ -1,10 +1,7 @@
 /** Lists the tags of an OCI repository, page by page. */
-import { AppError } from "../../errors/app-error.ts";
-import type { RepositoryAccess } from "../access.ts";
-import { chartErrors, RepositoryError } from "../errors.ts";
-import { readBody } from "../transport/body.ts";
-import { discard, type Exchange } from "../transport/exchange.ts";
-import { responseError } from "../transport/response-error.ts";
+import { AppError } from "../../errors/index.ts";
+import { chartErrors, type RepositoryAccess, RepositoryError } from "../index.ts";
+import { discard, type Exchange, readBody, responseError } from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";
 
 const maxPages = 500;

@@ -1,9 +1,6 @@
 /** A source client for tests, closed at the end of the test. */
-import {
-  createSourceClient,
-  type SourceClient,
-  type SourceClientOptions,
-} from "../client/source-client.ts";
+import { createSourceClient, type SourceClient } from "../client/index.ts";
+import type { SourceClientOptions } from "../client/source-client.ts";
 
 export function createTestClient(
   options: Partial<SourceClientOptions> = {},

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { AppError, type ErrorKind } from "../../errors/app-error.ts";
+import { AppError, type ErrorKind } from "../../errors/index.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface ReadBody {

@@ -5,9 +5,8 @@
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { AppError } from "../../errors/app-error.ts";
-import { isHome, type RepositoryAccess } from "../access.ts";
-import { chartErrors } from "../errors.ts";
+import { AppError } from "../../errors/index.ts";
+import { chartErrors, isHome, type RepositoryAccess } from "../index.ts";
 
 /** Proxies, in the format of the usual environment variables. */
 export interface ProxySettings {

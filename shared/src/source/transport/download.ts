@@ -1,10 +1,17 @@
 /** Downloads a pinned archive over HTTP, and checks its size, format and digest while it streams. */
 import { createHash } from "node:crypto";
-import { AppError } from "../../errors/app-error.ts";
-import { homeAuthorization } from "../access.ts";
-import { chartErrors } from "../errors.ts";
-import { type ArchivePin, archiveDigest, type HttpPin, type Pin } from "../pin.ts";
-import type { FetchedArchive, FetchRequest, WriteChunk } from "../source.ts";
+import { AppError } from "../../errors/index.ts";
+import {
+  type ArchivePin,
+  archiveDigest,
+  chartErrors,
+  type FetchedArchive,
+  type FetchRequest,
+  type HttpPin,
+  homeAuthorization,
+  type Pin,
+  type WriteChunk,
+} from "../index.ts";
 import { describeBytes, encodingOf, unexpectedEncoding } from "./body.ts";
 import type { Exchange, Exchanger } from "./exchange.ts";
 import { responseError } from "./response-error.ts";

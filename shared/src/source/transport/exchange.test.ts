@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "vitest";
-import { accessTo } from "../access.ts";
-import { issueTestCertificate } from "../testing/certificate.ts";
-import { indexText } from "../testing/index-text.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { send, startTestServer } from "../testing/test-server.ts";
+import { accessTo } from "../index.ts";
+import {
+  createTestClient,
+  indexText,
+  issueTestCertificate,
+  send,
+  startTestServer,
+} from "../testing/index.ts";
 
 const index = indexText({ x: ["1.0.0"] });
 const credentials = { username: "me", password: "pw" };

@@ -4,10 +4,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import { AppError, type ErrorKind, messageOf } from "../../errors/app-error.ts";
-import type { RepositoryAccess } from "../access.ts";
-import { describeUrl, isSameParty } from "../address.ts";
-import { RepositoryError } from "../errors.ts";
+import { AppError, type ErrorKind, messageOf } from "../../errors/index.ts";
+import { describeUrl, isSameParty, type RepositoryAccess, RepositoryError } from "../index.ts";
 import type { ConnectionPools } from "./connection-pools.ts";
 import { describeNetworkFailure, isClosedConnection } from "./network-error.ts";
 

@@ -1,5 +1,5 @@
 /** Failures of the network, of name resolution and of TLS, for people. Pure. */
-import { messageOf } from "../../errors/app-error.ts";
+import { messageOf } from "../../errors/index.ts";
 
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",

@@ -1,5 +1,5 @@
 /** Proxies for requests to repositories, from the usual environment variables. Pure. */
-import { AppError, commonErrors } from "../../errors/app-error.ts";
+import { AppError, commonErrors } from "../../errors/index.ts";
 import type { ProxySettings } from "./connection-pools.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
-import { type AccessSettings, accessTo } from "../access.ts";
-import { indexText } from "../testing/index-text.ts";
-import { createTestClient } from "../testing/test-client.ts";
-import { type Respond, send, startTestServer } from "../testing/test-server.ts";
+import { type AccessSettings, accessTo } from "../index.ts";
+import {
+  createTestClient,
+  indexText,
+  type Respond,
+  send,
+  startTestServer,
+} from "../testing/index.ts";
 
 const login = { username: "me", password: "pw" };
 

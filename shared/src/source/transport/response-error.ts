@@ -1,9 +1,14 @@
 /** Error responses of repositories: the status, the server's own message, and when to retry. */
 import { STATUS_CODES } from "node:http";
 import { constants, gunzipSync } from "node:zlib";
-import type { ErrorKind } from "../../errors/app-error.ts";
-import { isHome, type RepositoryAccess, withoutSecrets } from "../access.ts";
-import { chartErrors, RepositoryError } from "../errors.ts";
+import type { ErrorKind } from "../../errors/index.ts";
+import {
+  chartErrors,
+  isHome,
+  type RepositoryAccess,
+  RepositoryError,
+  withoutSecrets,
+} from "../index.ts";
 import { encodingOf } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 

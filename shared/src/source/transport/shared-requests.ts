@@ -2,10 +2,10 @@
  * Requests that callers share: callers of one key at the same time share a request, and its result or failure serves later
  * callers for which it is fresh enough.
  */
-import { createLruCache } from "../../cache/lru-cache.ts";
-import { createSingleFlight } from "../../concurrency/single-flight.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { Freshness } from "../source.ts";
+import { createLruCache } from "../../cache/index.ts";
+import { createSingleFlight } from "../../concurrency/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Freshness } from "../index.ts";
 
 export interface SharedRequest<T> extends Freshness {
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. */
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../index.ts";
 
 export interface FakeClock extends Clock {
   /** Runs what is due on the way, in order, and lets promises settle after each timer. */

@@ -1,8 +1,8 @@
 /** Compares our results for versions with those of the Go libraries. */
-import { AppError } from "../../errors/app-error.ts";
+import { AppError } from "../../errors/index.ts";
 import { parseConstraint, satisfies } from "../constraint.ts";
-import { selectVersion } from "../select.ts";
-import { compareVersions, parseStrictVersion, parseVersion } from "../version.ts";
+import { compareVersions, parseVersion, selectVersion } from "../index.ts";
+import { parseStrictVersion } from "../version.ts";
 import type { Answers, Questions, SelectionQuestion } from "./oracle.ts";
 
 /** Gives one line for each input whose result differs. */

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { AppError } from "../../errors/app-error.ts";
+import { AppError } from "../../errors/index.ts";
 
 /** What can be asked, in one go; `constraints` are put to each of `versions`. */
 export interface Questions {

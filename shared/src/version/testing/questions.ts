@@ -1,6 +1,6 @@
 /** Inputs about versions: chosen and random ones. */
 import * as fc from "fast-check";
-import { parseVersion } from "../version.ts";
+import { parseVersion } from "../index.ts";
 import { constraintText, groupText, strictVersionText, versionText } from "./arbitraries.ts";
 import type { Questions, SelectionQuestion } from "./oracle.ts";
 import { constraintRows, selectionRows, versionRows } from "./rows.ts";

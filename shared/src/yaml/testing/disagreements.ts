@@ -1,8 +1,8 @@
 /** Where we read YAML otherwise than Go's sigs.k8s.io/yaml, one line for each text. */
-import { AppError } from "../../errors/app-error.ts";
-import { canonicalJson, parseExact } from "../../json/exact.ts";
-import type { Answers } from "../../version/testing/oracle.ts";
-import { parseHelmYaml, toHelmJson } from "../helm-yaml.ts";
+import { AppError } from "../../errors/index.ts";
+import { canonicalJson, parseExact } from "../../json/index.ts";
+import type { Answers } from "../../version/testing/index.ts";
+import { parseHelmYaml, toHelmJson } from "../index.ts";
 
 type YamlAnswer = NonNullable<Answers["yaml"]>[number];
 

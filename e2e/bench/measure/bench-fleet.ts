@@ -2,20 +2,19 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { workspaceNamespace } from "@flotilla/shared/api/names.ts";
-import { apiVersion, helmOps } from "@flotilla/shared/api/resources.ts";
-import { findCondition } from "@flotilla/shared/conditions/condition.ts";
-import type { Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects/object.ts";
+import { apiVersion, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { Informer } from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import {
   type ChartArchive,
   chartArchive,
   configChart,
   deploymentChart,
-} from "../src/testing/chart-archive.ts";
-import { startChartServer } from "../src/testing/chart-server.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../src/testing/fleet.ts";
+} from "../../src/testing/chart-archive.ts";
+import { startChartServer } from "../../src/testing/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../../src/testing/fleet.ts";
 import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
 /** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */

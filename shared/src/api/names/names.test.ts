@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { maxReleaseNameLength, releaseNamePattern } from "./helm-options.ts";
-import { clusterNamespaceName, helmReleaseName, targetName } from "./names.ts";
+import {
+  clusterNamespaceName,
+  helmReleaseName,
+  maxReleaseNameLength,
+  releaseNamePattern,
+  targetName,
+} from "./names.ts";
 
 // Answers of Fleet's own functions, so that its users' releases and namespaces are found again.
 const releaseNames: readonly (readonly [bundle: string, release: string])[] = [

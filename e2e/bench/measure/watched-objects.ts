@@ -1,12 +1,16 @@
 /** The objects of a hub, as its watches deliver them. */
-import type { BundleDeployment } from "@flotilla/shared/api/bundle-deployment.ts";
-import type { Cluster } from "@flotilla/shared/api/cluster.ts";
-import type { HelmOp } from "@flotilla/shared/api/helm-op.ts";
-import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api/resources.ts";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache/informer.ts";
-import type { KubeRest } from "@flotilla/shared/kube/client/rest.ts";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects/object.ts";
-import { silentLog } from "@flotilla/shared/log/log.ts";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  clusters,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { silentLog } from "@flotilla/shared/log";
 
 export interface WatchedObjects {
   readonly helmOps: Informer<HelmOp>;

@@ -1,6 +1,12 @@
 /** Names of labels, annotations, finalizers and namespaces, and names that are derived from other names. */
 import { createHash } from "node:crypto";
-import { maxReleaseNameLength } from "./helm-options.ts";
+
+/** Helm's own limit for the name of a release. */
+export const maxReleaseNameLength = 53;
+
+/** Lower-case words of letters, digits and `-`, joined by dots. */
+export const releaseNamePattern =
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** On a Bundle and its BundleDeployments: the HelmOp. */
 export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";

@@ -1,0 +1,5 @@
+export { type Assignment, parseAssignment, partSelector } from "./assignment-secret.ts";
+export { type AssignmentStorage, createAssignmentStorage } from "./assignment-storage.ts";
+export { type Assignments, createAssignments } from "./assignments.ts";
+export { createReferrers, memoizeByContent, type Referrers } from "./content-index.ts";
+export type { AssignmentRequest, Intake } from "./intake.ts";

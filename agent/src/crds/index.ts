@@ -1,0 +1,1 @@
+export { type CrdPolicy, type CrdRetention, createCrdRetention } from "./crd-retention.ts";

@@ -1,0 +1,7 @@
+export type { DownstreamResource } from "./downstream-object.ts";
+export {
+  createDownstreamReferrers,
+  createDownstreamResources,
+  type DownstreamResources,
+  type DownstreamTarget,
+} from "./downstream-resources.ts";

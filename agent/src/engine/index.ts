@@ -1,0 +1,2 @@
+export { createDeployer, type Deployer, type InSync } from "./deployer.ts";
+export { createEngine, type EngineDeps } from "./engine.ts";

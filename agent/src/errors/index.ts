@@ -1,0 +1,1 @@
+export { agentErrors, bootstrapSecretName, wrongHub } from "./agent-errors.ts";

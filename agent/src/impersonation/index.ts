@@ -1,0 +1,5 @@
+export {
+  createImpersonatedClients,
+  type ImpersonatedClient,
+  type ImpersonatedClients,
+} from "./impersonated-clients.ts";

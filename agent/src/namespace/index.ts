@@ -1,0 +1,1 @@
+export { applyNamespaceMetadata, ensureNamespace } from "./release-namespace.ts";

@@ -1,0 +1,15 @@
+export { jobStatus, podStatus } from "./pods-and-jobs.ts";
+export {
+  conditionOf,
+  fieldsOf,
+  type ObjectStatus,
+  type RuleInput,
+  toRuleInput,
+} from "./rule-input.ts";
+export { crdStatus, pvcStatus, serviceStatus } from "./services-volumes-crds.ts";
+export {
+  daemonSetStatus,
+  deploymentStatus,
+  replicaSetStatus,
+  statefulSetStatus,
+} from "./workloads.ts";

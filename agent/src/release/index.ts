@@ -1,0 +1,1 @@
+export { type Action, type Desired, isInSync, nextAction } from "./next-action.ts";

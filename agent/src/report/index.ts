@@ -1,0 +1,2 @@
+export { type DeploymentResult, toBundleState, toDeploymentState } from "./deployment-state.ts";
+export { createOutbox, type Outbox, type StreamOutbox } from "./outbox.ts";

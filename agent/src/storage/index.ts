@@ -1,0 +1,1 @@
+export { createSecretStorage, type SecretStorage } from "./secret-storage.ts";

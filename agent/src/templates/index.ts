@@ -1,0 +1,1 @@
+export { type CheckTemplates, createTemplateGuard } from "./template-guard.ts";

@@ -1,0 +1,1 @@
+export { testAssignment } from "./test-assignment.ts";

@@ -1,0 +1,7 @@
+export { createInputCollector, type InputCollector, type ReleaseInputs } from "./release-inputs.ts";
+export {
+  createRenderValues,
+  hasTemplates,
+  type RenderValues,
+  type ValuesTemplates,
+} from "./render-values.ts";

@@ -1,0 +1,15 @@
+export { startAgent } from "./agent.ts";
+export { describeFleet } from "./describe-fleet.ts";
+export { chooseHubPorts, type HubPorts, startHub } from "./hub.ts";
+export { installCrds } from "./install-crds.ts";
+export { hubMain, startProgram } from "./program.ts";
+export {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+  registrationSecretData,
+  waitForAgent,
+  waitForWorkspace,
+} from "./registration.ts";
+export { type HubOptions, hubKubeconfig, runningFleet } from "./running-fleet.ts";
+export { type StartedFleet, startFleet } from "./start-fleet.ts";
+export { waitForObject } from "./wait.ts";

@@ -1,0 +1,1 @@
+export { type AgentServer, type AgentServerOptions, createAgentServer } from "./agent-server.ts";

@@ -1,0 +1,12 @@
+export {
+  type CertificateAuthority,
+  createAuthority,
+  openAuthority,
+} from "./certificate-authority.ts";
+export { ensurePinSigningKey } from "./hub-secrets.ts";
+export { createLiveAuthority, type LiveAuthority } from "./live-authority.ts";
+export { registerAuthorityMetrics } from "./metrics.ts";
+export { readRecord } from "./record.ts";
+export { runRotationController } from "./rotate.ts";
+export { ensureAuthority } from "./secret.ts";
+export { createServingCertificates, type ServingCertificates } from "./serving-certificate.ts";

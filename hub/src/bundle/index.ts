@@ -1,0 +1,3 @@
+export { createBundleController } from "./controller.ts";
+export type { Pack } from "./place.ts";
+export { createBundlePublisher } from "./publisher.ts";

@@ -1,0 +1,27 @@
+export { type Caches, cachesSynced, createCaches, refreshCaches, runCaches } from "./caches.ts";
+export type { ControllerDeps } from "./deps.ts";
+export {
+  agentKeyIndex,
+  clientIdIndex,
+  clientIdKey,
+  enrolledWithIndex,
+  tokenUidIndex,
+} from "./enrolment-indexes.ts";
+export {
+  byBundle,
+  byContent,
+  byDigest,
+  byReferencedObject,
+  byReplica,
+  contentsReferredBy,
+  referencedObjectsOf,
+} from "./indexes.ts";
+export {
+  bundleKeyOf,
+  clusterKeyOf,
+  contentDigestOf,
+  contentLabel,
+  isBundleOf,
+  isForCluster,
+  userFields,
+} from "./keys.ts";

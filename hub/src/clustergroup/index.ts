@@ -1,0 +1,1 @@
+export { createClusterGroupPublisher } from "./controller.ts";

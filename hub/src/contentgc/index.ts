@@ -1,0 +1,1 @@
+export { createContentController } from "./controller.ts";

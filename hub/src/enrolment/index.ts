@@ -1,0 +1,2 @@
+export { createEnrolment, type Enrolment } from "./enrolment.ts";
+export { enrolmentRateLimited } from "./errors.ts";

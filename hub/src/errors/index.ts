@@ -1,0 +1,1 @@
+export { hubErrors } from "./hub-errors.ts";

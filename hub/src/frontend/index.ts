@@ -1,0 +1,21 @@
+export {
+  type ChartReference,
+  chartReferenceOf,
+  chartReferences,
+  entryFor,
+  mayReferenceChart,
+} from "./charts.ts";
+export {
+  type ConditionState,
+  chartNotResolved,
+  holds,
+  isWorthPublishing,
+  notAccepted,
+  policyViolation,
+} from "./front-end.ts";
+export {
+  remarksOn,
+  remarksOnBundle,
+  unknownFieldRemarks,
+  unsupportedFieldRemarks,
+} from "./remarks.ts";

@@ -1,0 +1,16 @@
+export {
+  type AgentCertificate,
+  noCertificate,
+  parseAgentCertificate,
+  validateAgent,
+  validateCaller,
+} from "./agent-certificate.ts";
+export { type RequestedKey, readCertificateRequest } from "./certificate-request.ts";
+export {
+  type ClusterIdentity,
+  type ClusterRef,
+  formatIdentity,
+  identityInNames,
+  readHubId,
+} from "./cluster-identity.ts";
+export { identityErrors } from "./errors.ts";

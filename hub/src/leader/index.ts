@@ -1,0 +1,1 @@
+export { lead } from "./lead.ts";

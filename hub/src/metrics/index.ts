@@ -1,0 +1,2 @@
+export { createSeriesRegistry, type SeriesRegistry } from "./series.ts";
+export { statusMetrics } from "./status-metrics.ts";

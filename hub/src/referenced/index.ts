@@ -1,0 +1,9 @@
+export { planReferencedObject, planReferencedObjects, type ReferencedPlan } from "./plan.ts";
+export {
+  changedReferences,
+  clusterInfoOf,
+  isClusterInfoChange,
+  watchReferences,
+} from "./references.ts";
+export type { WorkspaceObject } from "./workspace-object.ts";
+export { createWorkspaceObjects, type WorkspaceObjects } from "./workspace-objects.ts";

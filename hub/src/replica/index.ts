@@ -1,0 +1,2 @@
+export { runOrphanedAgents } from "./orphaned-agents.ts";
+export { createReplica, type Replica } from "./replica.ts";

@@ -1,0 +1,2 @@
+export { createPublisher, type Publisher } from "./publisher.ts";
+export { isUrgentChange } from "./urgency.ts";

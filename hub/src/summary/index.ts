@@ -1,0 +1,16 @@
+export { type Aggregates, createAggregates, isPresenceChange } from "./aggregates.ts";
+export { type Archives, differingArchives } from "./archives.ts";
+export {
+  type Aggregate,
+  commonVersion,
+  createDeploymentAggregates,
+  worstOf,
+} from "./bundle-aggregate.ts";
+export { chartNotFetched, stateOf } from "./deployment-state.ts";
+export type { GroupAggregate } from "./group-aggregate.ts";
+export { cutText, objectText } from "./object-text.ts";
+export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
+export { bundleReady, summaryReady } from "./ready-condition.ts";
+export { rollUp } from "./roll-up.ts";
+export { rollUpBundle, rollUpObjects } from "./roll-up-bundle.ts";
+export { countsText, summarize, worstState } from "./summarize.ts";

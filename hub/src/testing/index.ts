@@ -1,0 +1,22 @@
+export { aCertificateRequest } from "./certificate-requests.ts";
+export { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "./decided.ts";
+export { createTestHelmOps, web } from "./helm-op-loop.ts";
+export { createTestLeader, type TestLeader } from "./leader.ts";
+export {
+  aBundle,
+  aCluster,
+  aDeployment,
+  aHelmOp,
+  aPolicy,
+  digestA,
+  digestB,
+  httpPin,
+  now,
+  workspace,
+} from "./objects.ts";
+export { piecesOf } from "./pieces.ts";
+export { deployed } from "./reports.ts";
+export { aggregated } from "./tallied.ts";
+export { createTestCaches } from "./test-caches.ts";
+export { openTestSession, type TestSession, testHubId } from "./test-session.ts";
+export { createWatchedStore, type WatchedStore } from "./watched-store.ts";

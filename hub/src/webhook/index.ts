@@ -1,0 +1,2 @@
+export { webhookRoute } from "./route.ts";
+export { createWebhook } from "./webhook.ts";

@@ -1,0 +1,1 @@
+export { ensureHubNamespace, ensureWorkspaces } from "./ensure.ts";

@@ -1,0 +1,4 @@
+export { ensureBinaries, toolNames } from "./ensure-binaries.ts";
+export { plainProgress } from "./plain-progress.ts";
+export type { ReportProgress } from "./progress.ts";
+export type { ToolName } from "./tools.ts";

@@ -1,0 +1,1 @@
+export { privateMode, readJson, replaceFile, writeJson } from "./atomic-file.ts";

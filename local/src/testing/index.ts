@@ -1,0 +1,7 @@
+export {
+  startTestChartRepository,
+  startTestControlPlane,
+  startTestRegistry,
+  type TestScope,
+  testDir,
+} from "./test-parts.ts";

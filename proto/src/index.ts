@@ -1,0 +1,52 @@
+export { authoritiesDigest, hubServerName } from "./authorities.ts";
+export {
+  agentMessageFromWire,
+  agentMessageToWire,
+  certificateFromWire,
+  enrollRequestFromWire,
+  enrollRequestToWire,
+  enrollResponseFromWire,
+  enrollResponseToWire,
+  hubMessageFromWire,
+  hubMessageToWire,
+} from "./map.ts";
+export type {
+  AgentMessage,
+  DeploymentKey,
+  DeploymentState,
+  EnrollRequest,
+  EnrollResponse,
+  HubMessage,
+  IssuedCertificate,
+  ObjectRef,
+  ObjectRefKind,
+  ObservedDeployment,
+  ObservedObject,
+  ReferencedObject,
+  ReleaseInfo,
+  ResourceCounts,
+  ResourceState,
+  UnreadyResource,
+} from "./messages.ts";
+export { createSendQueue, type MakeMessage, type SendQueue, writeMessage } from "./send-queue.ts";
+export {
+  type FleetHandlers,
+  loadFleetService,
+  maxMessageBytes,
+  type ReadAgentMessage,
+  type ReadEnrollRequest,
+  type ReadHubMessage,
+  type ReadRenewRequest,
+  type WireAgentMessage,
+  type WireEnrollResponse,
+  type WireHubMessage,
+  type WireRenewResponse,
+} from "./service.ts";
+export {
+  isNewKeyRequired,
+  isReconnectRequest,
+  newKeyRequiredTrailers,
+  reconnectTrailers,
+} from "./trailers.ts";
+export { cleanText, isPrintable, shown, WireError, wireLimits } from "./validation.ts";
+export { describeVersions, negotiateVersion, supportedVersions } from "./versions.ts";

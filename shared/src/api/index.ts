@@ -1,0 +1,78 @@
+export {
+  type Bundle,
+  type BundleSpec,
+  type BundleStatus,
+  bundleSchemas,
+  type ChartPin,
+} from "./bundle.ts";
+export {
+  type BundleDeployment,
+  type BundleDeploymentStatus,
+  bundleDeploymentSchemas,
+  formatObjectRef,
+  type ObjectRef,
+  objectRefSchema,
+  parseObjectRef,
+} from "./bundle-deployment.ts";
+export {
+  type BundleDeploymentOptions,
+  bundleDeploymentOptionsFields,
+} from "./bundle-deployment-options.ts";
+export type { BundleTarget } from "./bundle-target.ts";
+export {
+  type Cluster,
+  type ClusterAgent,
+  type ClusterStatus,
+  clusterSchemas,
+  maxOrphans,
+} from "./cluster.ts";
+export {
+  type ClusterGroup,
+  type ClusterGroupStatus,
+  clusterGroupSchemas,
+} from "./cluster-group.ts";
+export {
+  type ClusterRegistrationToken,
+  type ClusterRegistrationTokenStatus,
+  clusterRegistrationTokenSchemas,
+  maxRemovedClients,
+} from "./cluster-registration-token.ts";
+export type { Condition } from "./condition.ts";
+export type { Typed } from "./field.ts";
+export {
+  type HelmOp,
+  type HelmOpStatus,
+  helmOpSchemas,
+  maxCountedClusters,
+  maxResources,
+} from "./helm-op.ts";
+export type { HelmOptions } from "./helm-options.ts";
+export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
+export { type Policy, policySchema } from "./policy.ts";
+export type { PinCheck, ResolutionStatus } from "./resolution.ts";
+export {
+  apiVersion,
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+  policies,
+} from "./resources.ts";
+export {
+  type BundleState,
+  type BundleSummary,
+  bundleStateOf,
+  bundleStates,
+  type ModifiedStatus,
+  maxListed,
+  maxListedOfOne,
+  type NonReadyStatus,
+  type OfflineCluster,
+  type ResourceCounts,
+  type ResourceStateName,
+  resourceStates,
+} from "./summary.ts";
+export { type UnknownField, unknownFields } from "./unknown-fields.ts";
+export type { ValidationRule } from "./validation-rules.ts";

@@ -1,0 +1,1 @@
+export { apiReference } from "./api-reference.ts";

@@ -1,0 +1,1 @@
+export { buildVersion } from "./build-version.ts";

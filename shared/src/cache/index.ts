@@ -1,0 +1,1 @@
+export { createLruCache, type LruCache } from "./lru-cache.ts";

@@ -1,0 +1,12 @@
+export {
+  type Backoff,
+  type BackoffLimits,
+  backoffDelayMs,
+  createBackoff,
+  withJitter,
+} from "./backoff.ts";
+export { createKeyedMutex } from "./keyed-mutex.ts";
+export { createSemaphore, type Semaphore } from "./semaphore.ts";
+export { createSingleFlight } from "./single-flight.ts";
+export { createKeyedRateLimiter, createTokenBucket, type RateLimits } from "./token-bucket.ts";
+export { createWaker } from "./waker.ts";

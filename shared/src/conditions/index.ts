@@ -1,0 +1,1 @@
+export { findCondition, type NewCondition, setCondition, setConditions } from "./condition.ts";

@@ -1,0 +1,21 @@
+export {
+  contentErrors,
+  type Dependency,
+  type DeploymentContent,
+  maxContentBytes,
+  type PackedContent,
+  packContent,
+  releaseDigest,
+  unpackContent,
+  type ValuesSource,
+} from "./content.ts";
+export {
+  contentParts,
+  type Packed,
+  PackedProblem,
+  pack,
+  packedDigest,
+  partBytes,
+  partCount,
+  unpack,
+} from "./packed.ts";

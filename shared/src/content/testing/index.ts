@@ -1,0 +1,1 @@
+export { plainContent } from "./plain-content.ts";

@@ -1,0 +1,8 @@
+export {
+  AppError,
+  commonErrors,
+  defineErrors,
+  type ErrorKind,
+  messageOf,
+  unreachable,
+} from "./app-error.ts";

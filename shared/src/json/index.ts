@@ -1,0 +1,1 @@
+export { canonicalJson, isRawNumber, parseExact, rawNumber } from "./exact.ts";

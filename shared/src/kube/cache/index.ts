@@ -1,0 +1,3 @@
+export { type ChangeListener, createInformer, dropBulk, type Informer } from "./informer.ts";
+export { byNamespace, defineIndex, type Index } from "./object-index.ts";
+export { type Change, createStore, type Store, type StoreOptions } from "./store.ts";

@@ -1,0 +1,1 @@
+export { createEventRecorder, type EventNote, type EventRecorder } from "./events.ts";

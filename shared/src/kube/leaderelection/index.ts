@@ -1,0 +1,10 @@
+export { runLeaderElection } from "./leader-election.ts";
+export { fenceWrites, type Leadership } from "./leadership.ts";
+export {
+  acquiredLease,
+  holderOf,
+  type LeaseClaim,
+  newLease,
+  releasedLease,
+  renewedLease,
+} from "./lease-record.ts";

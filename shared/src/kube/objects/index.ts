@@ -1,0 +1,28 @@
+export {
+  type ConfigMap,
+  type CustomResourceDefinition,
+  configMaps,
+  customResourceDefinitions,
+  deployments,
+  type Event,
+  events,
+  type Lease,
+  leases,
+  type Namespace,
+  namespaces,
+  type Secret,
+  type ServiceAccount,
+  secrets,
+  serviceAccounts,
+} from "./core-resources.ts";
+export {
+  apiVersionOf,
+  isLaterVersion,
+  type KubeObject,
+  keyOf,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectRef,
+  type Resource,
+  refOf,
+} from "./object.ts";

@@ -1,0 +1,9 @@
+export {
+  createLog,
+  createRepeatFilter,
+  type Log,
+  type LogLevel,
+  lineLog,
+  logLevels,
+  silentLog,
+} from "./log.ts";

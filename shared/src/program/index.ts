@@ -1,0 +1,3 @@
+export { startHealthServer } from "./health-server.ts";
+export { type ListenAddress, parseListenAddress } from "./listen-address.ts";
+export { runProgram } from "./run-program.ts";

@@ -1,0 +1,1 @@
+export { createArchiveSource } from "./archive-source.ts";

@@ -1,0 +1,2 @@
+export { type ChartCache, createChartCache } from "./chart-cache.ts";
+export type { ChartFile } from "./chart-file.ts";

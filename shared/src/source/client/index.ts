@@ -1,0 +1,6 @@
+export {
+  createSourceClient,
+  type ResolveOptions,
+  type Resolver,
+  type SourceClient,
+} from "./source-client.ts";

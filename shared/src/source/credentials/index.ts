@@ -1,0 +1,1 @@
+export { accessSettingsFromSecret } from "./access-secret.ts";

@@ -1,0 +1,5 @@
+export { issueTestCertificate, type TestCertificate } from "./certificate.ts";
+export { type IndexLine, indexText } from "./index-text.ts";
+export { createTestClient } from "./test-client.ts";
+export { describeRequest, digestOf, registryOf, testChart } from "./test-registry.ts";
+export { type Respond, send, startTestServer, type TestServer } from "./test-server.ts";

@@ -1,0 +1,2 @@
+export { cpuMs } from "./cpu-time.ts";
+export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";

@@ -1,0 +1,1 @@
+export { isMap, mergeValues, type Values } from "./merge-values.ts";

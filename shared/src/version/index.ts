@@ -1,0 +1,2 @@
+export { isStaticVersion, selectVersion } from "./select.ts";
+export { compareVersions, parseVersion } from "./version.ts";

@@ -1,0 +1,1 @@
+export { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
