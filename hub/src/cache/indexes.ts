@@ -13,10 +13,15 @@ export const byBundle: Index<BundleDeployment> = defineIndex("bundle", (deployme
 export const byContent: Index<BundleDeployment> = defineIndex("content", contentsReferredBy);
 
 /** Secrets by the digest of the content that they store. */
-export const byDigest: Index<Secret> = defineIndex("digest", (secret) => [contentDigestOf(secret) ?? ""]);
+export const byDigest: Index<Secret> = defineIndex("digest", (secret) => [
+  contentDigestOf(secret) ?? "",
+]);
 
 /** BundleDeployments by the key of an object that they refer to, in any workspace. */
-export const byReferencedObject: Index<BundleDeployment> = defineIndex("referenced object", referencedObjectsOf);
+export const byReferencedObject: Index<BundleDeployment> = defineIndex(
+  "referenced object",
+  referencedObjectsOf,
+);
 
 /** Clusters recorded as connected, by the replica that serves their agent. */
 export const byReplica: Index<Cluster> = defineIndex("replica", ({ status }) =>

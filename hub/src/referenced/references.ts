@@ -13,7 +13,9 @@ export function changedReferences(
   before: BundleDeployment | undefined,
   after: BundleDeployment | undefined,
 ): { readonly added: readonly ObjectRef[]; readonly dropped: readonly ObjectRef[] } {
-  const [was, is] = [before, after].map((one) => (one === undefined ? [] : referencedObjectsOf(one)));
+  const [was, is] = [before, after].map((one) =>
+    one === undefined ? [] : referencedObjectsOf(one),
+  );
   const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
     keys.filter((key) => !others.includes(key)).flatMap((key) => parseObjectRef(key) ?? []);
   return { added: without(is, was), dropped: without(was, is) };
