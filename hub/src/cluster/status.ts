@@ -18,8 +18,8 @@ export interface ClusterInputs {
   readonly now: string;
 }
 
-/** Names of deployments in one sentence. */
-const toldNames = 3;
+/** Names of deployments in one message. */
+const maxNames = 3;
 
 export function clusterStatus({
   cluster,
@@ -64,14 +64,18 @@ export function isUrgentCluster(before: ClusterStatus | undefined, after: Cluste
   );
 }
 
-/** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */
+/** Whether a cluster without an agent is ready is not known; the message has the last known state. */
 function readyState(
   cluster: Cluster,
   summary: BundleSummary,
   remaining: readonly string[] | undefined,
 ): ConditionState {
   if (remaining !== undefined)
-    return { status: "False", reason: "Uninstalling", message: leavingMessage(cluster, remaining) };
+    return {
+      status: "False",
+      reason: "Uninstalling",
+      message: uninstallingMessage(cluster, remaining),
+    };
   const ready = summaryReady(summary, "Bundle");
   const presence = presenceOf(cluster);
   switch (presence) {
@@ -83,35 +87,34 @@ function readyState(
       const last =
         ready.status === "True"
           ? `${summary.ready}/${summary.desiredReady} were ready then`
-          : `what was known then: ${ready.message}`;
+          : `last known state: ${ready.message}`;
       const revocation = revocationOf(cluster);
       const why =
         revocation === undefined
           ? ""
-          : ` (the cluster was revoked at ${revocation.text}; a ClusterRegistrationToken that is made after that enrols it again)`;
+          : ` (the cluster was revoked at ${revocation.text}; to enrol it again, create a ClusterRegistrationToken)`;
       return {
         status: "Unknown",
         reason: presence,
-        message: `${awaySince(cluster)}${why}; ${last}`,
+        message: `${offlineSince(cluster)}${why}; ${last}`,
       };
     }
   }
 }
 
-/** On what a Cluster waits that is being deleted, and how somebody lets go of it who will not wait. */
-function leavingMessage(cluster: Cluster, remaining: readonly string[]): string {
-  const names = remaining.slice(0, toldNames).join(", ");
-  const more = remaining.length > toldNames ? ` and ${remaining.length - toldNames} more` : "";
-  const waits =
-    remaining.length === 0
-      ? "the cluster is being deleted, and everything is uninstalled"
-      : `the cluster is being deleted and waits until its agent has uninstalled ${names}${more}`;
-  const away =
-    presenceOf(cluster) === "Offline" ? `; ${awaySince(cluster)}, and goes on when it is back` : "";
-  return `${waits}${away}; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain`;
+/** What a Cluster that is being deleted waits for, and how to delete it without waiting. */
+function uninstallingMessage(cluster: Cluster, remaining: readonly string[]): string {
+  const names = remaining.slice(0, maxNames).join(", ");
+  const more = remaining.length > maxNames ? ` and ${remaining.length - maxNames} more` : "";
+  if (remaining.length === 0) return "everything is uninstalled; removing the Cluster";
+  const offline =
+    presenceOf(cluster) === "Offline"
+      ? `; ${offlineSince(cluster)} and continues when it reconnects`
+      : "";
+  return `waiting for the agent to uninstall ${names}${more}${offline}; to delete the Cluster now and keep its releases, set spec.deletionPolicy to Retain`;
 }
 
-function awaySince(cluster: Cluster): string {
+function offlineSince(cluster: Cluster): string {
   const since = cluster.status?.agent?.lastSeen;
   return `the agent is not connected${since ? ` since ${since}` : ""}`;
 }
