@@ -75,7 +75,11 @@ describe("the Cluster of an enrolling agent", () => {
       { clusterName: "one", named: () => foreign },
       { kind: "create", name: nameFor("client") },
     ],
-    ["is the same again for the same key", { enrolled: [same] }, { kind: "same", cluster: same }],
+    [
+      "is the same again for the same client id and key",
+      { enrolled: [same] },
+      { kind: "same", cluster: same },
+    ],
     [
       "is the same again for the same key alone",
       { enrolled: [same], token: undefined },
@@ -97,7 +101,7 @@ describe("the Cluster of an enrolling agent", () => {
       { kind: "rejected", cluster: going, why: "deleting" },
     ],
     [
-      "is the oldest where two have its client id",
+      "is the oldest when two have its client id",
       {
         enrolled: [
           cluster("b", "sha256:bb", { creationTimestamp: "2026-01-02T00:00:00Z" }),
@@ -159,7 +163,7 @@ describe("with a token for one Cluster", () => {
 describe("a Cluster that was revoked", () => {
   const annotations = { [revokedAtAnnotation]: revokedAt };
   const revoked = cluster("one", "sha256:aa", { annotations });
-  const lost = cluster("one", "sha256:bb", { annotations });
+  const revokedOther = cluster("one", "sha256:bb", { annotations });
   const never = cluster("one", "sha256:bb", { annotations: { [revokedAtAnnotation]: "yes" } });
   eachIsChosen([
     [
@@ -169,13 +173,13 @@ describe("a Cluster that was revoked", () => {
     ],
     [
       "is not enrolled again by an older token",
-      { enrolled: [lost] },
-      { kind: "rejected", cluster: lost, why: "revoked" },
+      { enrolled: [revokedOther] },
+      { kind: "rejected", cluster: revokedOther, why: "revoked" },
     ],
     [
       "is not enrolled again by an older token for it",
-      { named: () => lost, token: forOne },
-      { kind: "rejected", cluster: lost, why: "revoked" },
+      { named: () => revokedOther, token: forOne },
+      { kind: "rejected", cluster: revokedOther, why: "revoked" },
     ],
     [
       "is not enrolled again with the key that was revoked",
@@ -184,8 +188,8 @@ describe("a Cluster that was revoked", () => {
     ],
     [
       "is enrolled again by a later token and another key",
-      { enrolled: [lost], token: late },
-      { kind: "take-over", cluster: lost },
+      { enrolled: [revokedOther], token: late },
+      { kind: "take-over", cluster: revokedOther },
     ],
     [
       "at an invalid time is not enrolled again by any token",

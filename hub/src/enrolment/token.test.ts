@@ -34,7 +34,7 @@ describe("a presented registration token", () => {
     });
   });
 
-  test("is not reported as expired to somebody who guesses", () => {
+  test("is not reported as expired without its secret part", () => {
     const guess = { ...evidence, presented: "u.guess", now: Date.UTC(2026, 0, 2) };
 
     assert.deepEqual(validateToken(guess), { kind: "unknown" });

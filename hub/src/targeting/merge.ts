@@ -1,8 +1,8 @@
 /**
  * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
- * Fleet's: a scalar of the target wins when it is not empty, switches are ORed, values are merged deeply, lists of things
- * with a name are merged by that name. What Fleet leaves out of a target without a word (`maxHistory`,
- * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) counts here like the rest.
+ * Fleet's: a scalar of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of
+ * named items are merged by that name. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
+ * `deleteNamespace`, the namespace's labels) apply here like the rest.
  */
 import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
 import { mergeValues } from "@flotilla/shared/values";
@@ -122,6 +122,6 @@ function filled<T extends object>(
   const kept = Object.entries(options).filter(
     ([, value]) => value !== undefined && value !== null && value !== "" && value !== 0,
   );
-  // Object.entries forgets the keys' types; nothing was added.
+  // Object.entries loses the keys' types; nothing was added.
   return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined | null> };
 }

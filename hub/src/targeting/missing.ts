@@ -40,9 +40,7 @@ function missingOf(target: TargetCriteria, query: MissingQuery): readonly string
   const { namespace, clusters, groups, matchesAny } = query;
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
   if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven)) {
-    return [
-      "a target that asks for nothing matches nothing: {clusterSelector: {}} means every cluster",
-    ];
+    return ["a target without criteria matches nothing: {clusterSelector: {}} means every cluster"];
   }
   const hints: string[] = [];
   if (
