@@ -31,7 +31,7 @@ import { createEventLoopQueue } from "./event-loop-queue.ts";
 const maxCallsPerAgent = 16;
 /** A request to enrol is one small message. */
 const enrolmentTimeoutMs = 10_000;
-/** For authenticating agents, in one turn of the event loop: thousands call at once after a restart. */
+/** For authenticating agents, in one iteration of the event loop: thousands connect at once after a restart. */
 const authenticationSliceMs = 10;
 /** For the peer to read its answer, before the connection is closed. */
 const answerGraceMs = 1_000;
@@ -200,8 +200,8 @@ function agentAdmission(
       start(next) {
         next({
           onReceiveMetadata(metadata, proceed) {
-            // Never the socket's own peer certificate, which is set for unverified ones too. Read at once: when the socket
-            // ends it is gone before the call knows.
+            // Never the socket's own peer certificate, which is set for unverified ones too. Read at once: after the
+            // socket has ended it is not available.
             const { sslPeerCertificate: peer } = call.getAuthContext();
             if (peer === undefined) deps.reject(call, notReady(deps) ?? noCertificate());
             else release = queue.add(() => authenticate(peer, metadata, () => proceed(metadata)));

@@ -1,7 +1,7 @@
 /**
- * A rotation with everything going wrong at once: two leaders that both believe they lead, die between reading and
- * writing and have other clocks; replicas that lag; agents that come and go. Whoever was there while the next authority
- * was introduced can always verify the hub, and be verified.
+ * A rotation with all faults at once: two leaders that both believe they lead, die between reading and writing and have
+ * different clocks; replicas that lag; agents that connect and disconnect. An agent that was connected while the next
+ * authority was introduced can always verify the hub, and be verified.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -25,7 +25,7 @@ interface Agent {
   trusted: string;
   certificate: { readonly by: string; readonly notBefore: number; readonly notAfter: number };
   at: Replica | undefined;
-  /** Whether it has seen what was introduced last; whoever has not needs a new bootstrap Secret in the end. */
+  /** Whether it has received the last introduced authority; without it, it needs a new bootstrap Secret. */
   hasSeen: boolean;
 }
 
@@ -66,7 +66,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   {
     weight: 1,
-    // The last one is of version 1: it hears of what is introduced only when it renews, so it has to be there.
+    // The last agent is of version 1: it receives a new authority only when it renews, so it has to be connected.
     arbitrary: fc.record({ kind: fc.constant("leave" as const), agent: fc.nat(2) }),
   },
 );
@@ -109,16 +109,16 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   function hear(replica: Replica): void {
     replica.known = stored;
     replica.confirmedAt = now;
-    for (const agent of agents) if (agent.at === replica) tell(agent, replica);
+    for (const agent of agents) if (agent.at === replica) deliver(agent, replica);
   }
 
-  /** As a replica that serves anybody: it knows what was so a moment ago. */
+  /** Like a replica whose cache may be stale: it has an earlier state. */
   function awake(replica: Replica): AuthorityRecord {
     if (now - replica.confirmedAt > freshMs) hear(replica);
     return replica.known;
   }
 
-  function tell(agent: Agent, replica: Replica): void {
+  function deliver(agent: Agent, replica: Replica): void {
     if (agent.speaks === 1 || agent.trusted === trustedBy(replica.known)) return;
     replica.known = stored;
     replica.confirmedAt = now;
@@ -132,7 +132,7 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     check(agent, replica);
     agent.at = replica;
     if (agent.certificate.notAfter <= now) renew(agent, replica);
-    tell(agent, replica);
+    deliver(agent, replica);
   }
 
   function renew(agent: Agent, replica: Replica): void {
@@ -158,14 +158,14 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   function write(leader: 0 | 1): void {
     const record = read[leader];
     read[leader] = undefined;
-    // What the API server does with a version that is not the present one.
+    // What the API server does with a stale resourceVersion.
     if (record === undefined || record !== stored) return;
     const clock = now + skews[leader];
     const step = planRotation({ record, now: clock, lifetimeMs });
     if (step.kind === "wait") return;
     stored = takeStep(record, step, { created: authority(), now: clock });
     if (step.kind === "retire") rotations += 1;
-    // From now on each has to hear of it.
+    // From now on each agent has to receive it.
     if (step.kind === "introduce") for (const agent of agents) agent.hasSeen = false;
   }
 
@@ -221,7 +221,7 @@ function pick<T>(list: readonly T[], index: number): T {
   return found;
 }
 
-test("no agent that was connected during an introduction is ever cut off", () => {
+test("agents that are connected during an introduction stay trusted", () => {
   let rotations = 0;
   const skew = fc.integer({ min: -120_000, max: 120_000 });
   fc.assert(

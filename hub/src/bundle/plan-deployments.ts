@@ -17,15 +17,15 @@ export interface Placement {
   /** The cluster's own namespace on the hub, whether it is there yet or not. */
   readonly namespace: string;
   readonly deploymentId: string;
-  /** What that content is supplied with, as in `BundleDeployment.spec.referencedObjects`. */
-  readonly supplies: readonly string[];
+  /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
+  readonly referencedObjects: readonly string[];
 }
 
 export interface DeploymentPlan {
   readonly create: readonly BundleDeployment[];
   readonly replace: readonly BundleDeployment[];
   readonly remove: readonly BundleDeployment[];
-  /** Names that wait for an earlier deployment of the same name to be gone. */
+  /** Names that wait until an earlier deployment of the same name is deleted. */
   readonly waiting: number;
 }
 
@@ -106,7 +106,7 @@ function specFor(
   const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
-  const referencedObjects = union(placement.supplies, outgoing);
+  const referencedObjects = union(placement.referencedObjects, outgoing);
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,

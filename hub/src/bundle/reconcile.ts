@@ -113,7 +113,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "resolved":
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
         return done();
-      case "held": {
+      case "notAccepted": {
         const { accepted, error, isRead, resolution, nextAtMs } = prepared;
         const isAccepted = isAcceptedNow(bundle, status);
         const { retries } = context;
@@ -232,8 +232,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   }
 
   /**
-   * Deployments of a removed cluster go with that cluster's namespace, for which the API server itself is asked. After a backup
-   * was restored the cache may have a deployment before it has its cluster.
+   * Deployments of a deleted cluster are deleted with that cluster's namespace, which is read from the API server:
+   * after a restore the cache may have a deployment before it has its cluster.
    */
   function isOfKnownCluster(deployment: BundleDeployment): boolean {
     return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
@@ -245,7 +245,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       written(await deps.rest.create(bundleDeployments, deployment, { signal }));
       return true;
     } catch (thrown) {
-      // A namespace that is gone belongs to a cluster that is gone.
+      // The namespace was deleted with its cluster.
       if (isNotFound(thrown)) return true;
       if (!isAlreadyExists(thrown)) throw thrown;
     }
@@ -269,8 +269,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   }
 
   /**
-   * The Bundle is removed once all its BundleDeployments are being deleted; they are the tombstones from then on. The API
-   * server itself is asked for them: one that our cache does not have would stay for ever.
+   * The Bundle is removed once all its BundleDeployments are being deleted; from then on they are the tombstones. They
+   * are listed from the API server: one that our cache does not have would never be deleted.
    */
   async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
     if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;

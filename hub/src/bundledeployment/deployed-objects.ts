@@ -20,7 +20,7 @@ export type DeployedObjects = Pick<
   "nonReadyStatus" | "modifiedStatus" | "resources" | "incompleteState" | "resourceCounts"
 >;
 
-/** A list without entries is left out. */
+/** An empty list is omitted. */
 export function deployedObjects(state: DeploymentState): DeployedObjects {
   const isMissing = ({ state }: ResourceState) => state === "missing";
   const desired = {

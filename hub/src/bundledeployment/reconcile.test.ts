@@ -30,22 +30,22 @@ const cases: readonly (readonly [
   goes: boolean,
 ])[] = [
   [
-    "that is not being deleted stays, even without a cluster",
+    "that is not being deleted keeps its finalizer, even without a cluster",
     aDeployment("paris"),
     undefined,
     false,
   ],
-  ["of a cluster that is connected waits for its agent", leaving, connected, false],
+  ["of a connected cluster waits for its agent", leaving, connected, false],
   [
-    "of a cluster that is away waits for its agent",
+    "of a disconnected cluster waits for its agent",
     leaving,
     aCluster("paris", { status: { agent: { connected: false, epoch: 3 } } }),
     false,
   ],
-  ["of a cluster that never connected goes", leaving, aCluster("paris"), true],
-  ["of a cluster that is gone goes", leaving, undefined, true],
+  ["of a cluster that never connected is released", leaving, aCluster("paris"), true],
+  ["of a deleted cluster is released", leaving, undefined, true],
   [
-    "of an earlier cluster of that name goes",
+    "of an earlier cluster of that name is released",
     aDeployment("paris", {
       metadata: {
         deletionTimestamp,
@@ -78,8 +78,8 @@ test("a deployment names its cluster by its labels", () => {
   assert.equal(clusterKeyOf(leaving), `${workspace}/paris`);
 });
 
-describe("letting a deployment go", () => {
-  test("takes our finalizer alone", async () => {
+describe("removing the finalizer of a deployment", () => {
+  test("keeps the finalizers of others", async () => {
     const kube = createMemoryApiServer();
     const finalizers = ["example.com/other", bundleDeploymentFinalizer];
     const guarded = kube.put(
@@ -94,19 +94,19 @@ describe("letting a deployment go", () => {
     ]);
   });
 
-  test("leaves one alone that was made anew under the same name", async () => {
+  test("does nothing when a new object has the same name", async () => {
     const kube = createMemoryApiServer();
-    const anew = kube.put(
+    const recreated = kube.put(
       bundleDeployments,
       aDeployment("paris", { metadata: { uid: "uid-new" } }),
     );
 
     await release(kube, leaving);
 
-    assert.deepEqual(kube.peek(bundleDeployments, leaving.metadata), anew);
+    assert.deepEqual(kube.peek(bundleDeployments, leaving.metadata), recreated);
   });
 
-  test("is done when it is gone already", async () => {
+  test("succeeds when the deployment is already deleted", async () => {
     const kube = createMemoryApiServer();
 
     await release(kube, leaving);
@@ -115,7 +115,7 @@ describe("letting a deployment go", () => {
     assert.equal(kube.writes.length, 1);
   });
 
-  test("is done when somebody else is faster", async () => {
+  test("succeeds when another client removes it first", async () => {
     const kube = createMemoryApiServer();
     kube.put(bundleDeployments, leaving);
     kube.failNext(conflict());

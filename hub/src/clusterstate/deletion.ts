@@ -8,8 +8,8 @@ export function isToBeEmptied({ spec }: Cluster): boolean {
 }
 
 /**
- * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be gone at
- * any moment, and its deployments are removed with its namespace.
+ * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be
+ * removed at any moment, and its deployments are removed with its namespace.
  */
 export function isBeingEmptied(cluster: Cluster): boolean {
   const { deletionTimestamp, finalizers = [] } = cluster.metadata;

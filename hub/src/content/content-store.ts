@@ -65,8 +65,8 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   }
 
   async function store(content: PackedContent): Promise<void> {
-    // Asked of what the API server has, not of our own memory: another leader may have collected it.
-    // Of every part: the first may outlive another while they are collected.
+    // Reads the API server, not our own cache: another leader may have collected it. Reads every part: the first may
+    // outlive another while they are collected.
     if (isStored(content)) return;
     for (const secret of contentSecrets(content, namespace).toReversed()) {
       try {

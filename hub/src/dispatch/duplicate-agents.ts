@@ -1,9 +1,8 @@
 /**
- * Detects two agents that use copies of one identity, whichever replicas they connect to.
- *
- * Every replica sees the epochs of all clusters rise, and knows which of its own streams were replaced while they seemed
- * alive. A connection that is cut now and then only raises epochs; a network that is gone for a while only replaces a live
- * stream; two agents with one key keep doing both.
+ * Detects two agents that use copies of one identity, whichever replicas they connect to. Every replica sees the epochs
+ * of all clusters rise, and which of its own streams were replaced while they seemed connected. A connection that is
+ * cut now and then only raises epochs; a network that fails for a while only replaces an open stream; two agents with
+ * one key keep doing both.
  */
 
 import type { Cluster } from "@flotilla/shared/api";

@@ -58,7 +58,10 @@ export async function register(
   }
 }
 
-/** Plans in the same turn in which the session begins to take changes, so that none is missed between the two. */
+/**
+ * Plans in the same iteration of the event loop in which the session starts to receive changes, so that none is missed
+ * between the two.
+ */
 export function registrationEvent(
   desired: DesiredState,
   { hello, version }: RegisterEffect,

@@ -36,7 +36,7 @@ export interface ReportIntakeDeps {
   readonly metrics: DispatchMetrics;
   readonly rejections: Rejections;
   readonly log: Log;
-  /** The latest of a name replaces one that was not sent. `onSent`: called when it is its turn. */
+  /** The latest of a name replaces one that was not sent. `onSent`: called when it is sent. */
   readonly acknowledge: (name: string, sequence: number, onSent: () => void) => void;
   readonly onUninstalled: (name: string, uid: string) => void;
   /** A limit is reached: stop reading until it is not any more. */

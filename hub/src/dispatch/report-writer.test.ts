@@ -41,7 +41,7 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
       .report(paris, { epoch, sequence }, deployed(changes))
       .then(() => acknowledged.push(sequence));
   const stored = () => kube.peek(bundleDeployments, { namespace, name })?.status;
-  /** The agent connects once more: written by whichever replica answers it. */
+  /** The agent connects again: written by the replica that it connects to. */
   const connects = (epoch: number) =>
     kube.put(clusterResource, aCluster("paris", { status: { agent: { connected: true, epoch } } }));
   return {
@@ -59,7 +59,7 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   };
 }
 
-/** Still ready, which is no news: it is written within a second and not at once. */
+/** Still ready, which is not urgent: it is written within a second and not at once. */
 const grown = {
   counts: { desiredReady: 2, ready: 2, notReady: 0, missing: 0, unknown: 0 },
 } as const;
@@ -67,7 +67,7 @@ const grown = {
 const failed = { phase: "failed", ready: false, message: "no chart" } as const;
 
 describe("a report", () => {
-  it("is acknowledged once it is stored, not before", async () => {
+  it("is acknowledged after it is stored, not before", async () => {
     const { kube, report, acknowledged, stored } = start();
     const letThrough = kube.hold();
 
@@ -81,7 +81,7 @@ describe("a report", () => {
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
   });
 
-  it("that a newer one replaces is covered by it, and all are acknowledged", async () => {
+  it("that a newer one replaces is acknowledged together with it", async () => {
     const { kube, report, acknowledged, stored } = start();
     const letThrough = kube.hold();
 
@@ -95,7 +95,7 @@ describe("a report", () => {
     assert.equal(stored()?.agent?.sequence, 3);
   });
 
-  it("that is older than what is stored changes nothing and is acknowledged", async () => {
+  it("that is older than the stored one changes nothing and is acknowledged", async () => {
     const { report, acknowledged, stored } = start();
     report(2, 1);
     await settle();
@@ -108,7 +108,7 @@ describe("a report", () => {
     assert.deepEqual(stored(), before);
   });
 
-  it("of a later stream counts from one again", async () => {
+  it("of a later stream starts with sequence 1 again", async () => {
     const { report, stored } = start();
     report(1, 7);
     await settle();
@@ -183,7 +183,7 @@ describe("a withdrawal that an agent confirms", () => {
   }
 });
 
-describe("a report that comes late", () => {
+describe("a delayed report", () => {
   it("is not stored once the agent is known to have connected elsewhere", async () => {
     const { connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
@@ -203,7 +203,7 @@ describe("a report that comes late", () => {
     const { clock, connects, saw, report, stored, end } = start();
     saw(connects(1));
     report(1, 1);
-    // No news: it waits for a second, in which the process is frozen, and is the first to be due when it wakes.
+    // Not urgent: it waits for a second, in which the process is frozen, and is the first to be due when it resumes.
     await clock.advance(900);
     report(1, 2, grown);
     await clock.advance(200);
@@ -238,7 +238,7 @@ describe("a report that comes late", () => {
     saw(connects(40));
     clock.freeze(30_000);
     await clock.advance(2_000);
-    const metadata = { uid: "uid-anew", resourceVersion: "1000" };
+    const metadata = { uid: "uid-recreated", resourceVersion: "1000" };
     saw(aCluster("paris", { metadata, status: { agent: { connected: true, epoch: 1 } } }));
 
     report(1, 1);
@@ -282,7 +282,7 @@ describe("a report that comes late", () => {
     await clock.advance(2_000);
     assert.deepEqual(acknowledged, [1]);
 
-    // The watch of this replica is not back yet when its next write gets through.
+    // The watch of this replica is not restarted yet when its next write succeeds.
     connects(2);
     isAway = false;
     await clock.advance(40_000);

@@ -34,7 +34,7 @@ const registration: Registration = {
 };
 const replaced = new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced");
 const garbled = new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_VIOLATION, "garbled");
-const failure = new Error("API server gone");
+const failure = new Error("API server unavailable");
 const clusterInfo = { kind: "clusterInfo" } as const;
 
 const paused: ReadonlySet<PauseReason> = new Set();
@@ -235,7 +235,7 @@ describe("a session", () => {
     assert.deepEqual(effects.map(inShort), ["startDispatch", "recordOrphans db,web"]);
   });
 
-  test("is read again when no reason to pause is left", () => {
+  test("reads again when no reason to pause is left", () => {
     let state: SessionState = states.connected;
     const effects: string[] = [];
     for (const [kind, reason] of [
@@ -259,7 +259,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("says why it ended, also when its registration settles later", () => {
+  test("has the reason of its end, also when its registration settles later", () => {
     const ending = step(states.registering, events.completed, "hub").state;
 
     const { effects } = step(ending, events.registered, "hub");

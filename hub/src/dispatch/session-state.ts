@@ -1,6 +1,6 @@
 /**
- * The life of one agent's stream as a state and a pure step. `session.ts` turns what happens into events and runs the
- * effects. A stream ends exactly once, whatever ends it:
+ * The life of one agent's stream as a state and a pure step. `session.ts` maps stream events and results to events here and runs
+ * the effects. A stream ends exactly once, whatever ends it:
  *
  *     awaitingHello ── hello ──▶ registering ── registered ──▶ connected ──▶ ended
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
@@ -64,7 +64,7 @@ export type SessionEvent =
   | { readonly kind: "paused"; readonly reason: PauseReason }
   | { readonly kind: "resumed"; readonly reason: PauseReason }
   | { readonly kind: "changed"; readonly subject: Subject }
-  /** The hub learns of a deployment whose report it could not assign, because its cache was behind. */
+  /** The cache now has a deployment whose report could not be assigned. */
   | { readonly kind: "reportMissed"; readonly name: string }
   | { readonly kind: "orphanChanged"; readonly name: string; readonly isOrphan: boolean };
 
@@ -114,7 +114,7 @@ const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailer
   trailers: reconnectTrailers(),
 });
 /** gRPC does not say which of these it was; a larger message is rejected before it gets here. */
-const connectionLost = `the connection was lost or cancelled, or gRPC closed it over a message of more than ${maxMessageBytes} bytes`;
+const connectionLost = `the connection was closed or cancelled, or gRPC closed it because of a message above ${maxMessageBytes} bytes`;
 
 /** `hubId`: of this hub. Never throws. */
 export function step(state: SessionState, event: SessionEvent, hubId: string): SessionStep {

@@ -1,6 +1,6 @@
 /**
- * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects. Nothing
- * is remembered beyond the stream: the next one starts from the inventory that the agent then sends.
+ * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects.
+ * No state outlives the stream: the next one starts from the inventory that the agent then sends.
  */
 import { agentMessageFromWire, type ReadAgentMessage } from "@flotilla/proto";
 import { messageOf } from "@flotilla/shared/errors";

@@ -4,7 +4,7 @@
  */
 import type { BundleTarget, HelmOp, HelmOptions } from "@flotilla/shared/api";
 
-/** One chart as a spec asks for it; "" where a field is empty. */
+/** One chart reference of a spec; "" where a field is empty. */
 export interface ChartReference {
   readonly repo: string;
   readonly chart: string;

@@ -1,6 +1,6 @@
 /**
- * What a front end is: three pure functions that compile an object which people write into Bundles, and that compile the
- * state of those Bundles back into the object's status. A front end knows nothing of clusters or streams.
+ * What a front end is: three pure functions that compile an object that users write into Bundles, and the state of
+ * those Bundles into the object's status. A front end does not use clusters or streams.
  */
 import type { Bundle, ChartPin, Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";

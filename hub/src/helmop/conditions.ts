@@ -16,7 +16,7 @@ export interface ConditionInputs {
   readonly differing: string | undefined;
 }
 
-/** Conditions that exist only while they apply are left out. */
+/** Conditions that exist only while they apply are omitted. */
 export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
   const { helmOp, status, ready, summary } = inputs;
   const isObserved = status.observedGeneration === helmOp.metadata.generation;
@@ -72,7 +72,7 @@ function problemOf(status: HelmOpStatus): string | undefined {
   return isRejected(status) ? error : attemptText(resolutionStateOf(status));
 }
 
-/** Not accepted for another reason than that its source could not be asked: no attempt is made. */
+/** Not accepted for another reason than a failed request to its source: no attempt is made. */
 function isRejected(status: HelmOpStatus): boolean {
   const accepted = currentAccepted(status);
   return accepted?.status === "False" && accepted.reason !== chartNotResolved;

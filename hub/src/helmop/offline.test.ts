@@ -1,4 +1,4 @@
-/** What a person is told of clusters of which nothing is heard, on Bundles and HelmOps alike. */
+/** Messages about offline clusters, the same on Bundles and HelmOps. */
 import assert from "node:assert/strict";
 import type { BundleDeployment, Cluster, HelmOpStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
@@ -22,7 +22,7 @@ import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";
 
-/** Its agent was there until `since`. */
+/** Its agent was connected until `since`. */
 function asleep(name: string): Cluster {
   return aCluster(name, { status: { agent: { connected: false, epoch: 7, lastSeen: since } } });
 }
@@ -31,7 +31,7 @@ function ready(cluster: string): BundleDeployment {
   return aDeployment(cluster, { status: { appliedDeploymentID: digestA, ready: true } });
 }
 
-/** It runs what was wanted before. */
+/** It runs an earlier content. */
 function waiting(cluster: string): BundleDeployment {
   const status = { appliedDeploymentID: digestB, ready: true, version: "1.2.8" };
   return aDeployment(cluster, { status });
@@ -57,7 +57,7 @@ function statusOf(
   return status;
 }
 
-describe("a HelmOp that goes to clusters of which nothing is heard", () => {
+describe("a HelmOp that targets offline clusters", () => {
   const cases: readonly (readonly [
     what: string,
     deployments: readonly BundleDeployment[],
@@ -67,7 +67,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     reconciling: string,
   ])[] = [
     [
-      "is Ready where they were, and says as of when",
+      "is Ready when they were ready, and reports since when they are offline",
       [ready("oslo"), ready("paris")],
       ["paris"],
       "2 ready",
@@ -91,7 +91,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       "False",
     ],
     [
-      "counts them apart from those that fail",
+      "counts them apart from failing clusters",
       [ready("a"), ready("b"), ready("c"), failing("d"), waiting("e"), failing("f")],
       ["e", "f"],
       "3 ready, 1 failing, 2 offline",
@@ -103,7 +103,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       "False",
     ],
     [
-      "goes on where it can",
+      "continues its rollout in the other clusters",
       [waiting("oslo"), waiting("paris")],
       ["paris"],
       "1 waiting, 1 offline",
@@ -128,7 +128,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     });
   }
 
-  test("says of one that never came that it did not", () => {
+  test("reports clusters that never connected", () => {
     const status = statusOf([aDeployment("paris")], [aCluster("paris")]);
 
     assert.deepEqual(status.offlineClusters, [{ name: `${workspace}/paris` }]);
@@ -138,7 +138,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     );
   });
 
-  test("names ten of them, the same whatever the order, and is small among thousands", () => {
+  test("names ten of them in a stable order, and stays small among thousands", () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `c${index + 1_000}`);
     const status = statusOf(names.toReversed().map(waiting), names.map(asleep));
 
@@ -151,7 +151,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     assert.ok(JSON.stringify(status).length < 6_000, `${JSON.stringify(status).length}`);
   });
 
-  test("says nothing of it any more once they are back", () => {
+  test("no longer reports them once they are connected", () => {
     const before = statusOf([ready("paris")], [asleep("paris")]);
 
     const status = statusOf([ready("paris")], [], before);
@@ -161,7 +161,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.message, "");
   });
 
-  test("tells the same as its Bundle", () => {
+  test("has the same message as its Bundle", () => {
     const deployments = [ready("oslo"), waiting("paris")];
     const status = statusOf(deployments, [asleep("paris")]);
     const ofBundle = bundleStatus({

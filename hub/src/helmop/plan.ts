@@ -1,8 +1,7 @@
 /**
- * From a HelmOp and its pins to the Bundle that is to exist. Pure.
- *
- * The Bundle never holds an unresolved constraint: every (repo, chart, version) that it or one of its targets names is
- * resolved for itself, and the pin that came of it is kept in `spec.helmOpOptions.pins`, with what had been asked for.
+ * Builds the Bundle of a HelmOp from the HelmOp and its pins. Pure. The Bundle never has an unresolved constraint:
+ * every (repo, chart, version) that it or one of its targets names is resolved, and its pin is kept with that reference
+ * in `spec.helmOpOptions.pins`.
  */
 import {
   apiVersion,

@@ -36,7 +36,7 @@ export function createHelmOpPublisher({
     rollUp(helmOp) {
       const key = keyOf(helmOp);
       const found = caches.bundles.store.get(key);
-      // A Bundle of this name that somebody else made says nothing of the HelmOp.
+      // A Bundle of this name that another client created has no state of the HelmOp.
       const isOther = found !== undefined && !isBundleOf(found, helmOp);
       const bundle = found === undefined || isOther ? undefined : decided(found);
       const { targets, summary = helmOp.status?.summary } = bundle?.status ?? {};

@@ -38,7 +38,7 @@ describe("the certificate of a call", () => {
     spec,
   });
   const deleting = changed({ deletionTimestamp: "x" });
-  const anew = changed({ uid: "u-2" });
+  const recreated = changed({ uid: "u-2" });
   const annotated = (annotations: Readonly<Record<string, string>>) => changed({ annotations });
   const revoked = (at: string) =>
     annotated({ [agentKeyAnnotation]: fingerprint, [revokedAtAnnotation]: at });
@@ -70,7 +70,7 @@ describe("the certificate of a call", () => {
     ],
     [
       "of a Cluster that was created again",
-      { cluster: anew },
+      { cluster: recreated },
       status.PERMISSION_DENIED,
       /deleted and created again/,
     ],
@@ -137,10 +137,10 @@ describe("the certificate of a call", () => {
 
   for (const [who, change, code, message] of cases) {
     test(`is rejected ${who}`, () => {
-      const refusal = validateCaller({ ...admission, ...change });
+      const error = validateCaller({ ...admission, ...change });
 
-      assert.equal(refusal?.status, code);
-      assert.match(refusal.message, message);
+      assert.equal(error?.status, code);
+      assert.match(error.message, message);
     });
   }
 });

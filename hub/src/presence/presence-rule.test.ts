@@ -18,7 +18,7 @@ describe("a Cluster that is recorded as connected", () => {
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is correct while its stream is connected", { connectedEpoch: 3 }, { kind: "correct" }],
     [
-      "is correct while a stream is connected whose epoch is not in the cache yet",
+      "is correct while the epoch of its connected stream is not in the cache yet",
       { connectedEpoch: 4, ended: { epoch: 3, forMs: 9_000 } },
       { kind: "correct" },
     ],

@@ -78,7 +78,7 @@ interface EndedStream {
   readonly at: number;
 }
 
-/** What this process knows of one cluster's agent. */
+/** What this process observed of one cluster's agent. */
 interface Entry {
   readonly openStreams: number;
   /** Of the stream that is connected. */
@@ -95,7 +95,7 @@ const noEntry: Entry = { openStreams: 0, isDisputed: false };
 
 /** Longer than the longest backoff of agents, and long enough to answer thousands of them. */
 const defaultGraceMs = 60_000;
-/** A lost connection is made again within a second; an agent that stops regularly is Offline within 5 s. */
+/** An agent reconnects within a second; one that stops regularly is Offline within 5 s. */
 const settleMs = 2_500;
 
 export function createPresence(deps: PresenceDeps): Presence {

@@ -22,7 +22,7 @@ import { lastSeen, writeAgentStatus } from "../presence/index.ts";
 import type { Replicas } from "./replicas.ts";
 
 export interface OrphanedAgentsDeps {
-  /** Refuses writes once the leadership is lost. */
+  /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;

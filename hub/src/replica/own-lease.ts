@@ -36,7 +36,7 @@ export interface ReplicaLeaseDeps {
 export interface ReplicaLease {
   /** The last renewal of the previous process of the same name, RFC 3339; absent if there was none. */
   readonly previousRenewTime?: string;
-  /** Whether the Lease is still held, by the local clock. */
+  /** Whether the Lease is held now, by the local clock. */
   readonly isHeld: boolean;
   /** Renews until `signal` aborts or another process takes the name. Never rejects. */
   renew(signal: AbortSignal): Promise<void>;

@@ -28,12 +28,16 @@ const slotMs = slotAfter(slotOffset(own.repo, "hub"), intervalMs, Date.UTC(2026,
 const lastPollTime = new Date(slotMs - intervalMs).toISOString();
 const timeOf = (ms: number) => new Date(ms).toISOString();
 const moment = { nowMs: slotMs, hub: "hub" };
-/** The attempt of this generation, with what is given. */
+/** The attempt of this generation, with these fields. */
 const attempt = (changes: ResolutionStatus = {}): ResolutionStatus => ({
   observedGeneration: 1,
   ...changes,
 });
-const retry = attempt({ failures: 4, error: "refused", nextAttemptTime: timeOf(slotMs) });
+const retry = attempt({
+  failures: 4,
+  error: "connection refused",
+  nextAttemptTime: timeOf(slotMs),
+});
 
 const kept: AttemptInputs = {
   helmOp: aHelmOp(),
@@ -59,23 +63,23 @@ const cases: readonly (readonly [
   flags: Flags | "none",
   sharing?: Sharing,
 ])[] = [
-  ["all is pinned and nothing is polled", kept, "none"],
+  ["nothing when all is pinned and not polled", kept, "none"],
   ["before the next attempt", { ...polled, moment: early }, "none"],
   [
-    "the first poll accepts no answer of others",
+    "a first poll without shared responses",
     { ...polled, state: { pins, attempt: attempt() } },
     { poll: true },
     {},
   ],
-  ["a poll at its slot", polled, { poll: true }, { since: 999_500 }],
+  ["a poll at its slot with shared responses", polled, { poll: true }, { since: 999_500 }],
   [
-    "a poll after its slot accepts answers since the slot",
+    "a poll after its slot with responses since the slot",
     { ...polled, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     { since: 999_250 },
   ],
   [
-    "a poll with a chart without a pin accepts no answer of others for it",
+    "a poll without shared responses for a chart without a pin",
     { ...polled, state: { ...polled.state, pins: [] }, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     {},
@@ -146,7 +150,7 @@ const cases: readonly (readonly [
     { since: 999_000 },
   ],
   [
-    "a first resolution before its retry",
+    "nothing for a first resolution before its retry",
     { ...kept, moment: early, state: { pins: [], attempt: retry } },
     "none",
   ],
@@ -166,12 +170,12 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "a new generation of what is pinned and not due",
+    "nothing for a new generation with pins that is not due",
     { ...polled, helmOp: aHelmOp({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
     "none",
   ],
   [
-    "a schedule far in the future, of a clock that was corrected since",
+    "a schedule far in the future, after a clock was corrected",
     {
       ...kept,
       state: { pins: [], attempt: { ...retry, nextAttemptTime: "2099-01-01T00:00:00Z" } },
@@ -190,7 +194,7 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "an agent that cannot fetch a pin that was looked up just now",
+    "nothing for an agent that cannot fetch a pin that was just resolved",
     {
       ...kept,
       isFetchFailing: true,
@@ -200,7 +204,7 @@ const cases: readonly (readonly [
   ],
 ];
 for (const [what, inputs, flags, sharing] of cases) {
-  test(`an attempt: ${what}`, () => {
+  test(`an attempt makes: ${what}`, () => {
     const plan = planAttempt(inputs);
 
     const { poll, follow, checkPins } = plan;
@@ -215,7 +219,7 @@ for (const [what, inputs, flags, sharing] of cases) {
 }
 
 describe("a HelmOp with charts of two repositories", () => {
-  test("accepts of each what others got since that repository's own slot", () => {
+  test("uses shared responses of each repository since that repository's slot", () => {
     const slots = [own, foreign].map(({ repo }) =>
       slotUpTo(slotOffset(repo, "hub"), intervalMs, slotMs),
     );
@@ -228,7 +232,7 @@ describe("a HelmOp with charts of two repositories", () => {
   });
 });
 
-const passing = new AppError(chartErrors.INDEX_FETCH, "refused");
+const passing = new AppError(chartErrors.INDEX_FETCH, "connection refused");
 const lasting = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
 
 describe("the state after an attempt", () => {
@@ -247,7 +251,7 @@ describe("the state after an attempt", () => {
     moment,
   });
 
-  test("that failed has the error, the number of failures and the time of the next one", () => {
+  test("that failed has the error, the number of failures and the time of the next attempt", () => {
     const inputs = { ...kept, credentialsVersion: "7", state: { pins: [], attempt: retry } };
 
     const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
@@ -255,7 +259,7 @@ describe("the state after an attempt", () => {
     assert.deepEqual(attempt, {
       observedGeneration: 1,
       failures: 5,
-      error: "refused",
+      error: "connection refused",
       nextAttemptTime: timeOf(slotMs + 16_000).replace(".000Z", "Z"),
       credentialsVersion: "7",
     });
@@ -286,7 +290,7 @@ describe("the state after an attempt", () => {
     assert.equal(state.attempt.nextAttemptTime, timeOf(next).replace(".000Z", "Z"));
   });
 
-  test("that was requested and failed stays open", () => {
+  test("that was requested and failed keeps the request open", () => {
     const failed = ended({ error: passing, isPinned: true });
 
     const { attempt } = stateAfter(kept, plan({ poll: true, follow: true }), failed);
@@ -294,14 +298,18 @@ describe("the state after an attempt", () => {
     assert.deepEqual([attempt.requestFailed, attempt.failures], [true, 1]);
   });
 
-  test("that only looked up pins again leaves the schedule as it was", () => {
+  test("that only resolved pinned versions again keeps the schedule", () => {
     const failed = ended({ error: passing, isPinned: true });
     const inputs = { ...polled, isFetchFailing: true };
 
     const state = stateAfter(inputs, plan({ checkPins: true }), failed);
 
     assert.deepEqual(state.attempt, polled.state.attempt);
-    assert.deepEqual(state.pinCheck, { time: timeOf(slotMs), count: 1, error: "refused" });
+    assert.deepEqual(state.pinCheck, {
+      time: timeOf(slotMs),
+      count: 1,
+      error: "connection refused",
+    });
   });
 
   test("that found other pins ends the checks of the old ones", () => {
@@ -316,7 +324,7 @@ describe("the state after an attempt", () => {
 });
 
 describe("the state without an attempt", () => {
-  test("stays as it is within a generation", () => {
+  test("is unchanged within a generation", () => {
     assert.deepEqual(withoutAttempt({ ...polled, moment: early }), {
       ...polled.state,
       pins: pins.slice(0, 1),
@@ -330,12 +338,12 @@ describe("the state without an attempt", () => {
 
     assert.deepEqual(withoutAttempt({ ...polled, helmOp, state, moment: early }).attempt, {
       observedGeneration: 2,
-      error: "refused",
+      error: "connection refused",
       nextAttemptTime: timeOf(slotMs).replace(".000Z", "Z"),
     });
   });
 
-  test("of a new generation that is not polled has no error of the old spec", () => {
+  test("of a new generation without polling has no error of the old spec", () => {
     const helmOp = aHelmOp({}, { generation: 2 });
 
     const { attempt } = withoutAttempt({ ...kept, helmOp, state: { pins, attempt: retry } });
@@ -343,7 +351,7 @@ describe("the state without an attempt", () => {
     assert.deepEqual(attempt, { observedGeneration: 2 });
   });
 
-  test("has no pin check once all agents can fetch", () => {
+  test("has no pin check when all agents can fetch", () => {
     const pinCheck = { time: lastPollTime, count: 3 };
     const state = { ...kept.state, pinCheck };
 
@@ -372,7 +380,7 @@ const failed = (error: AppError, isPinned: boolean, failures = 1): LastAttempt =
 const busyError = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 90_000 });
 const longBusy = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 50 * 60_000 });
 
-test("a Retry-After of a repository is respected, for an hour at most", () => {
+test("respects a Retry-After of a repository for at most an hour", () => {
   const answer = (retryAfterMs?: number) => ({
     error: new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs }),
     isPinned: true,
@@ -385,20 +393,20 @@ test("a Retry-After of a repository is respected, for an hour at most", () => {
 });
 
 const delays = [
-  ["that went well, without polling", once, good, undefined],
-  ["that went well, with polling", following, good, nextSlotMs],
-  ["that led to no chart at all", once, failed(passing, false), 1_000],
-  ["the third that led to no chart at all", once, failed(passing, false, 3), 4_000],
-  ["the hundredth that led to no chart at all", once, failed(passing, false, 100), 300_000],
+  ["that succeeded, without polling", once, good, undefined],
+  ["that succeeded, with polling", following, good, nextSlotMs],
+  ["that resolved no chart", once, failed(passing, false), 1_000],
+  ["that failed the third time to resolve a chart", once, failed(passing, false, 3), 4_000],
+  ["that failed the hundredth time to resolve a chart", once, failed(passing, false, 100), 300_000],
   ["that cannot recover by itself", following, failed(lasting, false), undefined],
   [
-    "that led to no chart, of a repository with a Retry-After",
+    "that resolved no chart, with a Retry-After of the repository",
     once,
     failed(busyError, false),
     90_000,
   ],
   [
-    "a poll that failed, of a repository with a Retry-After",
+    "a poll that failed, with a Retry-After of the repository",
     following,
     failed(longBusy, true),
     slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs + 50 * 60_000) -

@@ -33,7 +33,7 @@ export interface ResolveInputs {
   readonly state: ResolutionState;
   readonly open: Requests;
   readonly access: SourceAccess;
-  /** Called when the source is about to be asked for a chart without a pin. */
+  /** Called before the first request to the source for a chart without a pin. */
   readonly onUnknown?: () => void;
 }
 
@@ -46,7 +46,7 @@ export interface Resolved {
 }
 
 export interface ChartResolver {
-  /** Asks the source where it is due, and gives the state from then on. */
+  /** Makes the requests to the source that are due, and returns the new state. */
   resolve(
     inputs: ResolveInputs,
     context: Pick<ReconcileContext, "signal" | "withoutWorker">,

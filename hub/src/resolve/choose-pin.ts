@@ -9,15 +9,15 @@ export interface PinChoice {
 }
 
 /**
- * How firmly a known pin is kept: `firm`; `unfetchable`: an agent cannot fetch it; `none`: somebody requested whatever is found, or
- * it cannot be fetched and no cluster runs it.
+ * How firmly a known pin is kept: `firm`; `unfetchable`: an agent cannot fetch it; `none`: a user requested a new one,
+ * or it cannot be fetched and no cluster runs it.
  */
 export type PinTrust = "firm" | "unfetchable" | "none";
 
 /**
  * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
  * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint. The same
- * bytes at another address are of no interest until somebody cannot get them: an index may give new addresses every time.
+ * bytes at another address are ignored until an agent cannot fetch them: an index may give new addresses every time.
  */
 export function choosePin(known: Pin | undefined, fresh: Pin, trust: PinTrust = "firm"): PinChoice {
   if (

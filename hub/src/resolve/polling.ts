@@ -1,7 +1,6 @@
 /**
- * When a HelmOp's repository is asked again. Pure.
- *
- * The time of the last attempt is in the HelmOp's status, so a restart of the hub polls nobody before their time.
+ * When a HelmOp's repository is polled again. Pure. The time of the last attempt is in the HelmOp's status, so a
+ * restart of the hub starts no poll before its time.
  */
 import type { HelmOp } from "@flotilla/shared/api";
 import { parseGoDuration } from "@flotilla/shared/time";
@@ -25,7 +24,7 @@ export interface PollHistory {
   readonly lastAt: string | undefined;
   /** Attempts that failed since the last that did not. */
   readonly failures: number;
-  /** The repository asked to be left alone until then, ms since 1970. */
+  /** The repository's Retry-After, ms since 1970. */
   readonly notBeforeMs?: number | undefined;
 }
 

@@ -28,8 +28,8 @@ export interface ResolveRequest {
   readonly poll: boolean;
   readonly settingsFor: SourceAccess["settingsFor"];
   /**
-   * Present when an agent cannot fetch a pin: the pinned versions are looked up again, and no others. Says of a pin whether
-   * no cluster runs it.
+   * Present when an agent cannot fetch a pin: only the pinned versions are resolved again. Whether no cluster runs a
+   * pin.
    */
   readonly isUseless?: (pin: Pin) => boolean;
   /** Errors after the end of the process or its leadership are thrown: they say nothing of a chart. */

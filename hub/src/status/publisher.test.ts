@@ -26,12 +26,12 @@ const ref = { namespace: "sea", name: "argo" };
 const key = keyOf(ref);
 const written = `replace ships ${key}`;
 
-/** A ship in the API server and in the cache. What its status should say is set by the test; `!` makes it a verdict. */
+/** A ship in the API server and in the cache. A test sets its desired status; `!` makes it urgent. */
 function start(options: { readonly concurrency?: number; readonly others?: number } = {}) {
   const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<Ship>();
-  const wanted = new Map<string, string>();
+  const desired = new Map<string, string>();
   const settled: string[] = [];
   const launch = (name: string) =>
     store.set(kube.put(ships, { metadata: { namespace: "sea", name } }));
@@ -42,7 +42,7 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     resource: ships,
     store,
     rollUp: (ship) => {
-      const says = wanted.get(ship.metadata.name);
+      const says = desired.get(ship.metadata.name);
       return says === undefined ? undefined : { says };
     },
     isUrgent: (_before, after) => after.says.endsWith("!"),
@@ -52,17 +52,17 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
 
-  /** Says something new of a ship. */
+  /** Changes the desired status of a ship. */
   const say = (says: string, name = ref.name): void => {
-    wanted.set(name, says);
+    desired.set(name, says);
     writer.refresh(`sea/${name}`);
   };
   const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.says;
-  return { kube, clock, store, wanted, settled, writer, say, stored };
+  return { kube, clock, store, desired, settled, writer, say, stored };
 }
 
 describe("a status writer", () => {
-  it("writes a verdict at once", () => {
+  it("writes an urgent status at once", () => {
     const { kube, say } = start();
 
     say("ready!");
@@ -70,7 +70,7 @@ describe("a status writer", () => {
     assert.deepEqual(kube.writes, [written]);
   });
 
-  it("writes progress after a second, once for all that came in it", async () => {
+  it("writes other changes after a second, several in one write", async () => {
     const { kube, clock, say, stored } = start();
 
     say("one");
@@ -85,7 +85,7 @@ describe("a status writer", () => {
     assert.equal(stored(), "three");
   });
 
-  it("writes progress with the verdict that comes in time", async () => {
+  it("writes pending changes together with an urgent one", async () => {
     const { kube, clock, say, stored } = start();
 
     say("installing");
@@ -97,15 +97,15 @@ describe("a status writer", () => {
     assert.equal(stored(), "ready!");
   });
 
-  it("remembers nothing of an object that is gone: one of its name is written at once", async () => {
+  it("keeps no state of a deleted object: a new one of its name is written at once", async () => {
     const { kube, store, writer, say } = start();
     for (const says of ["1!", "2!", "3!", "4!", "5!"]) {
       say(says);
       await settle();
     }
-    const gone = store.get(key);
-    assert.ok(gone !== undefined);
-    store.remove(gone);
+    const deleted = store.get(key);
+    assert.ok(deleted !== undefined);
+    store.remove(deleted);
     writer.refresh(key);
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
@@ -114,22 +114,22 @@ describe("a status writer", () => {
     assert.equal(kube.writes.length, 6);
   });
 
-  it("writes nothing when progress is undone before it is told", async () => {
-    const { kube, clock, wanted, writer, say } = start();
+  it("writes nothing when a change is reverted before it is written", async () => {
+    const { kube, clock, desired, writer, say } = start();
     say("ready!");
     await settle();
 
     say("changing");
     say("ready!");
     await clock.advance(5_000);
-    wanted.delete(ref.name);
+    desired.delete(ref.name);
     writer.refresh(key);
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, [written]);
   });
 
-  it("writes five verdicts at once, then one a second, and always the last one", async () => {
+  it("writes five urgent statuses at once, then one a second, and always the last one", async () => {
     const { kube, clock, say, stored } = start();
     const says = async (count: number, first: number): Promise<void> => {
       for (let index = first; index < first + count; index += 1) {
@@ -152,7 +152,7 @@ describe("a status writer", () => {
     assert.equal(stored(), "10!");
   });
 
-  it("has five verdicts again after it was quiet", async () => {
+  it("writes five urgent statuses at once again after a while", async () => {
     const { kube, clock, say } = start();
     for (let index = 0; index < 5; index += 1) {
       say(`${index}!`);
@@ -168,7 +168,7 @@ describe("a status writer", () => {
     assert.equal(kube.writes.length, 10);
   });
 
-  it("has one write of an object on its way, and then writes what came meanwhile", async () => {
+  it("has one write of an object in flight, and then writes the changes since then", async () => {
     const { kube, say, stored } = start();
     const letThrough = kube.hold();
 
@@ -184,7 +184,7 @@ describe("a status writer", () => {
     assert.equal(stored(), "three!");
   });
 
-  it("has no more writes on their way than it may", async () => {
+  it("limits the writes in flight", async () => {
     const { kube, say, stored } = start({ concurrency: 2, others: 5 });
     const letThrough = kube.hold();
 
@@ -198,7 +198,7 @@ describe("a status writer", () => {
     assert.equal(stored("other-4"), "ready!");
   });
 
-  it("writes nothing that is there already, and says that it is settled", async () => {
+  it("writes nothing that is already stored, and reports it as settled", async () => {
     const { kube, settled, say } = start();
     say("ready!");
     await settle();
@@ -209,17 +209,17 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key, key]);
   });
 
-  it("says that an object is settled that is not there, or of which nothing can be told", () => {
+  it("reports an object as settled that does not exist, or that has no status", () => {
     const { kube, settled, writer } = start();
 
-    writer.refresh("sea/nobody");
+    writer.refresh("sea/unknown");
     writer.refresh(key);
 
-    assert.deepEqual(settled, ["sea/nobody", key]);
+    assert.deepEqual(settled, ["sea/unknown", key]);
     assert.deepEqual(kube.writes, []);
   });
 
-  it("decides again about the newest object when somebody else was faster", async () => {
+  it("computes the status of the newest object again after a conflict", async () => {
     const { kube, say } = start();
     kube.put(ships, { metadata: { ...ref, labels: { new: "label" } } });
 
@@ -232,7 +232,7 @@ describe("a status writer", () => {
     assert.equal(ship.status?.says, "ready!");
   });
 
-  it("writes nothing when somebody else wrote the same", async () => {
+  it("writes nothing when another client wrote the same", async () => {
     const { kube, settled, say } = start();
     kube.put(ships, { metadata: ref, status: { says: "ready!" } });
 
@@ -243,7 +243,7 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
   });
 
-  it("is not settled by conflicts, however many: it tries again", async () => {
+  it("is not settled by conflicts, however many: it retries", async () => {
     const { kube, clock, settled, say, stored } = start();
     kube.failNext(conflict(), conflict(), conflict());
 
@@ -257,7 +257,7 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
   });
 
-  it("tries a failed write again with a growing delay, until it is stored", async () => {
+  it("retries a failed write with backoff, until it is stored", async () => {
     const { kube, clock, settled, say, stored } = start();
     kube.failNext(serverError(), serverError(), serverError());
 
@@ -276,7 +276,7 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
   });
 
-  it("never waits longer than half a minute for the next try", async () => {
+  it("never waits longer than half a minute for the next retry", async () => {
     const { kube, clock, say } = start();
     kube.failNext(...Array.from({ length: 20 }, serverError));
 
@@ -288,7 +288,7 @@ describe("a status writer", () => {
     assert.equal(clock.waiting()[0], 30_000);
   });
 
-  it("gives up an object that is gone", async () => {
+  it("drops a deleted object", async () => {
     const { kube, clock, settled, say } = start();
     await kube.delete(ships, ref);
 
@@ -301,7 +301,7 @@ describe("a status writer", () => {
 });
 
 describe("a flush", () => {
-  it("is over at once when nothing waits", async () => {
+  it("resolves at once when nothing is pending", async () => {
     const { kube, writer } = start();
 
     await writer.flush();
@@ -309,7 +309,7 @@ describe("a flush", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  it("writes what waits, and is over when it is stored", async () => {
+  it("writes what is pending, and resolves when it is stored", async () => {
     const { kube, clock, writer, say, stored } = start({ others: 1 });
     say("installing");
     say("installing", "other-0");
@@ -321,7 +321,7 @@ describe("a flush", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("waits for what is on its way, and for what came meanwhile, tokens or not", async () => {
+  it("waits for writes in flight and for later changes, also without tokens", async () => {
     const { kube, writer, say, stored } = start();
     for (let index = 0; index < 4; index += 1) {
       say(`${index}!`);
@@ -343,7 +343,7 @@ describe("a flush", () => {
     assert.equal(stored(), "last");
   });
 
-  it("takes no marks any more", async () => {
+  it("ignores objects that are enqueued later", async () => {
     const { kube, clock, writer, say } = start();
     await writer.flush();
 
@@ -353,7 +353,7 @@ describe("a flush", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  it("gives up what cannot be written, and does not call it settled", async () => {
+  it("drops what cannot be written, and does not report it as settled", async () => {
     const { kube, clock, settled, writer, say } = start({ others: 1 });
     kube.failNext(...Array.from({ length: 9 }, serverError));
     say("ready!");
@@ -369,7 +369,7 @@ describe("a flush", () => {
 });
 
 describe("a published status", () => {
-  /** The status is what is published, rolled up with the number of the ships that are there. */
+  /** The status has what was published, and the number of ships. */
   function publishing() {
     const kube = createMemoryApiServer();
     const clock = createFakeClock();
@@ -393,7 +393,7 @@ describe("a published status", () => {
     return { kube, clock, store, publisher, ship };
   }
 
-  it("is the one to decide by until it is written, and is rolled up when it is", async () => {
+  it("is used until it is written, and is summarized when it is", async () => {
     const { kube, clock, publisher, ship } = publishing();
     assert.equal(publisher.current(ship()), undefined);
 
@@ -405,7 +405,7 @@ describe("a published status", () => {
     assert.deepEqual(publisher.current(ship()), { says: "one of 1" });
   });
 
-  it("is that of its object, not of a new one of the same name", () => {
+  it("belongs to its object, not to a new one of the same name", () => {
     const { kube, store, publisher, ship } = publishing();
     publisher.publish(ship(), { says: "old" });
     store.remove(ship());
@@ -416,7 +416,7 @@ describe("a published status", () => {
     assert.equal(publisher.current(ship()), undefined);
   });
 
-  it("survives a conflict, after which it is rolled up again", async () => {
+  it("survives a conflict, after which it is summarized again", async () => {
     const { kube, publisher, ship } = publishing();
     kube.failNext(conflict());
 

@@ -58,8 +58,8 @@ export interface Publisher<S, T extends WithStatus<S>> {
   /** The same for changes that come by the thousand: the roll-up runs within `refillMs`. */
   refreshLater(key: ObjectKey): void;
   /**
-   * Takes nothing new, writes what waits, and resolves when no write is in flight. What cannot be written now is dropped: an
-   * API server that does not answer, or a leadership that is lost, must not keep a process from ending.
+   * Stops accepting objects, writes what is pending, and resolves when no write is in flight. What cannot be written
+   * now is dropped: neither an unavailable API server nor a lost leadership may keep a process from ending.
    */
   flush(): Promise<void>;
 }
@@ -171,7 +171,7 @@ export function createPublisher<S, T extends WithStatus<S>>(
     entry.timer?.cancel();
     entry.timer = undefined;
     refill(entry);
-    // A full bucket is the state of an object that was never written: nothing to remember, nor of one that is gone.
+    // An object with a full bucket needs no entry: it is in the state of one that was never written or was deleted.
     const isFresh = entry.tokens >= burst && entry.failures === 0;
     if (isFresh || store.get(key) === undefined) entries.delete(key);
     options.onSettled?.(key);

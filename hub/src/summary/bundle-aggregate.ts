@@ -43,7 +43,7 @@ export interface BundleAggregate extends Aggregate {
 }
 
 export interface DeploymentAggregates {
-  /** What counts of one BundleDeployment changed; absent before it was made and after it is gone. */
+  /** The counted fields of one BundleDeployment changed; absent before its creation and after its deletion. */
   change(before: Counted | undefined, after: Counted | undefined): void;
   /** By the key of the Bundle. */
   ofBundle(key: ObjectKey): BundleAggregate;
@@ -100,7 +100,7 @@ const noObjects: ObjectStates = new Map();
 /** That of a Bundle that went nowhere. */
 export const emptyAggregate: BundleAggregate = newBundleAggregate();
 
-/** The version that most have installed, of several the first by its text; "" when nobody has one. */
+/** The version that most have installed, of equally frequent ones the first by its text; "" when none has one. */
 export function commonVersion({ versions }: Aggregate): string {
   let common: readonly [version: string, count: number] = ["", 0];
   for (const [version, count] of versions) {

@@ -10,7 +10,7 @@ import { countStore } from "./count-store.ts";
 
 const status = { appliedDeploymentID: digestA, ready: true };
 
-/** The BundleDeployment as it is at one version. */
+/** The BundleDeployment at one version. */
 function at(resourceVersion: string, deploymentID: string): BundleDeployment {
   const spec = { deploymentID, stagedDeploymentID: deploymentID };
   const deployment = aDeployment("paris", { status });
@@ -38,7 +38,7 @@ function setUp() {
 }
 
 describe("counting a store", () => {
-  test("counts a write at once, and not what the watch is behind with", () => {
+  test("counts our own write at once, and ignores a stale watch event", () => {
     const { store, count, watched, states } = setUp();
     watched(at("1", digestA));
     assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
@@ -54,7 +54,7 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
   });
 
-  test("no longer counts what it wrote and somebody took away before the watch told of it", () => {
+  test("removes our own write from the counts when the object was deleted before its watch event", () => {
     const { store, count, states } = setUp();
     const written = at("3", digestB);
     store.wrote(written);
@@ -66,7 +66,7 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
   });
 
-  test("counts anew what is in a cluster that comes or goes", () => {
+  test("counts the deployments of a cluster again when the cluster is created or deleted", () => {
     const { store, count, watched, states, away, offline } = setUp();
     watched(at("1", digestA));
 
@@ -92,7 +92,7 @@ describe("counting a store", () => {
     assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
   });
 
-  test("counts once however often it is called, and nothing that is gone", () => {
+  test("counts a deployment once, however often it is called, and no deleted one", () => {
     const { store, count, watched, states } = setUp();
     const deployment = at("1", digestA);
     watched(deployment);

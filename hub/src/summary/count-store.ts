@@ -1,6 +1,6 @@
 /**
- * Keeps the aggregates equal to a store of BundleDeployments, our own writes included: a status that is rolled up between a
- * write and its watch event must not count the BundleDeployment as it was before, when it was ready.
+ * Keeps the aggregates equal to a store of BundleDeployments, our own writes included: a status that is computed
+ * between a write and its watch event must not count the state before the write.
  */
 import type { BundleDeployment } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";

@@ -36,6 +36,6 @@ export function deploymentMessage(deployment: BundleDeployment): string {
   }
   return "";
 }
-/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the source is read again. */
+/** The reason of Deployed when the pinned chart could not be fetched, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";

@@ -117,7 +117,7 @@ function namedDeployments({
         name: nameOf(deployment),
         bundleState: state,
         ...(message !== "" && { message }),
-        // Of what nobody can see now a person needs no list of objects; the BundleDeployment keeps it.
+        // The state of objects in an offline cluster is not known; the BundleDeployment keeps the last one.
         ...(state !== "Offline" && namedObjects(deployment)),
       });
     }
@@ -135,7 +135,7 @@ function unheardText(deployment: BundleDeployment, since: string): string {
   return cutText(message === "" ? text : `${text}, ${message}`, messageChars);
 }
 
-/** All of them in words, those first that nobody has to do anything about: `3 ready, 1 failing, 2 offline`. */
+/** All of them as text, those first that need no action: `3 ready, 1 failing, 2 offline`. */
 export function countsText(summary: BundleSummary): string {
   const { ready, errApplied = 0, modified = 0, notReady = 0, offline = 0 } = summary;
   const { waitApplied = 0, outOfSync = 0, pending = 0 } = summary;

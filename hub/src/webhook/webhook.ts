@@ -1,9 +1,8 @@
 /**
- * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the namespace's HelmOps
- * that use the pushed repository, and does nothing else.
- *
- * The key is read from its Secret for each call, so a changed key is valid at once and no replica keeps it. A Secret that is
- * missing, has another type or another key gives the same answer, so that an unauthenticated caller learns nothing.
+ * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the
+ * namespace's HelmOps that use the pushed repository, and does nothing else. The key is read from its Secret for each
+ * call, so a changed key is valid at once and no replica keeps it. A Secret that is missing, has another type or
+ * another key gets the same response, so that it reveals nothing to an unauthenticated caller.
  */
 
 import type { HelmOp } from "@flotilla/shared/api";

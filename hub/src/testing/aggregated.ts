@@ -9,13 +9,13 @@ import { createDeploymentAggregates, summarize } from "../summary/index.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
 import { workspace } from "./objects.ts";
 
-/** What the status of a HelmOp is told from; of archives and objects nothing was heard. */
+/** The inputs for the status of a HelmOp, without archives and objects. */
 export type Aggregated = Pick<
   HelmOpInputs,
   "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
 > & { readonly aggregate: BundleAggregate };
 
-/** All of them must be of the Bundle `web`; nothing is heard of the clusters in `away`. */
+/** All of them must be of the Bundle `web`; the clusters in `away` are offline. */
 export function aggregated(
   deployments: readonly BundleDeployment[],
   pending = 0,
