@@ -17,7 +17,7 @@ import { isPrintable, WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;
 
-/** Decodes and maps bytes as one side does. */
+/** Decodes and maps bytes as the given side does. */
 function read<W>(decode: (bytes: Buffer) => W, map: (wire: W) => unknown) {
   return (bytes: Uint8Array): unknown => {
     let wire: W;
@@ -123,7 +123,7 @@ describe("any text in a state is short and printable, or rejected", () => {
     assert.ok(accepted > 0, "some states are accepted");
   });
 
-  test("and a chart with an odd version does not end the stream", () => {
+  test("a chart with an invalid version does not end the stream", () => {
     fc.assert(
       fc.property(oddText, oddText, (chartVersion, appVersion) => {
         const release = { namespace: "a", name: "a", revision: 1, chartVersion, appVersion };
