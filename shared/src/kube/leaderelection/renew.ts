@@ -106,9 +106,7 @@ export async function renewLease(
         current = found;
         return true;
       } else
-        term.lose(
-          found === undefined ? "it was deleted" : `its holder is ${holder ?? "nobody"} now`,
-        );
+        term.lose(found === undefined ? "it was deleted" : `its holder is ${holder ?? "none"} now`);
     } catch (error) {
       if (!term.lost.aborted) log.warn({ err: AppError.from(error) }, "lease not read, retrying");
     }

@@ -26,14 +26,8 @@ describe("the error for a constraint that no version satisfies", () => {
     highest: readonly string[],
     says: RegExp,
   ])[] = [
-    [
-      "says that there are none",
-      "^2",
-      [],
-      [],
-      /for traefik-\^2: GET .*index\.yaml lists no versions$/,
-    ],
-    ["names the only one", "^2", ["1.0.0"], ["1.0.0"], /lists one version, 1\.0\.0$/],
+    ["lists none", "^2", [], [], /for traefik-\^2: GET .*index\.yaml lists no versions$/],
+    ["lists the only one", "^2", ["1.0.0"], ["1.0.0"], /lists one version, 1\.0\.0$/],
     [
       "names the highest",
       "^2",
@@ -55,7 +49,7 @@ describe("the error for a constraint that no version satisfies", () => {
     });
   }
 
-  test("names the skipped entries of an index", () => {
+  test("lists the skipped entries of an index", () => {
     const skipped = { ...listing([]), problems: ["entry 2 of traefik has no version"] };
 
     assert.match(
@@ -64,7 +58,7 @@ describe("the error for a constraint that no version satisfies", () => {
     );
   });
 
-  test("speaks of tags for a registry", () => {
+  test("calls versions of a registry tags", () => {
     const oci = { kind: "oci", repository: "oci://r.example.com/web" } as const;
 
     assert.equal(

@@ -35,7 +35,7 @@ describe("the Secret of a repository", () => {
     Partial<AccessSecretOptions>,
     AccessSettings,
   ])[] = [
-    ["no settings for no Secret", undefined, {}, {}],
+    ["no settings without a Secret", undefined, {}, {}],
     ["no settings for an empty Secret", {}, {}, {}],
     [
       "all of Fleet's keys",
@@ -96,14 +96,19 @@ describe("the Secret of a repository", () => {
       {},
     ],
     [
-      "docker's old address of Docker Hub",
+      "docker's legacy address of Docker Hub",
       docker({ "https://index.docker.io/v1/": { auth } }),
       { source: hub },
       basic,
     ],
-    ["docker's hosts with a star", docker({ "*.example.com": { auth } }), { source: oci }, basic],
     [
-      "docker's hosts with a star within a label",
+      "docker's hosts with a wildcard",
+      docker({ "*.example.com": { auth } }),
+      { source: oci },
+      basic,
+    ],
+    [
+      "docker's hosts with a wildcard within a label",
       docker({ "r*i*y.exam*.com": { auth } }),
       { source: oci },
       basic,

@@ -15,7 +15,7 @@ describe("the error for a chart that the index does not have", () => {
       [...many, "traefik", "traefik-mesh", "tra-la"],
       /lists 23 charts, those with a similar name are traefik, traefik-mesh, tra-la$/,
     ],
-    ["counts many charts of which none is similar", many, /lists 20 charts$/],
+    ["counts many charts when none is similar", many, /lists 20 charts$/],
   ];
   for (const [what, names, says] of cases) {
     test(what, () => {

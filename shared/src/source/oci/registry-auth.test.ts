@@ -74,7 +74,7 @@ describe("a registry with a token service", () => {
     assert.equal(tokens.seen[0]?.headers.authorization, undefined);
   });
 
-  it("is asked once for a token that several requests need", async () => {
+  it("gets one request for a token that several requests need", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1"}'),
     );
@@ -121,7 +121,7 @@ describe("a registry with a token service", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("that rejects the token is asked once, and the error has its message", async () => {
+  it("that rejects the token gets one request, and the error has its message", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t2"}'),
     );
@@ -165,7 +165,7 @@ describe("a registry with a token service", () => {
     ["limits the rate", (_, r) => send(r, 429), "REGISTRY_RATE_LIMITED", /429/],
   ];
   for (const [name, respond, code, message] of services) {
-    it(`that ${name} gives an error for it`, async () => {
+    it(`that ${name} results in an error`, async () => {
       await using tokens = await startTestServer(respond);
       await using server = await startTestServer(guarded(() => tokens.origin));
       await using client = createTestClient();
