@@ -51,7 +51,7 @@ describe("an agent", () => {
     });
   }
 
-  test("is classified without an error, whatever its version", () => {
+  test("is classified without an error, with any version", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (agent, hub) => {
         const { kind } = versionSkew("agent", agent, hub);
@@ -62,7 +62,7 @@ describe("an agent", () => {
   });
 });
 
-test("the message names the part", () => {
+test("the message names the component", () => {
   const skew = versionSkew("command line", "2.0.0", "1.4.0");
 
   assert.ok(skew.kind === "unsupported");

@@ -59,7 +59,7 @@ export interface KeyedRateLimiter {
 }
 
 export interface KeyedRateLimiterOptions extends TokenBucketOptions {
-  /** Beyond this many keys the least recently used are forgotten: their buckets are full again. */
+  /** Beyond this many keys the least recently used are evicted: their buckets are full again. */
   readonly maxKeys?: number;
 }
 

@@ -17,7 +17,7 @@ export interface Clock {
   setTimeout(run: () => void, delayMs: number): Timer;
 }
 
-/** Node turns a longer delay into 1 ms. */
+/** Node replaces a longer delay by 1 ms. */
 const longestDelayMs = 2 ** 31 - 1;
 
 /** The real time. */

@@ -8,7 +8,7 @@
 /** How a term compares; `=>`, `=<` and `~>` are other spellings, and no operator is `=`. */
 export type Operator = "=" | "!=" | ">" | "<" | ">=" | "<=" | "~" | "^";
 
-/** One comparison as it was written. `suffix` is the pre-release with its `-`, or empty. */
+/** One comparison with its original text. `suffix` is the pre-release with its `-`, or empty. */
 export interface TermText {
   readonly text: string;
   readonly operator: Operator;

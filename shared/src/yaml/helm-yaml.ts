@@ -24,7 +24,7 @@ const unsafeInYaml = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
  * Throws YAML_INVALID with `name`, line, column and cause, and never with any of the text.
  */
 export function parseHelmYaml(source: string, { name }: { readonly name: string }): unknown {
-  // The package knows two line breaks, Go's parser all of these.
+  // The package has two line breaks, Go's parser all of these.
   const text = source.replace(/\r\n?|\u0085/g, "\n");
   try {
     const control = forbidden.exec(text);

@@ -54,7 +54,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   const { promise: synced, resolve, reject } = Promise.withResolvers<void>();
   const relists = createRelists();
   let hasSynced = false;
-  // Nobody has to wait for it: its rejection must not end the process.
+  // It may have no awaiting caller: its rejection must not end the process.
   synced.catch(() => undefined);
 
   function notify(change: Change<T> | undefined): void {

@@ -47,8 +47,8 @@ export interface WatchedStore<T extends KubeObject> extends Store<T> {
   set(object: T): Change<T> | undefined;
   remove(object: T): Change<T> | undefined;
   /**
-   * To be called before a list starts: the list has every write whose response has arrived by then, unless the server has lost
-   * it. Gives the function that takes the objects of the list, and its `version`.
+   * To be called before a list starts: the list has every write whose response has arrived by then, unless the server
+   * has lost it. Returns the function that takes the objects of the list, and its `version`.
    */
   beginList(): (listed: readonly T[], version: string) => readonly Change<T>[];
 }

@@ -21,7 +21,7 @@ export interface RequestInfo {
   /** `get configmaps default/settings`. */
   readonly what: string;
   readonly server: string;
-  /** The objects are Secrets: the server's message may quote them, and is left out. */
+  /** The objects are Secrets: the server's message may quote them, and is omitted. */
   readonly secret?: boolean;
 }
 

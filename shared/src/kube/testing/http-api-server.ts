@@ -1,4 +1,4 @@
-/** The API server in memory over HTTP, for tests of clients: with faults to inject and watches to steer. */
+/** The API server in memory over HTTP, for tests of clients: with injected faults and controlled watches. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { KubeStatusError } from "../client/index.ts";
@@ -19,13 +19,13 @@ import {
   type Preconditions,
 } from "./object-storage.ts";
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch {
   readonly request: SeenRequest;
-  /** Sends one line as it is. */
+  /** Sends one unchanged line. */
   line(text: string): void;
   bookmark(resourceVersion: string): void;
-  /** Ends it properly. */
+  /** Ends it regularly. */
   end(): void;
   /** Cuts the connection in the middle. */
   cut(): void;
@@ -43,9 +43,9 @@ export interface HttpApiServer {
   get(resource: Resource<KubeObject>, ref: ObjectRef): KubeObject | undefined;
   /** Injects a fault into the next request of this kind; several queue up. */
   next(kind: RequestKind, fault: Fault): void;
-  /** The next request of this kind that this function did not give yet. */
+  /** The next request of this kind that this function did not return yet. */
   arrival(kind: RequestKind): Promise<SeenRequest>;
-  /** The next opened watch that this function did not give yet. */
+  /** The next opened watch that this function did not return yet. */
   opened(): Promise<OpenWatch>;
   close(): Promise<void>;
 }
@@ -252,7 +252,7 @@ interface Handoff<V> {
   take(): Promise<V>;
 }
 
-/** Gives values to takers in order; either side may come first. */
+/** Delivers values to readers in order; either side may come first. */
 function createHandoff<V>(): Handoff<V> {
   const values: V[] = [];
   const takers: ((value: V) => void)[] = [];

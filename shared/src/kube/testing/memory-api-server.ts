@@ -24,13 +24,13 @@ export interface MemoryApiServer extends KubeRest {
   remove(resource: Resource<KubeObject>, ref: ObjectRef): void;
   /** The next writes fail, one with each of these. */
   failNext(...errors: readonly Error[]): void;
-  /** Writes wait from now on; the function that it gives lets them through again. */
+  /** Blocks writes from now on; returns the function that unblocks them. */
   hold(): () => void;
-  /** Called before each write with its text in `writes`; what it throws fails the write. */
+  /** Called before each write with its text in `writes`; an error that it throws fails the write. */
   beforeWrite: (write: string) => Promise<void> | void;
-  /** Called before each `get` with its text in `reads`; what it throws fails the read. */
+  /** Called before each `get` with its text in `reads`; an error that it throws fails the read. */
   beforeRead: (read: string) => Promise<void> | void;
-  /** Forgets the history of changes: a watch from an older version gets 410 Gone. */
+  /** Compacts the history of changes: a watch from an older version gets 410 Gone. */
   compact(): void;
 }
 
@@ -41,7 +41,7 @@ export function createMemoryApiServer(): MemoryApiServer {
   const failures: Error[] = [];
   let gate: Promise<void> = Promise.resolve();
 
-  /** What a path holds is of the type of its resource: it was stored so. */
+  /** An object at a path has the type of its resource: it was stored with it. */
   const typed = <T extends KubeObject>(object: KubeObject): T => object as T;
 
   async function write<R>(

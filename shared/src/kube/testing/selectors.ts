@@ -18,7 +18,7 @@ export function matchesSelection(
   );
 }
 
-/** Cut at the commas that are not inside of parentheses. */
+/** Splits at the commas that are not inside parentheses. */
 function requirementsOf(selector: string): readonly string[] {
   return selector.split(/,(?![^(]*\))/).filter((text) => text.trim() !== "");
 }

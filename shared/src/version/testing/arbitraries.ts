@@ -1,7 +1,7 @@
-/** Random versions and constraints, right ones and nearly right ones, for properties and for comparing with Go. */
+/** Random versions and constraints, valid and nearly valid ones, for properties and for comparing with Go. */
 import * as fc from "fast-check";
 
-/** The one most of the time, the other one time in twenty. */
+/** The first most of the time, the second one time in twenty. */
 function mostly<T>(usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 19, arbitrary: usual }, { weight: 1, arbitrary: seldom });
 }
@@ -35,7 +35,7 @@ const suffix = fc
   );
 const prefix = mostly(fc.constant(""), fc.constant("v"));
 
-/** A version as people write it: mostly three numbers, seldom fewer, seldom with a number or identifier that is invalid. */
+/** A version as users write it: mostly three numbers, seldom fewer, seldom with an invalid number or identifier. */
 export const versionText: fc.Arbitrary<string> = fc
   .tuple(
     prefix,
@@ -47,7 +47,7 @@ export const versionText: fc.Arbitrary<string> = fc
   )
   .map(([v, parts, rest]) => `${v}${parts.join(".")}${rest}`);
 
-/** A version as the standard has it. */
+/** A version by the standard. */
 export const strictVersionText: fc.Arbitrary<string> = fc
   .tuple(
     fc.nat(3),
@@ -93,7 +93,7 @@ function joined(
   return fc.tuple(pieces, more).map(([first, rest]) => first + rest.flat().join(""));
 }
 
-/** Terms that stand in one AND group. */
+/** Terms of one AND group. */
 export const groupText: fc.Arbitrary<string> = joined(term, and, 3);
 
 const or = fc.constantFrom("||", " || ", "|| ");
@@ -121,7 +121,7 @@ const noise = fc.constantFrom(
 
 const alternatives = joined(groupText, or, 3);
 
-/** A constraint as people write it, one in four with a stray character in it. */
+/** A constraint as users write it, one in four with a random character in it. */
 export const constraintText: fc.Arbitrary<string> = fc.oneof(
   alternatives,
   alternatives,

@@ -102,7 +102,7 @@ const stray = fc.constantFrom(
   ...["%", "@", "---\n", "...\n", "\r", "\r\n", "\u0085", "\ufeff"],
 );
 
-/** A document with something in it that does not belong there. */
+/** A document with a random text inserted. */
 export const damagedDocument: fc.Arbitrary<string> = fc
   .tuple(yamlDocument, stray, fc.nat())
   .map(([text, extra, place]) => {
