@@ -334,10 +334,10 @@ describe("a Policy", () => {
 
   test("makes a HelmOp's Bundle with edited pins wait until the HelmOp's controller has written it", async () => {
     const { prepare } = world({ helmOps: [aHelmOp()] });
-    const sealed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+    const signed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
     const forged = aBundle({
-      ...sealed.spec,
-      helmOpOptions: { ...sealed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
+      ...signed.spec,
+      helmOpOptions: { ...signed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
     });
 
     assert.deepEqual(await prepare(forged), { kind: "waiting" });

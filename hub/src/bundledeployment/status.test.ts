@@ -163,7 +163,7 @@ describe("the status of a deployment", () => {
   });
 
   const before = statusOf(deployed());
-  const wantsB = { deploymentID: digestB, stagedDeploymentID: digestB };
+  const stagesB = { deploymentID: digestB, stagedDeploymentID: digestB };
   const cases: readonly (readonly [
     what: string,
     state: DeploymentState,
@@ -174,14 +174,14 @@ describe("the status of a deployment", () => {
     [
       "that waits",
       deployed({ phase: "pending", deploymentId: digestB, ready: false }),
-      wantsB,
+      stagesB,
       "WaitApplied",
       ["False", "WaitApplied"],
     ],
     [
       "that failed",
       deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
-      wantsB,
+      stagesB,
       "ErrApplied",
       ["False", "ErrApplied"],
     ],
@@ -206,7 +206,7 @@ describe("the status of a deployment", () => {
       "NotReady",
       ["False", "NotReady"],
     ],
-    ["that runs an earlier content", deployed(), wantsB, "WaitApplied", ["True", ""]],
+    ["that runs an earlier content", deployed(), stagesB, "WaitApplied", ["True", ""]],
   ];
   for (const [what, state, spec, shown, [status, reason]] of cases) {
     test(`${what} is ${shown}`, () => {
@@ -223,7 +223,7 @@ describe("the status of a deployment", () => {
     const after = statusOf(
       deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
       { ...before, release: "shop/web:3" },
-      wantsB,
+      stagesB,
     );
 
     assert.equal(after.appliedDeploymentID, digestA);

@@ -121,9 +121,9 @@ const table: Readonly<
     connected: ["ended", "close complete", "release 7"],
   },
   cancelled: {
-    awaitingHello: ["ended", "close gone", "release 0"],
-    registering: ["ending", "close gone"],
-    connected: ["ended", "close gone", "release 7"],
+    awaitingHello: ["ended", "close disconnected", "release 0"],
+    registering: ["ending", "close disconnected"],
+    connected: ["ended", "close disconnected", "release 7"],
   },
   helloTimeout: {
     awaitingHello: ["ended", "close error", "release 0"],

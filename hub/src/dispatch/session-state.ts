@@ -97,8 +97,8 @@ export type SessionEffect =
   | { readonly kind: "resumeReading" }
   | { readonly kind: "reject"; readonly error: RpcError }
   | { readonly kind: "logFailure"; readonly thrown: unknown; readonly message: string }
-  /** Stop timers and queues, and close the hub's half: with an error, regularly, or not at all where it is gone. */
-  | { readonly kind: "close"; readonly how: RpcError | "complete" | "gone" }
+  /** Stop timers and queues, and close the hub's half: with an error, regularly, or not at all when it is already closed. */
+  | { readonly kind: "close"; readonly how: RpcError | "complete" | "disconnected" }
   /** Record the disconnect. `epoch` 0: the connection was never recorded. The last effect of every session. */
   | { readonly kind: "release"; readonly epoch: number; readonly why: string };
 
@@ -114,7 +114,7 @@ const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailer
   trailers: reconnectTrailers(),
 });
 /** gRPC does not say which of these it was; a larger message is rejected before it gets here. */
-const connectionLost = `the connection was closed or cancelled, or gRPC closed it because of a message above ${maxMessageBytes} bytes`;
+const connectionClosed = `the connection was closed or cancelled, or gRPC closed it because of a message above ${maxMessageBytes} bytes`;
 
 /** `hubId`: of this hub. Never throws. */
 export function step(state: SessionState, event: SessionEvent, hubId: string): SessionStep {
@@ -137,7 +137,7 @@ function stepOpen(state: Open, event: SessionEvent, hubId: string): SessionStep 
     case "completed":
       return close(state, "complete", "the agent closed the stream");
     case "cancelled":
-      return close(state, "gone", connectionLost);
+      return close(state, "disconnected", connectionClosed);
     case "helloTimeout":
       return state.kind === "awaitingHello"
         ? end(state, violation("no Hello within 30 s of the start of the stream"))
@@ -279,7 +279,7 @@ function end(state: Open, error: RpcError): SessionStep {
   return close(state, error, error.message);
 }
 
-function close(state: Open, how: RpcError | "complete" | "gone", why: string): SessionStep {
+function close(state: Open, how: RpcError | "complete" | "disconnected", why: string): SessionStep {
   const closed: SessionEffect = { kind: "close", how };
   if (state.kind === "registering") return withEffect({ kind: "ending", why }, closed);
   const epoch = state.kind === "connected" ? state.epoch : 0;

@@ -243,9 +243,9 @@ function startDispatch(
   return sync;
 }
 
-function closeStream(stream: AgentStream, how: RpcError | "complete" | "gone"): void {
+function closeStream(stream: AgentStream, how: RpcError | "complete" | "disconnected"): void {
   if (how === "complete") stream.end();
-  else if (how !== "gone") stream.emit("error", toGrpcError(how));
+  else if (how !== "disconnected") stream.emit("error", toGrpcError(how));
   // What the agent still sends is read and dropped, so that the connection can close.
   stream.resume();
 }

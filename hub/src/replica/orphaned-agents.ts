@@ -94,7 +94,7 @@ export function orphanedAgentsReconciler(
     if (count > 0)
       log.warn(
         { replica, agents: count },
-        "replica has lost its Lease; recorded its agents as offline",
+        "Lease of a replica expired; recorded its agents as offline",
       );
     if (lease === undefined) return done();
     const waitMs = deleteAfterMs - expiry.forMs;
