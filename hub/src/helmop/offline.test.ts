@@ -23,7 +23,7 @@ import { helmOpStatus } from "./status.ts";
 const since = "2025-12-24T18:00:00Z";
 
 /** Its agent was connected until `since`. */
-function asleep(name: string): Cluster {
+function offlineCluster(name: string): Cluster {
   return aCluster(name, { status: { agent: { connected: false, epoch: 7, lastSeen: since } } });
 }
 
@@ -86,7 +86,7 @@ describe("a HelmOp that targets offline clusters", () => {
       [
         "Unknown",
         "Offline",
-        /^Offline\(1\) \[Cluster fleet-default\/paris: no agent connected since 2025-12-24T18:00:00Z; known then: 1\.2\.8 WaitApplied\]$/,
+        /^Offline\(1\) \[Cluster fleet-default\/paris: no agent connected since 2025-12-24T18:00:00Z; last known state: 1\.2\.8 WaitApplied\]$/,
       ],
       "False",
     ],
@@ -113,7 +113,7 @@ describe("a HelmOp that targets offline clusters", () => {
   ];
   for (const [what, deployments, away, counts, [holds, reason, message], reconciling] of cases) {
     test(what, () => {
-      const status = statusOf(deployments, away.map(asleep));
+      const status = statusOf(deployments, away.map(offlineCluster));
 
       const condition = findCondition(status.conditions, "Ready");
       assert.deepEqual([condition?.status, condition?.reason], [holds, reason]);
@@ -140,7 +140,7 @@ describe("a HelmOp that targets offline clusters", () => {
 
   test("names ten of them in a stable order, and stays small among thousands", () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `c${index + 1_000}`);
-    const status = statusOf(names.toReversed().map(waiting), names.map(asleep));
+    const status = statusOf(names.toReversed().map(waiting), names.map(offlineCluster));
 
     assert.equal(status.offlineClusterCount, 2_000);
     assert.deepEqual(
@@ -152,7 +152,7 @@ describe("a HelmOp that targets offline clusters", () => {
   });
 
   test("no longer reports them once they are connected", () => {
-    const before = statusOf([ready("paris")], [asleep("paris")]);
+    const before = statusOf([ready("paris")], [offlineCluster("paris")]);
 
     const status = statusOf([ready("paris")], [], before);
 
@@ -163,10 +163,10 @@ describe("a HelmOp that targets offline clusters", () => {
 
   test("has the same message as its Bundle", () => {
     const deployments = [ready("oslo"), waiting("paris")];
-    const status = statusOf(deployments, [asleep("paris")]);
+    const status = statusOf(deployments, [offlineCluster("paris")]);
     const ofBundle = bundleStatus({
       bundle: decidedBundle(aBundle(), { targets: 2 }),
-      ...aggregated(deployments, 0, [asleep("paris")]),
+      ...aggregated(deployments, 0, [offlineCluster("paris")]),
       now,
     });
     assert.ok(ofBundle !== undefined);

@@ -104,7 +104,7 @@ const invalid: readonly (readonly [
     "an empty dependency",
     { dependsOn: [{ name: "db" }, { acceptedStates: ["Ready"] }] },
     "HELMOP_INVALID",
-    /^spec\.dependsOn\[1\] says nothing to wait for: give it a name or a selector/,
+    /^spec\.dependsOn\[1\] is empty: set name or selector/,
   ],
   [
     "a dependency on itself",
@@ -128,13 +128,13 @@ const invalid: readonly (readonly [
     "values from nowhere",
     { helm: { ...helm, valuesFrom: [{ secretKeyRef: { name: "a" } }, {}] } },
     "HELMOP_INVALID",
-    /^spec\.helm\.valuesFrom\[1\] says nothing to read: give it a configMapKeyRef or a secretKeyRef$/,
+    /^spec\.helm\.valuesFrom\[1\] is empty: set configMapKeyRef or secretKeyRef$/,
   ],
   [
     "values from an object without a name",
     { targets: [{ helm: { valuesFrom: [{ configMapKeyRef: { key: "a.yaml" } }] } }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: say which object to read$/,
+    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: set the name of the object to read$/,
   ],
   [
     "a downstream resource of an unsupported kind",
@@ -151,7 +151,7 @@ const invalid: readonly (readonly [
     "a downstream resource without a name, in a target",
     { targets: [{}, { downstreamResources: [{ kind: "ConfigMap" }] }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: say which ConfigMap is to be copied$/,
+    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: set the name of the ConfigMap to copy$/,
   ],
 ];
 for (const [what, spec, code, message] of invalid) {

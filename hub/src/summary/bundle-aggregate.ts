@@ -35,7 +35,7 @@ export interface Aggregate {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Of offline clusters the states count that `stateWhileOffline` gives. */
+/** Offline clusters count with the state of `stateWhileOffline`. */
 export interface BundleAggregate extends Aggregate {
   readonly objects: ObjectAggregate;
   /** Keys of all BundleDeployments in offline clusters, whatever their state. */
@@ -153,7 +153,7 @@ export function createDeploymentAggregates(): DeploymentAggregates {
   };
 }
 
-/** Adds the numbers of one to totals, or takes them away. */
+/** Adds the counts of one to totals, or subtracts them. */
 export function addCounts(
   totals: Record<keyof ResourceCounts, number>,
   counts: ResourceCounts,

@@ -8,8 +8,8 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Counted, type DeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 
 /**
- * The result is to be called with the key of each BundleDeployment that was written or has changed, or whose cluster has
- * connected or disconnected. Level-triggered.
+ * Call the result with the key of each BundleDeployment that was written or has changed, or whose cluster has connected
+ * or disconnected. Level-triggered.
  */
 export function countStore(
   store: Store<BundleDeployment>,

@@ -44,7 +44,7 @@ export interface GroupAggregates {
     cluster: Cluster | undefined,
     groups: readonly ClusterGroup[],
   ): readonly ObjectKey[];
-  /** Counts a cluster again in its groups. Gives the groups whose aggregates changed. */
+  /** Counts a cluster again in its groups. Returns the groups whose aggregates changed. */
   recount(cluster: Cluster): readonly ObjectKey[];
   of(key: ObjectKey): GroupAggregate;
 }

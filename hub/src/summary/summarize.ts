@@ -1,4 +1,7 @@
-/** From totals to what a person reads: the summary, the display and the Ready message. Pure; the wording is Fleet's. */
+/**
+ * The readable parts of a status, from aggregates: the summary, the display and the Ready message. Pure; the wording is
+ * Fleet's.
+ */
 import {
   type BundleDeployment,
   type BundleState,
@@ -63,8 +66,8 @@ export function worstState(summary: BundleSummary): BundleState | "" {
 }
 
 /**
- * What is not ready and why: `NotReady(1) [Cluster fleet-default/paris: deployment.apps web/web: 0 of 2 ready]`.
- * `kind` is the word for what `nameOf` named.
+ * What is not ready and why: `NotReady(1) [Cluster fleet-default/paris: deployment.apps web/web: 0 of 2 ready]`. `kind`
+ * is the noun for the name that `nameOf` returns.
  */
 export function readyMessage(summary: BundleSummary, kind: "Bundle" | "Cluster"): string {
   const sentences = bundleStates.flatMap((state) => {
@@ -125,13 +128,13 @@ function namedDeployments({
   return named;
 }
 
-/** What is known of a deployment in a cluster of which nothing is heard. */
+/** The last known state of a deployment in an offline cluster. */
 function unheardText(deployment: BundleDeployment, since: string): string {
   if (since === "") return "no agent has connected yet";
   const { version = "", appliedDeploymentID = "" } = deployment.status ?? {};
   const known = [appliedDeploymentID === "" ? "" : version, stateOf(deployment)].filter(Boolean);
   const message = deploymentMessage(deployment);
-  const text = `no agent connected since ${since}; known then: ${known.join(" ")}`;
+  const text = `no agent connected since ${since}; last known state: ${known.join(" ")}`;
   return cutText(message === "" ? text : `${text}, ${message}`, messageChars);
 }
 
