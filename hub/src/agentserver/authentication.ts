@@ -65,7 +65,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { enrollPath, rejections, clock, log } = deps;
   /** By the object that the handler of the call gets as well: parsing a certificate twice would be a tenth of a reconnect. */
   const callers = new WeakMap<Metadata, AgentCertificate>();
-  // A rejected agent retries for ever; one line a minute is enough.
+  // A rejected agent retries without end; one line a minute is enough.
   const lines = createKeyedRateLimiter({ clock, perSecond: 1 / 60, burst: 1 });
 
   function reject(call: ServerInterceptingCallInterface, error: RpcError): void {

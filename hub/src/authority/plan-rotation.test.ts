@@ -87,7 +87,7 @@ describe("the next step of a rotation", () => {
       now,
       { kind: "wait", ms: retireMs },
     ],
-    ["records when a phase began that has no time", introducing(undefined), now, { kind: "stamp" }],
+    ["stamps a phase without a start time", introducing(undefined), now, { kind: "stamp" }],
     [
       "records it again when a clock was wrong by years",
       switched(now + 1000 * day),

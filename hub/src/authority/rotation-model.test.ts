@@ -21,7 +21,7 @@ interface Replica {
 }
 
 interface Agent {
-  readonly speaks: 1 | 2;
+  readonly version: 1 | 2;
   trusted: string;
   certificate: { readonly by: string; readonly notBefore: number; readonly notAfter: number };
   at: Replica | undefined;
@@ -34,7 +34,7 @@ type Move =
   /** `lead`: reads and writes at once. */
   | { readonly kind: "read" | "write" | "die" | "lead"; readonly leader: 0 | 1 }
   | { readonly kind: "ask" }
-  | { readonly kind: "hear"; readonly replica: 0 | 1 }
+  | { readonly kind: "observe"; readonly replica: 0 | 1 }
   | { readonly kind: "connect"; readonly agent: number; readonly replica: 0 | 1 }
   | { readonly kind: "leave"; readonly agent: number };
 
@@ -55,7 +55,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("ask" as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("hear" as const), replica: which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("observe" as const), replica: which }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -85,8 +85,8 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   const read: (AuthorityRecord | undefined)[] = [undefined, undefined];
   const replicas = [0, 1].map((): Replica => ({ known: stored, confirmedAt: now }));
   const agents = [2, 2, 2, 1].map(
-    (speaks): Agent => ({
-      speaks: speaks === 1 ? 1 : 2,
+    (version): Agent => ({
+      version: version === 1 ? 1 : 2,
       trusted: trustedBy(stored),
       certificate: issue(stored),
       at: undefined,
@@ -106,20 +106,20 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     return { by: record.signing.certificatePem, notBefore, notAfter: now + lifetimeMs };
   }
 
-  function hear(replica: Replica): void {
+  function observe(replica: Replica): void {
     replica.known = stored;
     replica.confirmedAt = now;
     for (const agent of agents) if (agent.at === replica) deliver(agent, replica);
   }
 
-  /** Like a replica whose cache may be stale: it has an earlier state. */
-  function awake(replica: Replica): AuthorityRecord {
-    if (now - replica.confirmedAt > freshMs) hear(replica);
+  /** The state that a replica uses: its cache, which may be stale by `freshMs`. */
+  function current(replica: Replica): AuthorityRecord {
+    if (now - replica.confirmedAt > freshMs) observe(replica);
     return replica.known;
   }
 
   function deliver(agent: Agent, replica: Replica): void {
-    if (agent.speaks === 1 || agent.trusted === trustedBy(replica.known)) return;
+    if (agent.version === 1 || agent.trusted === trustedBy(replica.known)) return;
     replica.known = stored;
     replica.confirmedAt = now;
     agent.trusted = trustedBy(stored);
@@ -127,7 +127,7 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   }
 
   function connect(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     if (!agent.hasSeen && !agent.trusted.includes(known.signing.certificatePem.trim())) return;
     check(agent, replica);
     agent.at = replica;
@@ -136,17 +136,17 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   }
 
   function renew(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     agent.certificate = issue(known);
     agent.trusted = trustedBy(known);
     agent.hasSeen ||= known.phase.kind === "introducing" || agent.trusted === trustedBy(stored);
   }
 
   function check(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     assert.ok(
       agent.trusted.includes(known.signing.certificatePem.trim()),
-      `an agent of version ${agent.speaks} cannot verify the hub while it is ${known.phase.kind}`,
+      `an agent of version ${agent.version} cannot verify the hub while it is ${known.phase.kind}`,
     );
     const { by, notAfter } = agent.certificate;
     assert.ok(
@@ -173,7 +173,7 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     switch (one.kind) {
       case "pass":
         now += one.ms;
-        for (const replica of replicas) awake(replica);
+        for (const replica of replicas) current(replica);
         for (const agent of agents) {
           const { notBefore, notAfter } = agent.certificate;
           const isDue = now >= notBefore + ((notAfter - notBefore) * 2) / 3;
@@ -196,8 +196,8 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
       case "ask":
         if (stored.request === stored.handled) stored = { ...stored, request: `${now}` };
         break;
-      case "hear":
-        hear(pick(replicas, one.replica));
+      case "observe":
+        observe(pick(replicas, one.replica));
         break;
       case "connect":
         connect(pick(agents, one.agent), pick(replicas, one.replica));
@@ -234,5 +234,5 @@ test("agents that are connected during an introduction stay trusted", () => {
     ),
     { numRuns: 150, endOnFailure: true },
   );
-  assert.ok(rotations > 100, `${rotations} rotations came to their end, too few to prove anything`);
+  assert.ok(rotations > 100, `${rotations} rotations were completed, too few to prove anything`);
 });

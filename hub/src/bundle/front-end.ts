@@ -1,7 +1,7 @@
 /**
- * Bundles that were applied by hand, without a HelmOp, as a front end of their own. Such a Bundle is a spec like a HelmOp and is
- * read as one: the same functions validate, resolve and plan it. Its spec is its author's and is never written; what the hub
- * keeps of it is in its status. Pure.
+ * Bundles that were applied by hand, without a HelmOp, as a front end of their own. The spec of such a Bundle is parsed
+ * like that of a HelmOp: the same functions validate, resolve and plan it. The spec belongs to its author and is never
+ * written; the hub's results are in its status. Pure.
  */
 import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
@@ -63,7 +63,7 @@ export function planAppliedBundle(
   return { ...bundle, spec: { ...spec, ...(targets !== undefined && { targets }) } };
 }
 
-/** The CA certificates that its author gives, as PEM. */
+/** The CA certificates from its spec, as PEM. */
 export function authoritiesOf({ spec }: Bundle): string | undefined {
   const encoded = spec.helmOpOptions?.helmOpCABundle || undefined;
   return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();

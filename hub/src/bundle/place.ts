@@ -1,4 +1,4 @@
-/** Where a Bundle goes and what each of those clusters is to run. Pure but for packing, which is remembered. */
+/** Which clusters a Bundle targets and which content each of them gets. Pure except for packing, which is cached. */
 import { isDeepStrictEqual } from "node:util";
 import type {
   Bundle,
@@ -28,7 +28,7 @@ export interface TargetMatches {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
   readonly contents: readonly PackedTarget[];
-  /** What its targets ask for that is not there, as sentences. */
+  /** The objects that its targets name and that do not exist, as messages. */
   readonly missing: readonly string[];
 }
 

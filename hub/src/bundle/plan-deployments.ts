@@ -1,4 +1,4 @@
-/** From a Bundle's targets to the BundleDeployments that are to be made, changed and deleted. Pure. */
+/** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its targets. Pure. */
 
 import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
 import {
@@ -11,10 +11,10 @@ import {
 import { isForCluster } from "../cache/index.ts";
 import { bundleLabels } from "./labels.ts";
 
-/** A cluster that the Bundle goes to, and the content that it is to run. */
+/** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
-  /** The cluster's own namespace on the hub, whether it is there yet or not. */
+  /** The cluster's namespace on the hub, which may not exist yet. */
   readonly namespace: string;
   readonly deploymentId: string;
   /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
@@ -32,7 +32,7 @@ export interface DeploymentPlan {
 type Labels = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `existing`: every BundleDeployment that was made for this Bundle, those on their way out included. */
+/** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
 export function planDeployments(
   bundle: Bundle,
   placements: readonly Placement[],
@@ -51,7 +51,7 @@ export function planDeployments(
     const current = byNamespace.get(placement.namespace);
     byNamespace.delete(placement.namespace);
     if (current === undefined) {
-      // Without its namespace it comes later. One that is there stays, even when a restored Cluster has no status.
+      // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
         create.push(newDeployment(bundle, placement, common));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;

@@ -42,7 +42,7 @@ export type Prepared =
   | {
       readonly kind: "deployable";
       readonly spec: Bundle["spec"];
-      /** What its author should know, as sentences. */
+      /** Remarks for its author. */
       readonly remarks: readonly string[];
       readonly resolution?: Resolution;
       /** When its source is due again, ms since 1970. */

@@ -22,7 +22,7 @@ export interface EmptyDeps {
   readonly deployments: Store<BundleDeployment>;
 }
 
-/** Only a Cluster that is to be emptied has the finalizer. */
+/** Only a Cluster with deletion policy Uninstall has the finalizer. */
 export async function ensureFinalizer(
   deps: EmptyDeps,
   cluster: Cluster,

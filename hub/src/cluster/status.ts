@@ -1,4 +1,4 @@
-/** The status of a Cluster but for `agent`, which the replica writes that holds the agent. Pure. */
+/** The status of a Cluster except for `agent`, which is written by the replica that serves the agent. Pure. */
 import type { BundleSummary, Cluster, ClusterStatus } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
@@ -8,11 +8,14 @@ import { type Aggregate, summaryReady, worstState } from "../summary/index.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
-  /** The cluster's own namespace, once it is there. */
+  /** The cluster namespace, when it exists. */
   readonly namespace: string;
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
-  /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
+  /**
+   * Names of the deployments that a Cluster with deletion policy Uninstall waits for while it is being deleted; absent
+   * otherwise.
+   */
   readonly remaining?: readonly string[];
   /** RFC 3339. */
   readonly now: string;
@@ -39,7 +42,7 @@ export function clusterStatus({
     conditions: setConditions(
       before?.conditions ?? [],
       [
-        // Its namespace is there, which is all that the hub does for a Cluster itself.
+        // Its namespace exists, which is all that the hub does for a Cluster itself.
         { type: "Processed", status: "True", observedGeneration },
         { type: "Ready", ...readyState(cluster, summary, remaining), observedGeneration },
       ],

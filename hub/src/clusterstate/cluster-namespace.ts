@@ -42,7 +42,10 @@ export function clusterNamespaceFor(cluster: Cluster): Namespace {
   };
 }
 
-/** Whether a Cluster has its namespace. One that is being deleted is that of an earlier Cluster, or goes with this one. */
+/**
+ * Whether a Cluster has its namespace. One that is being deleted belongs to an earlier Cluster, or is deleted with this
+ * one.
+ */
 export function hasNamespace({ metadata }: Cluster, namespace: Namespace | undefined): boolean {
   if (namespace === undefined) return false;
   return (
@@ -70,7 +73,7 @@ export function enrolmentAnnotations({
   };
 }
 
-/** Whether the namespace does not say it yet, or speaks of an earlier enrolment. */
+/** Whether the namespace has no record of the enrolment yet, or one of an earlier enrolment. */
 export function isEnrolmentOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
   return Object.entries(enrolmentAnnotations(cluster)).some(
     ([name, value]) => metadata.annotations?.[name] !== value,

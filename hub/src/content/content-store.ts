@@ -72,7 +72,7 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
       try {
         stored.wrote(await rest.create(secrets, secret));
       } catch (thrown) {
-        // Named by its digest and immutable: one that is there is this one.
+        // Named by its digest and immutable: an existing one has this content.
         if (!isAlreadyExists(thrown)) throw thrown;
       }
     }

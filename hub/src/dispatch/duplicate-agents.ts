@@ -12,9 +12,9 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 
 export interface DuplicateAgents {
-  /** Observes connections of any replica that began while an earlier one was still recorded as connected. */
+  /** Observes connections of any replica that started while an earlier one was still recorded as connected. */
   clusterChanged(change: Change<Cluster>): void;
-  /** A newer stream replaced a live one of this replica. True when a duplicate is to be reported now. */
+  /** A newer stream replaced an open one of this replica. True when a duplicate is to be reported now. */
   replaced(key: ObjectKey): boolean;
 }
 

@@ -28,7 +28,7 @@ type RegistrationResult =
   | { readonly kind: "skipped" }
   | { readonly kind: "failed"; readonly thrown: unknown };
 
-/** Records the connection in the Cluster's status, which gives the stream its epoch. Never rejects. */
+/** Records the connection in the Cluster's status, which assigns the epoch of the stream. Never rejects. */
 export async function register(
   { presence, metrics }: RegistrationDeps,
   { cluster, desired, previous, registrations }: RegistrationOptions,

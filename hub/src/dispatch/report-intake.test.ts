@@ -66,7 +66,7 @@ test("pauses an agent that invents names and reads no acknowledgements after a f
   let made = 0;
 
   while (!paused.has("acknowledgements") && made < 10_000) foreign(`made-${made++}`, made);
-  assert.ok(made < 300, `${made} names are remembered`);
+  assert.ok(made < 300, `${made} names are stored`);
   assert.equal(waiting.size, made);
   sendAll();
 
@@ -89,7 +89,7 @@ test("pauses an agent while its reports arrive faster than they can be stored", 
 
   while (!paused.has("reports") && sequence < 10_000)
     intake.state({ epoch: 1, sequence: sequence++ }, deployed());
-  assert.ok(kept.length < 300, `${kept.length} reports are on their way`);
+  assert.ok(kept.length < 300, `${kept.length} reports are pending`);
   release();
   await settle();
 

@@ -73,7 +73,7 @@ const events = {
 } as const satisfies Record<string, SessionEvent>;
 type EventName = keyof typeof events;
 
-/** The next state, and the effects in short; `-` stands for nothing at all. */
+/** The next state, and the effects in short; `-` means none. */
 type Expected = readonly [next: StateName, ...effects: readonly string[]] | "-";
 
 const rejected = ["ended", "reject", "close error", "release 0"] as const;

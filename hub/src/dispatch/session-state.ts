@@ -34,7 +34,7 @@ type Open = { readonly paused: ReadonlySet<PauseReason> } & (
   | { readonly kind: "awaitingHello" }
   /** Hello is valid; the connection is being recorded in the Cluster's status. */
   | { readonly kind: "registering" }
-  /** `orphans`: what the agent has and the hub does not know, sorted. */
+  /** `orphans`: what the agent has and the hub does not have, sorted. */
   | { readonly kind: "connected"; readonly epoch: number; readonly orphans: readonly string[] }
 );
 
@@ -109,7 +109,7 @@ export interface SessionStep {
 
 export const initialState: SessionState = { kind: "awaitingHello", paused: new Set() };
 
-/** For the agent: how to come back without a backoff. */
+/** For the agent: how to reconnect without a backoff. */
 const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailers> } => ({
   trailers: reconnectTrailers(),
 });
@@ -177,7 +177,7 @@ function receive(state: Open, message: AgentMessage, hubId: string): SessionStep
     return reject(state, violation("the first message is not Hello"));
   switch (message.kind) {
     case "state": {
-      // A report carries the epoch, which is known only once the connection is recorded.
+      // A report has the epoch, which is assigned when the connection is recorded.
       if (state.kind === "registering")
         return reject(state, violation("a state before the agent was welcomed"));
       const position = { epoch: state.epoch, sequence: message.sequence };

@@ -115,8 +115,8 @@ describe("an enrolment", () => {
 
         for (const each of requests) {
           const before = clusters.size;
-          const came = await answer(enrolment.enroll(each, peer));
-          assert.ok(clusters.size === before || each.token === token, came);
+          const outcome = await answer(enrolment.enroll(each, peer));
+          assert.ok(clusters.size === before || each.token === token, outcome);
           await clock.advance(10_000);
         }
 

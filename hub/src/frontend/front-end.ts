@@ -64,8 +64,8 @@ export function holds(
 }
 
 /**
- * Whether an error is to be shown in the status. A read that may succeed a moment later is not, for about five seconds of
- * retries, where the spec was accepted before: a new leader must not take back what another one accepted.
+ * Whether an error is to be shown in the status. If the spec was accepted before, a failed read is shown only after
+ * about five seconds of retries: a new leader must not set Accepted to False because of a short outage.
  */
 export function isWorthPublishing(
   error: AppError,

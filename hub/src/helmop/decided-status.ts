@@ -17,7 +17,7 @@ export function resolutionStateOf(status: HelmOpStatus | undefined): ResolutionS
   };
 }
 
-/** Its charts are being resolved, and nothing is known of this generation yet. */
+/** Its charts are being resolved; this generation has no result yet. */
 export function resolvingStatus(helmOp: HelmOp, status: HelmOpStatus | undefined): HelmOpStatus {
   return { ...status, observedGeneration: generationOf(helmOp) };
 }

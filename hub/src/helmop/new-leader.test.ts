@@ -10,7 +10,7 @@ import { aHelmOp, createTestHelmOps, httpPin, web } from "../testing/index.ts";
 const unauthorized = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
 const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", { retryable: true });
 
-/** A HelmOp with polling, whose repository gives these answers; the last one repeats. */
+/** A HelmOp with polling, whose repository has these responses; the last one repeats. */
 function polled(...answers: readonly (Pin | AppError)[]) {
   let requests = 0;
   const helmOps = createTestHelmOps({

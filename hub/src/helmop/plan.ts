@@ -14,12 +14,12 @@ import {
 import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names";
 import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
 
-/** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
+/** The target of a HelmOp without targets: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
 
 /**
- * The Bundle that a HelmOp stands for. Every chart reference must have its pin in `pins`. `caBundle`: authorities that are
- * trusted where its Secret names none, as PEM.
+ * The Bundle of a HelmOp. Every chart reference must have its pin in `pins`. `caBundle`: the trusted authorities when
+ * its Secret has none, as PEM.
  */
 export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?: string): Bundle {
   const {
@@ -70,8 +70,8 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
 }
 
 /**
- * The same options with repo, chart and version filled in, the version being the one that the constraint came to. Where
- * nothing was resolved, because nothing is deployed, there is no version.
+ * The same options with repo, chart and the resolved version. There is no version where nothing was resolved because
+ * nothing is deployed.
  */
 function resolved(
   { version: _, ...helm }: HelmOptions,

@@ -169,7 +169,7 @@ describe("a HelmOp without polling", () => {
     assert.equal(findCondition(recovered.conditions, "Stalled")?.status, "False");
   });
 
-  test("also resolves its other charts when the request came while one chart had no pin", async () => {
+  test("also resolves its other charts when the request was made while one chart had no pin", async () => {
     const { answers, helmOps } = repository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);

@@ -186,7 +186,7 @@ describe("Accepted", () => {
   });
 });
 
-describe("Accepted, where the source gives no digest", () => {
+describe("Accepted, when the source has no digest", () => {
   const bundle = decidedBundle(aBundle(), { targets: 2, unchecked: { "s-1": "web" } });
 
   test("reports that clusters got different archives, after other remarks", () => {

@@ -20,7 +20,7 @@ export interface SeriesMetric {
 }
 
 export interface SeriesRegistry {
-  /** Adds them; the result takes them away again. */
+  /** Registers them; the returned function unregisters them. */
   register(metrics: readonly SeriesMetric[]): () => void;
   /** All series in the text format of Prometheus. The event loop runs between its pieces. */
   text(): AsyncIterable<string>;

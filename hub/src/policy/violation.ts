@@ -76,7 +76,7 @@ function sourceViolation(
 ): AppError | undefined {
   for (const part of chartsOf(helmOp)) {
     const { repo, chart } = part.requested;
-    // The address of an archive is where it comes from: without rules of its own it is under those for repositories.
+    // The address of an archive is its source: without chart patterns it has to match those for repositories.
     const isArchive = repo === "" && chart.includes("://");
     const source = isArchive && policy.allowedChartPatterns.length === 0 ? chart : repo;
     const problem =

@@ -22,13 +22,13 @@ describe("the references of a BundleDeployment", () => {
     readonly string[],
   ])[] = [
     [
-      "comes with it",
+      "added with it",
       undefined,
       naming("Secret/a", "ConfigMap/b"),
       ["Secret/a", "ConfigMap/b"],
       [],
     ],
-    ["goes with it", naming("Secret/a"), undefined, [], ["Secret/a"]],
+    ["removed with it", naming("Secret/a"), undefined, [], ["Secret/a"]],
     [
       "changes with it",
       naming("Secret/a", "Secret/b"),

@@ -93,7 +93,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       if (!isConflict(thrown) && !isNotFound(thrown)) throw thrown;
       const found = await rest.get(leases, ref, options);
       const holder = holderOf(found);
-      // Deleted by a leader that took this replica for dead, or written by our own request that seemed to fail.
+      // Deleted by a leader that recorded this replica as dead, or written by our own request that seemed to fail.
       if (holder === undefined || holder === identity) current = await acquire(found);
       else {
         isLost = true;

@@ -1,4 +1,4 @@
-/** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
+/** Resolves the charts of one object by its state, for HelmOps and for Bundles that were applied by hand. */
 import type { BundleDeployment, HelmOp } from "@flotilla/shared/api";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";

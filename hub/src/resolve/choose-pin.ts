@@ -1,10 +1,10 @@
-/** What to do with a pin that a repository now gives for what was pinned before. Pure. */
+/** Decides between a known pin and the one that its repository has now. Pure. */
 import { archiveDigest, describePin, type Pin } from "@flotilla/shared/source";
 import { compareVersions, parseVersion } from "@flotilla/shared/version";
 
 export interface PinChoice {
   readonly pin: Pin;
-  /** What a person should know of it, where the repository's answer was not simply followed. */
+  /** A remark for the user, when the repository's new pin was not simply followed. */
   readonly note?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. However many agents
- * fail, and however often, the source is read ever less often. Pure.
+ * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. The source is
+ * read with backoff, independent of the number of failing agents. Pure.
  */
 import type { BundleDeployment, PinCheck } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";

@@ -28,7 +28,7 @@ export interface PollHistory {
   readonly notBeforeMs?: number | undefined;
 }
 
-/** The present, and whose it is. */
+/** The current time, and the hub. */
 export interface Moment {
   readonly nowMs: number;
   /** Names the hub. */
@@ -52,7 +52,10 @@ export function planPoll(
   return inMs <= 0 ? { kind: "due", isFirst: false } : { kind: "later", inMs };
 }
 
-/** The part of the time after a failed attempt in which none is made, so that the next comes after twice the time. */
+/**
+ * The part of the interval after a failed attempt without another one, so that the next one comes after twice the
+ * interval.
+ */
 function skippedMs(everyMs: number, failures: number): number {
   if (failures <= 1) return 0;
   const doubled = everyMs * (2 ** Math.min(failures - 1, maxDoublings) - 1);

@@ -18,20 +18,20 @@ describe("messages of agents", () => {
       const seen = new Set<string>();
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-          const came = decode(Buffer.from(bytes));
+          const received = decode(Buffer.from(bytes));
 
-          seen.add(came.kind);
-          if (came.kind === "undecodable") assert.ok(isPrintable(came.why), came.why);
+          seen.add(received.kind);
+          if (received.kind === "undecodable") assert.ok(isPrintable(received.why), received.why);
         }),
       );
       assert.deepEqual([...seen].toSorted(), ["message", "undecodable"]);
     });
 
     test(`with ${name} that cannot be decoded are rejected with the cause`, () => {
-      const came = decode(Buffer.from("ffffffffffff", "hex"));
+      const received = decode(Buffer.from("ffffffffffff", "hex"));
 
       assert.throws(
-        () => decoded(came),
+        () => decoded(received),
         (thrown) =>
           thrown instanceof WireError &&
           /^the message of 6 bytes cannot be decoded: [a-z]+/.test(thrown.message),
@@ -43,9 +43,9 @@ describe("messages of agents", () => {
     const { requestSerialize } = service.Renew;
     const sent = { certificateRequest: Buffer.from("request") };
 
-    const came = incoming.Renew.requestDeserialize(requestSerialize(sent));
+    const received = incoming.Renew.requestDeserialize(requestSerialize(sent));
 
-    assert.deepEqual(decoded(came), sent);
+    assert.deepEqual(decoded(received), sent);
   });
 
   for (const name of ["Enroll", "Renew"] as const) {

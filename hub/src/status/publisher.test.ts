@@ -8,7 +8,7 @@ import { describe, it } from "vitest";
 import { createPublisher } from "./publisher.ts";
 
 interface Status {
-  readonly says: string;
+  readonly text: string;
 }
 
 interface Ship extends KubeObject {
@@ -42,10 +42,10 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     resource: ships,
     store,
     rollUp: (ship) => {
-      const says = desired.get(ship.metadata.name);
-      return says === undefined ? undefined : { says };
+      const text = desired.get(ship.metadata.name);
+      return text === undefined ? undefined : { text };
     },
-    isUrgent: (_before, after) => after.says.endsWith("!"),
+    isUrgent: (_before, after) => after.text.endsWith("!"),
     onSettled: (name) => settled.push(name),
     clock,
     log: silentLog(),
@@ -53,30 +53,30 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
   });
 
   /** Changes the desired status of a ship. */
-  const say = (says: string, name = ref.name): void => {
-    desired.set(name, says);
+  const setDesired = (text: string, name = ref.name): void => {
+    desired.set(name, text);
     writer.refresh(`sea/${name}`);
   };
-  const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.says;
-  return { kube, clock, store, desired, settled, writer, say, stored };
+  const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.text;
+  return { kube, clock, store, desired, settled, writer, setDesired, stored };
 }
 
 describe("a status writer", () => {
   it("writes an urgent status at once", () => {
-    const { kube, say } = start();
+    const { kube, setDesired } = start();
 
-    say("ready!");
+    setDesired("ready!");
 
     assert.deepEqual(kube.writes, [written]);
   });
 
   it("writes other changes after a second, several in one write", async () => {
-    const { kube, clock, say, stored } = start();
+    const { kube, clock, setDesired, stored } = start();
 
-    say("one");
+    setDesired("one");
     await clock.advance(500);
-    say("two");
-    say("three");
+    setDesired("two");
+    setDesired("three");
     await clock.advance(499);
     assert.deepEqual(kube.writes, []);
     await clock.advance(1);
@@ -86,11 +86,11 @@ describe("a status writer", () => {
   });
 
   it("writes pending changes together with an urgent one", async () => {
-    const { kube, clock, say, stored } = start();
+    const { kube, clock, setDesired, stored } = start();
 
-    say("installing");
+    setDesired("installing");
     await clock.advance(300);
-    say("ready!");
+    setDesired("ready!");
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, [written]);
@@ -98,9 +98,9 @@ describe("a status writer", () => {
   });
 
   it("keeps no state of a deleted object: a new one of its name is written at once", async () => {
-    const { kube, store, writer, say } = start();
-    for (const says of ["1!", "2!", "3!", "4!", "5!"]) {
-      say(says);
+    const { kube, store, writer, setDesired } = start();
+    for (const text of ["1!", "2!", "3!", "4!", "5!"]) {
+      setDesired(text);
       await settle();
     }
     const deleted = store.get(key);
@@ -109,18 +109,18 @@ describe("a status writer", () => {
     writer.refresh(key);
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
-    say("6!");
+    setDesired("6!");
 
     assert.equal(kube.writes.length, 6);
   });
 
   it("writes nothing when a change is reverted before it is written", async () => {
-    const { kube, clock, desired, writer, say } = start();
-    say("ready!");
+    const { kube, clock, desired, writer, setDesired } = start();
+    setDesired("ready!");
     await settle();
 
-    say("changing");
-    say("ready!");
+    setDesired("changing");
+    setDesired("ready!");
     await clock.advance(5_000);
     desired.delete(ref.name);
     writer.refresh(key);
@@ -130,22 +130,22 @@ describe("a status writer", () => {
   });
 
   it("writes five urgent statuses at once, then one a second, and always the last one", async () => {
-    const { kube, clock, say, stored } = start();
-    const says = async (count: number, first: number): Promise<void> => {
+    const { kube, clock, setDesired, stored } = start();
+    const text = async (count: number, first: number): Promise<void> => {
       for (let index = first; index < first + count; index += 1) {
-        say(`${index}!`);
+        setDesired(`${index}!`);
         await settle();
       }
     };
 
-    await says(8, 0);
+    await text(8, 0);
     assert.equal(kube.writes.length, 5);
     assert.equal(stored(), "4!");
     await clock.advance(1_000);
     assert.equal(kube.writes.length, 6);
     assert.equal(stored(), "7!");
 
-    await says(3, 8);
+    await text(3, 8);
     assert.equal(kube.writes.length, 6);
     await clock.advance(1_000);
     assert.equal(kube.writes.length, 7);
@@ -153,15 +153,15 @@ describe("a status writer", () => {
   });
 
   it("writes five urgent statuses at once again after a while", async () => {
-    const { kube, clock, say } = start();
+    const { kube, clock, setDesired } = start();
     for (let index = 0; index < 5; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
     await clock.advance(10_000);
 
     for (let index = 5; index < 12; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
 
@@ -169,12 +169,12 @@ describe("a status writer", () => {
   });
 
   it("has one write of an object in flight, and then writes the changes since then", async () => {
-    const { kube, say, stored } = start();
+    const { kube, setDesired, stored } = start();
     const letThrough = kube.hold();
 
-    say("one!");
-    say("two!");
-    say("three!");
+    setDesired("one!");
+    setDesired("two!");
+    setDesired("three!");
     await settle();
     assert.equal(kube.writes.length, 1);
     letThrough();
@@ -185,10 +185,10 @@ describe("a status writer", () => {
   });
 
   it("limits the writes in flight", async () => {
-    const { kube, say, stored } = start({ concurrency: 2, others: 5 });
+    const { kube, setDesired, stored } = start({ concurrency: 2, others: 5 });
     const letThrough = kube.hold();
 
-    for (let index = 0; index < 5; index += 1) say("ready!", `other-${index}`);
+    for (let index = 0; index < 5; index += 1) setDesired("ready!", `other-${index}`);
     await settle();
     assert.equal(kube.writes.length, 2);
     letThrough();
@@ -199,11 +199,11 @@ describe("a status writer", () => {
   });
 
   it("writes nothing that is already stored, and reports it as settled", async () => {
-    const { kube, settled, say } = start();
-    say("ready!");
+    const { kube, settled, setDesired } = start();
+    setDesired("ready!");
     await settle();
 
-    say("ready!");
+    setDesired("ready!");
 
     assert.deepEqual(kube.writes, [written]);
     assert.deepEqual(settled, [key, key]);
@@ -220,23 +220,23 @@ describe("a status writer", () => {
   });
 
   it("computes the status of the newest object again after a conflict", async () => {
-    const { kube, say } = start();
+    const { kube, setDesired } = start();
     kube.put(ships, { metadata: { ...ref, labels: { new: "label" } } });
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(kube.writes, [written, written]);
     const ship = kube.peek(ships, ref);
     assert.deepEqual(ship?.metadata.labels, { new: "label" });
-    assert.equal(ship.status?.says, "ready!");
+    assert.equal(ship.status?.text, "ready!");
   });
 
   it("writes nothing when another client wrote the same", async () => {
-    const { kube, settled, say } = start();
-    kube.put(ships, { metadata: ref, status: { says: "ready!" } });
+    const { kube, settled, setDesired } = start();
+    kube.put(ships, { metadata: ref, status: { text: "ready!" } });
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(kube.writes, [written]);
@@ -244,10 +244,10 @@ describe("a status writer", () => {
   });
 
   it("is not settled by conflicts, however many: it retries", async () => {
-    const { kube, clock, settled, say, stored } = start();
+    const { kube, clock, settled, setDesired, stored } = start();
     kube.failNext(conflict(), conflict(), conflict());
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
     assert.equal(kube.writes.length, 3);
     assert.deepEqual(settled, []);
@@ -258,10 +258,10 @@ describe("a status writer", () => {
   });
 
   it("retries a failed write with backoff, until it is stored", async () => {
-    const { kube, clock, settled, say, stored } = start();
+    const { kube, clock, settled, setDesired, stored } = start();
     kube.failNext(serverError(), serverError(), serverError());
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
     const delays: number[] = [];
     while (clock.waiting().length > 0) {
@@ -277,10 +277,10 @@ describe("a status writer", () => {
   });
 
   it("never waits longer than half a minute for the next retry", async () => {
-    const { kube, clock, say } = start();
+    const { kube, clock, setDesired } = start();
     kube.failNext(...Array.from({ length: 20 }, serverError));
 
-    say("ready!");
+    setDesired("ready!");
     for (let index = 0; index < 15; index += 1) {
       await clock.advance(clock.waiting()[0] ?? 0);
       assert.ok((clock.waiting()[0] ?? 0) <= 30_000);
@@ -289,10 +289,10 @@ describe("a status writer", () => {
   });
 
   it("drops a deleted object", async () => {
-    const { kube, clock, settled, say } = start();
+    const { kube, clock, settled, setDesired } = start();
     await kube.delete(ships, ref);
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(settled, [key]);
@@ -310,9 +310,9 @@ describe("a flush", () => {
   });
 
   it("writes what is pending, and resolves when it is stored", async () => {
-    const { kube, clock, writer, say, stored } = start({ others: 1 });
-    say("installing");
-    say("installing", "other-0");
+    const { kube, clock, writer, setDesired, stored } = start({ others: 1 });
+    setDesired("installing");
+    setDesired("installing", "other-0");
 
     await writer.flush();
 
@@ -322,14 +322,14 @@ describe("a flush", () => {
   });
 
   it("waits for writes in flight and for later changes, also without tokens", async () => {
-    const { kube, writer, say, stored } = start();
+    const { kube, writer, setDesired, stored } = start();
     for (let index = 0; index < 4; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
     const letThrough = kube.hold();
-    say("last but one!");
-    say("last");
+    setDesired("last but one!");
+    setDesired("last");
     let isOver = false;
 
     const flushed = writer.flush().then(() => {
@@ -344,21 +344,21 @@ describe("a flush", () => {
   });
 
   it("ignores objects that are enqueued later", async () => {
-    const { kube, clock, writer, say } = start();
+    const { kube, clock, writer, setDesired } = start();
     await writer.flush();
 
-    say("ready!");
+    setDesired("ready!");
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, []);
   });
 
   it("drops what cannot be written, and does not report it as settled", async () => {
-    const { kube, clock, settled, writer, say } = start({ others: 1 });
+    const { kube, clock, settled, writer, setDesired } = start({ others: 1 });
     kube.failNext(...Array.from({ length: 9 }, serverError));
-    say("ready!");
+    setDesired("ready!");
     await settle();
-    say("installing", "other-0");
+    setDesired("installing", "other-0");
 
     await writer.flush();
 
@@ -380,8 +380,8 @@ describe("a published status", () => {
       resource: ships,
       store,
       rollUp: ({ status }) =>
-        status && { says: status.says.replace(/ of .*/, ` of ${store.size}`) },
-      isUrgent: (_before, after) => after.says.startsWith("!"),
+        status && { text: status.text.replace(/ of .*/, ` of ${store.size}`) },
+      isUrgent: (_before, after) => after.text.startsWith("!"),
       clock,
       log: silentLog(),
     });
@@ -397,17 +397,17 @@ describe("a published status", () => {
     const { kube, clock, publisher, ship } = publishing();
     assert.equal(publisher.current(ship()), undefined);
 
-    publisher.publish(ship(), { says: "one of ?" });
-    assert.deepEqual(publisher.current(ship()), { says: "one of ?" });
+    publisher.publish(ship(), { text: "one of ?" });
+    assert.deepEqual(publisher.current(ship()), { text: "one of ?" });
     await clock.advance(1_000);
 
-    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "one of 1" });
-    assert.deepEqual(publisher.current(ship()), { says: "one of 1" });
+    assert.deepEqual(kube.peek(ships, ref)?.status, { text: "one of 1" });
+    assert.deepEqual(publisher.current(ship()), { text: "one of 1" });
   });
 
   it("belongs to its object, not to a new one of the same name", () => {
     const { kube, store, publisher, ship } = publishing();
-    publisher.publish(ship(), { says: "old" });
+    publisher.publish(ship(), { text: "old" });
     store.remove(ship());
     const metadata = { ...ref, uid: "second", resourceVersion: "99" };
 
@@ -420,10 +420,10 @@ describe("a published status", () => {
     const { kube, publisher, ship } = publishing();
     kube.failNext(conflict());
 
-    publisher.publish(ship(), { says: "!now" });
+    publisher.publish(ship(), { text: "!now" });
     await settle();
     await settle();
 
-    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "!now" });
+    assert.deepEqual(kube.peek(ships, ref)?.status, { text: "!now" });
   });
 });

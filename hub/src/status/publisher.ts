@@ -1,13 +1,10 @@
 /**
- * Publishes the status of one kind of object, level-triggered and sparingly.
- *
- * `publish` sets what a reconcile decided, `refresh` says that inputs of the roll-up changed. The status is rolled up when it
- * is written, from what is known then, so a hundred calls may end in one write. A status that is published and not written
- * yet is a write-behind cache: losing it is the same as a crash before the write, after which the reconcile decides it again.
- *
- * Each object has a token bucket (`burst`, one more token each `refillMs`): an urgent change is written while there are
- * tokens, everything else waits up to `refillMs`, and the last state is always written. There is never more than one write of
- * an object in flight.
+ * Publishes the status of one kind of object, level-triggered and with few writes. `publish` sets what a reconcile
+ * decided, `refresh` announces changed inputs of the summary. The summary is computed when the status is written, so a
+ * hundred calls may end in one write. A status that is published and not written yet is a write-behind cache: losing it
+ * is the same as a crash before the write, after which the reconcile decides it again. Each object has a token bucket
+ * (`burst`, one more token each `refillMs`): an urgent change is written while there are tokens, everything else waits
+ * up to `refillMs`, and the last state is always written. There is never more than one write of an object in flight.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -55,7 +52,7 @@ export interface Publisher<S, T extends WithStatus<S>> {
   publish(object: T, status: S): void;
   /** Inputs of the roll-up changed. */
   refresh(key: ObjectKey): void;
-  /** The same for changes that come by the thousand: the roll-up runs within `refillMs`. */
+  /** The same for changes that arrive by the thousand: the summary is computed within `refillMs`. */
   refreshLater(key: ObjectKey): void;
   /**
    * Stops accepting objects, writes what is pending, and resolves when no write is in flight. What cannot be written

@@ -1,4 +1,6 @@
-/** Which clusters a Bundle goes to, and by which of its targets. Pure; the rules are Fleet's (first match wins). */
+/**
+ * Which clusters a Bundle is deployed to, and by which of its targets. Pure; the rules are Fleet's (first match wins).
+ */
 import { type LabelSelector, selects } from "@flotilla/shared/api";
 
 /** The criteria for a cluster; all given ones must match. No criteria match nothing. */
@@ -68,7 +70,7 @@ export function isMember(cluster: TargetCluster, group: TargetGroup): boolean {
   return group.selector !== undefined && selects(group.selector, cluster.labels);
 }
 
-/** Nulls and empty texts ask for nothing. */
+/** Nulls and empty strings are no criteria. */
 export function isGiven<V>(value: V | null | undefined): value is V {
   return value !== undefined && value !== null && value !== "";
 }

@@ -84,7 +84,7 @@ describe("options of a target over those of the Bundle", () => {
       },
     ],
     [
-      "Helm options come where the Bundle has none",
+      "Helm options apply when the Bundle has none",
       { helm: { chart: "web" } },
       { helm: { chart: "web" } },
     ],

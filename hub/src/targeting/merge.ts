@@ -94,7 +94,7 @@ function mergeTexts(
   return base && over ? { ...base, ...over } : (over ?? base ?? undefined);
 }
 
-/** Entries of the same identity are replaced where they stand, others follow. */
+/** Entries of the same identity are replaced in their position, others are appended. */
 function mergeLists<T>(
   base: readonly T[] | null | undefined,
   over: readonly T[] | null | undefined,

@@ -26,7 +26,7 @@ for (const [what, selector] of good) {
 
 // A CRD of Fleet accepts any operator.
 const misspelt = "Inn" as Requirement["operator"];
-const bad: readonly (readonly [what: string, selector: LabelSelector, says: RegExp])[] = [
+const bad: readonly (readonly [what: string, selector: LabelSelector, message: RegExp])[] = [
   [
     "an unknown operator",
     one("env", misspelt, ["prod"]),
@@ -42,8 +42,8 @@ const bad: readonly (readonly [what: string, selector: LabelSelector, says: RegE
   ["a value with a slash", { matchLabels: { env: "a/b" } }, /^"a\/b" cannot be the value of/],
   ["such a value among others", one("env", "NotIn", ["a", "b c"]), /^"b c" cannot be the value/],
 ];
-for (const [what, selector, says] of bad) {
+for (const [what, selector, message] of bad) {
   test(`${what} is reported`, () => {
-    assert.match(selectorProblem(selector) ?? "", says);
+    assert.match(selectorProblem(selector) ?? "", message);
   });
 }

@@ -40,7 +40,7 @@ export interface WebhookAnswer {
 }
 
 export interface Webhook {
-  /** Whether the rate limit allows another call; checked before anything is read. */
+  /** Whether the rate limit allows another call; checked before any request. */
   mayCall(from: string, secret: Required<ObjectRef>): boolean;
   answer(call: WebhookCall): Promise<WebhookAnswer>;
 }

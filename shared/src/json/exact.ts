@@ -60,7 +60,7 @@ export function rawNumber(text: string): RawNumber {
   return json.rawJSON(text);
 }
 
-/** JSON with sorted keys and without spaces: equal values give equal texts. Undefined properties are omitted. */
+/** JSON with sorted keys and without spaces: equal values have equal texts. Undefined properties are omitted. */
 export function canonicalJson(value: unknown): string {
   const text = write(value);
   if (text === undefined)

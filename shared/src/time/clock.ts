@@ -1,6 +1,6 @@
 /**
- * Time as a dependency: what waits takes a `Clock`, so that its tests need no real time.
- * Wall time is for what people read; everything that measures or waits uses the monotonic time.
+ * Time as a dependency: code that waits gets a `Clock`, so that its tests need no real time. Wall time is for what
+ * users read; everything that measures or waits uses the monotonic time.
  */
 
 /** A timer that was started; its owner cancels it when it is no longer needed. */

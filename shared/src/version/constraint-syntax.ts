@@ -106,7 +106,7 @@ function skipSpaces(text: string, from: number): number {
 
 function expectedTerm(rest: string): string {
   if (rest === "") return "nothing follows the comma";
-  if (rest.startsWith(",")) return "nothing stands before a comma";
+  if (rest.startsWith(",")) return "nothing precedes a comma";
   return `${quote(rest)} is not a version or a comparison`;
 }
 

@@ -31,7 +31,7 @@ const rejections: readonly (readonly [text: string, why: string])[] = [
   ["1.2.3 ||", 'one side of "||" is empty'],
   [">=1<2", 'a space or a comma is missing before "<2"'],
   ["1.2.3.4", '".4" cannot follow a version'],
-  [">=1,,<2", "nothing stands before a comma"],
+  [">=1,,<2", "nothing precedes a comma"],
   ["1,", "nothing follows the comma"],
   ["^1.2.3-01", '"1.2.3-01" is not a version'],
   ["1".repeat(513), "it is longer than 512 bytes"],

@@ -142,7 +142,7 @@ test("deep nesting and endless aliases are rejected", () => {
 
   assert.match(
     rejection(`a0: &a0 [1, 1]\n${levels.join("\n")}\n`),
-    /too much of it comes from aliases/,
+    /too much of it is from aliases/,
   );
   for (const depth of [501, 100_000])
     assert.match(rejection("[".repeat(depth) + "]".repeat(depth)), /nested (too deeply|deeper)/);

@@ -1,8 +1,7 @@
 /**
- * Parses YAML as Helm does, and writes JSON that Helm reads back unchanged.
- *
- * No mode of any npm parser gives the result of Go's sigs.k8s.io/yaml. So the package `yaml` only finds the structure, with
- * every scalar as text, and scalars are resolved as Go does. Results of Go are in shared/golden, and the tests compare.
+ * Parses YAML as Helm does, and writes JSON that Helm reads back unchanged. No mode of any npm parser has the results
+ * of Go's sigs.k8s.io/yaml. So the package `yaml` only finds the structure, with every scalar as text, and scalars are
+ * resolved as Go does. Results of Go are in shared/golden, and the tests compare.
  */
 import { Composer, type Document, isScalar, Parser, type YAMLError } from "yaml";
 import { AppError } from "../errors/index.ts";

@@ -252,13 +252,10 @@ function runSteps(
       const shown = store.get(`ns/${metadata.name}`)?.metadata;
       if (known === undefined) continue;
       assert.equal(shown?.uid, metadata.uid);
-      assert.ok(
-        Number(shown?.resourceVersion) >= known,
-        `${metadata.uid} went back behind ${known}`,
-      );
+      assert.ok(Number(shown?.resourceVersion) >= known, `${metadata.uid} was older than ${known}`);
     }
     for (const shown of store.list()) {
-      assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} came back`);
+      assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} was restored`);
       assert.deepEqual(store.byIndex(byName, shown.metadata.name), [shown]);
     }
   }

@@ -1,8 +1,7 @@
 /**
  * The objects of one kind in memory: as the watch delivers them, with our own writes on top (client-go: MutationCache).
- *
- * The response to a write arrives before the watch delivers the change. Until then `get` gives the response, so that a
- * reconcile never acts on the state before its own write. resourceVersions only grow (`isLaterVersion`), and a watch
+ * The response to a write arrives before the watch delivers the change. Until then `get` returns the response, so that
+ * a reconcile never acts on the state before its own write. resourceVersions only grow (`isLaterVersion`), and a watch
  * delivers them in order: a response that is not later than the last delivery is stale.
  */
 
@@ -34,7 +33,7 @@ export interface Change<T> {
   readonly key: ObjectKey;
   readonly before?: T;
   readonly after?: T;
-  /** It comes from a list, not from a watch: it may be processed with low priority. */
+  /** It is part of a list, not an event of a watch: it may be processed with low priority. */
   readonly isInInitialList?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Reads responses of the API server: their JSON, and the errors that they stand for. */
+/** Reads responses of the API server: their JSON, and the errors that they represent. */
 import { parseExact } from "../../json/index.ts";
 import { KubeStatusError } from "./status-error.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";

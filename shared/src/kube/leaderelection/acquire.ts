@@ -34,7 +34,7 @@ export interface Acquired {
 
 const backoffMs = { firstMs: 500, longestMs: 5_000 };
 
-/** Gives `undefined` when `signal` aborts first. */
+/** Returns `undefined` when `signal` aborts first. */
 export async function acquireLease(
   options: AcquireOptions,
   signal: AbortSignal,

@@ -37,7 +37,7 @@ export interface HttpApiServer {
   readonly requests: readonly SeenRequest[];
   /** How many connections were opened so far. */
   readonly connections: number;
-  /** Stores an object without a request and without checks; gives its new resourceVersion. */
+  /** Stores an object without a request and without checks; returns its new resourceVersion. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): string;
   remove(resource: Resource<KubeObject>, ref: ObjectRef): void;
   get(resource: Resource<KubeObject>, ref: ObjectRef): KubeObject | undefined;

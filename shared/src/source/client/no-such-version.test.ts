@@ -24,7 +24,7 @@ describe("the error for a constraint that no version satisfies", () => {
     constraint: string,
     versions: readonly string[],
     highest: readonly string[],
-    says: RegExp,
+    message: RegExp,
   ])[] = [
     ["lists none", "^2", [], [], /for traefik-\^2: GET .*index\.yaml lists no versions$/],
     ["lists the only one", "^2", ["1.0.0"], ["1.0.0"], /lists one version, 1\.0\.0$/],
@@ -43,9 +43,12 @@ describe("the error for a constraint that no version satisfies", () => {
       /found for traefik: .*one version, 2\.0\.0-rc\.1; a prerelease is chosen only by a constraint that names one/,
     ],
   ];
-  for (const [what, constraint, versions, highest, says] of cases) {
+  for (const [what, constraint, versions, highest, message] of cases) {
     test(what, () => {
-      assert.match(noSuchVersion(location, constraint, listing(versions), highest).message, says);
+      assert.match(
+        noSuchVersion(location, constraint, listing(versions), highest).message,
+        message,
+      );
     });
   }
 

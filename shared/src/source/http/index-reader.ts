@@ -23,7 +23,7 @@ export interface IndexReaderOptions {
 
 /** An index that is being received. Every error says what is wrong with its text. */
 export interface IndexIntake {
-  /** The next bytes, which must not change afterwards. Resolves when more may come. */
+  /** The next bytes, which must not change afterwards. Resolves when more can be accepted. */
   add(bytes: Uint8Array): Promise<void>;
   finish(): Promise<PackedIndex>;
   /** Discards it. No effect after `finish`. */
@@ -39,7 +39,7 @@ export interface IndexReader {
   close(): Promise<void>;
 }
 
-/** Bytes that are sent to the worker thread at once. One such block may be on its way. */
+/** Bytes that are sent to the worker thread at once. One such block may be in flight. */
 const blockBytes = 1024 * 1024;
 
 export function createIndexReader(options: IndexReaderOptions = {}): IndexReader {

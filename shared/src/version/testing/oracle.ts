@@ -74,7 +74,7 @@ export async function buildOracle(): Promise<Oracle> {
   try {
     await run("go", ["mod", "download"]);
   } catch (thrown) {
-    const why = `go is not installed, or its modules cannot be had: ${AppError.from(thrown).message.split("\n", 1).join("")}`;
+    const why = `go is not installed, or its modules are not available: ${AppError.from(thrown).message.split("\n", 1).join("")}`;
     return { kind: "missing", why, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
   const dir = await mkdtemp(join(tmpdir(), "golden-"));

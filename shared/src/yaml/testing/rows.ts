@@ -1,6 +1,6 @@
 /** YAML texts on which parsers disagree. */
 
-/** Scalars, and what stands in their place, that parsers of YAML resolve differently. */
+/** Scalars, and other nodes in their place, that parsers of YAML resolve differently. */
 // biome-ignore format: a table
 export const scalarRows: readonly string[] = [
   "yes", "Yes", "yEs", "on", "off", "y", "N", "true", "TRUE", "tRUE", "null", "Null", "~", "nULL", "<<", "=", "''",
