@@ -1,7 +1,7 @@
 /** Any enrolment requests, to a hub with an API server in memory. */
 import assert from "node:assert/strict";
 import { type EnrollRequest, isPrintable } from "@flotilla/proto";
-import { mutated, oddText } from "@flotilla/proto/testing";
+import { malformedText, mutated } from "@flotilla/proto/testing";
 import {
   apiVersion,
   type Cluster,
@@ -99,13 +99,15 @@ describe("an enrolment", () => {
       {
         token: fc.oneof(
           fc.constantFrom(token, token, "", `${tokenUid}.wrong`, `${token}x`),
-          oddText,
+          malformedText,
         ),
         certificateRequest: fc.oneof(fc.constantFrom(own, other), mutated(own)),
         // A decoded request always has a client id.
-        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText).filter((id) => id !== ""),
-        labels: fc.dictionary(oddText, oddText, { maxKeys: 3 }),
-        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+        clientId: fc
+          .oneof(fc.constantFrom("paris", "rome"), malformedText)
+          .filter((id) => id !== ""),
+        labels: fc.dictionary(malformedText, malformedText, { maxKeys: 3 }),
+        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), malformedText),
       },
       { requiredKeys: ["token", "certificateRequest", "clientId", "labels"] },
     );

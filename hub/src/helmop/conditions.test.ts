@@ -59,7 +59,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
       ["its workloads start", { ...made, ...starting }, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
       ["a workload fails", { ...made, ...starting }, "False", "False"],
-      ["it mends", { ...made, ...ready }, "False", "False"],
+      ["it recovers", { ...made, ...ready }, "False", "False"],
     ],
   ],
   [
@@ -111,7 +111,7 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "that goes nowhere",
+    "without a matching cluster",
     [
       [
         "no cluster matches",

@@ -125,7 +125,7 @@ const invalid: readonly (readonly [
     /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
   ],
   [
-    "values from nowhere",
+    "values without a source",
     { helm: { ...helm, valuesFrom: [{ secretKeyRef: { name: "a" } }, {}] } },
     "HELMOP_INVALID",
     /^spec\.helm\.valuesFrom\[1\] is empty: set configMapKeyRef or secretKeyRef$/,

@@ -63,23 +63,23 @@ const cases: readonly (readonly [
   flags: Flags | "none",
   sharing?: Sharing,
 ])[] = [
-  ["nothing when all is pinned and not polled", kept, "none"],
-  ["before the next attempt", { ...polled, moment: early }, "none"],
+  ["pins for all charts and no polling", kept, "none"],
+  ["a time before the next attempt", { ...polled, moment: early }, "none"],
   [
-    "a first poll without shared responses",
+    "a first poll, which shares no responses",
     { ...polled, state: { pins, attempt: attempt() } },
     { poll: true },
     {},
   ],
-  ["a poll at its slot with shared responses", polled, { poll: true }, { since: 999_500 }],
+  ["a poll at its slot, which shares responses", polled, { poll: true }, { since: 999_500 }],
   [
-    "a poll after its slot with responses since the slot",
+    "a poll after its slot, which shares responses since the slot",
     { ...polled, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     { since: 999_250 },
   ],
   [
-    "a poll without shared responses for a chart without a pin",
+    "a poll of a chart without a pin, which shares no responses",
     { ...polled, state: { ...polled.state, pins: [] }, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     {},
@@ -150,7 +150,7 @@ const cases: readonly (readonly [
     { since: 999_000 },
   ],
   [
-    "nothing for a first resolution before its retry",
+    "a first resolution before its retry",
     { ...kept, moment: early, state: { pins: [], attempt: retry } },
     "none",
   ],
@@ -170,7 +170,7 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "nothing for a new generation with pins that is not due",
+    "a new generation with pins that is not due",
     { ...polled, helmOp: aHelmOp({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
     "none",
   ],
@@ -194,7 +194,7 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "nothing for an agent that cannot fetch a pin that was just resolved",
+    "an agent that cannot fetch a pin that was just resolved",
     {
       ...kept,
       isFetchFailing: true,
@@ -204,7 +204,7 @@ const cases: readonly (readonly [
   ],
 ];
 for (const [what, inputs, flags, sharing] of cases) {
-  test(`an attempt makes: ${what}`, () => {
+  test(`the attempt with ${what}`, () => {
     const plan = planAttempt(inputs);
 
     const { poll, follow, checkPins } = plan;

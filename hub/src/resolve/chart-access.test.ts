@@ -131,7 +131,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
       /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
     ],
     [
-      "is half-filled",
+      "has a username and no password",
       { username: "me" },
       /^could not read Helm auth from secret: Secret fleet-default\/login: username is set in the secret, but password isn't$/,
     ],

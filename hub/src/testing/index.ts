@@ -14,7 +14,7 @@ export {
   now,
   workspace,
 } from "./objects.ts";
-export { piecesOf } from "./pieces.ts";
+export { piecesOf } from "./read-series.ts";
 export { deployed } from "./reports.ts";
 export { createTestCaches } from "./test-caches.ts";
 export { createTestHelmOps, web } from "./test-helm-ops.ts";

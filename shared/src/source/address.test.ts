@@ -41,11 +41,11 @@ describe("a chart's address in an index", () => {
     ["relative is below the repository", "https://r/a", "x-1.0.0.tgz", "https://r/a/x-1.0.0.tgz"],
     ["is the same with a final slash", "https://r/a/", "charts/x.tgz", "https://r/a/charts/x.tgz"],
     ["starting with a slash is below the host", "https://r/a/", "/b/x.tgz", "https://r/b/x.tgz"],
-    ["up is up", "https://r/a/b", "../x.tgz", "https://r/a/x.tgz"],
+    ["with .. is below the parent path", "https://r/a/b", "../x.tgz", "https://r/a/x.tgz"],
     ["of a registry is unchanged", "https://r/a", "oci://reg/p/x:1.0.0", "oci://reg/p/x:1.0.0"],
     ["keeps the repository's query", "https://r/a?token=t", "x.tgz", "https://r/a/x.tgz?token=t"],
     ["keeps a plus", "https://r/a", "x-1.0.0+b.tgz", "https://r/a/x-1.0.0+b.tgz"],
-    ["nonsense is nothing", "https://r/a", "https://", undefined],
+    ["is undefined when it is invalid", "https://r/a", "https://", undefined],
   ];
   for (const [name, base, reference, joined] of cases) {
     it(name, () => assert.equal(joinAddress(base, reference), joined));

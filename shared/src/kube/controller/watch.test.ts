@@ -64,15 +64,15 @@ describe("a watch", () => {
   });
 });
 
-describe("a change of the spec", () => {
+describe("a spec change", () => {
   const before = anObject("one");
   const cases: readonly (readonly [string, Omit<Change<KubeObject>, "key">, boolean])[] = [
-    ["is a creation", { after: before }, true],
-    ["is a deletion", { before }, true],
-    ["is another generation", { before, after: anObject("one", { generation: 2 }) }, true],
-    ["is another label", { before, after: anObject("one", { labels: { a: "b" } }) }, true],
+    ["includes its creation", { after: before }, true],
+    ["includes its deletion", { before }, true],
+    ["includes a new generation", { before, after: anObject("one", { generation: 2 }) }, true],
+    ["includes a changed label", { before, after: anObject("one", { labels: { a: "b" } }) }, true],
     [
-      "is another annotation",
+      "includes a changed annotation",
       { before, after: anObject("one", { annotations: { a: "b" } }) },
       true,
     ],
@@ -82,7 +82,7 @@ describe("a change of the spec", () => {
       true,
     ],
     [
-      "does not include another version alone",
+      "excludes a new resourceVersion alone",
       { before, after: anObject("one", { resourceVersion: "2" }) },
       false,
     ],

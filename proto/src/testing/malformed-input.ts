@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { wireLimits } from "../index.ts";
 
 /** Texts that are not valid names: control characters, lone surrogates, direction changes, excessive length. */
-export const oddText: fc.Arbitrary<string> = fc.oneof(
+export const malformedText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.constantFrom(
