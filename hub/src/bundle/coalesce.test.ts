@@ -37,11 +37,11 @@ describe("reconciles of a Bundle whose clusters or deployments change", () => {
       changed("a/web");
       await clock.advance(10);
     }
-    const duringTheBurst = reconciles.length;
+    const duringBurst = reconciles.length;
     await clock.advance(500);
 
-    assert.ok(duringTheBurst >= 10 && duringTheBurst <= 25, `${duringTheBurst} reconciles in 5 s`);
-    assert.equal(reconciles.length, duringTheBurst + 1);
+    assert.ok(duringBurst >= 10 && duringBurst <= 25, `${duringBurst} reconciles in 5 s`);
+    assert.equal(reconciles.length, duringBurst + 1);
   });
 
   test("few changes enqueue it once each", async () => {

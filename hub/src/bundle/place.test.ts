@@ -151,12 +151,14 @@ describe("placement of a Bundle", () => {
   });
 
   test("reports clusters and groups that targets name and that do not exist or are being deleted", async () => {
-    const leaving = aCluster("rome", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    const terminating = aCluster("rome", {
+      metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
+    });
     const bundle = bundleOf([{ clusterName: "rome" }, { clusterGroup: "europe" }]);
 
     const { placements, missing } = await matchTargets(
       bundle,
-      [paris, leaving],
+      [paris, terminating],
       [],
       createContentPacker(),
     );

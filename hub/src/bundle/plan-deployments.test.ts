@@ -109,8 +109,8 @@ describe("the deployments of a Bundle", () => {
   });
 
   test("reference the objects of their content, and while paused also those of the running content", () => {
-    const needy = placed(aCluster("paris"), digestA, ["Secret/a"]);
-    const [created] = planDeployments(bundle, [needy], []).create;
+    const referencing = placed(aCluster("paris"), digestA, ["Secret/a"]);
+    const [created] = planDeployments(bundle, [referencing], []).create;
     assert.ok(created !== undefined);
     assert.deepEqual(created.spec.referencedObjects, ["Secret/a"]);
     const next = placed(aCluster("paris"), digestB, ["ConfigMap/b"]);
@@ -142,15 +142,15 @@ describe("the deployments of a Bundle", () => {
   });
 
   test("are not deleted twice", () => {
-    const leaving = aDeployment("rome", { metadata: { deletionTimestamp } });
+    const terminating = aDeployment("rome", { metadata: { deletionTimestamp } });
 
-    assert.deepEqual(planDeployments(bundle, [], [leaving]).remove, []);
+    assert.deepEqual(planDeployments(bundle, [], [terminating]).remove, []);
   });
 
   test("are created after an earlier deployment of the same name is deleted", () => {
-    const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+    const terminating = aDeployment("paris", { metadata: { deletionTimestamp } });
 
-    assert.deepEqual(planDeployments(bundle, [placed(aCluster("paris"))], [leaving]), {
+    assert.deepEqual(planDeployments(bundle, [placed(aCluster("paris"))], [terminating]), {
       create: [],
       replace: [],
       remove: [],

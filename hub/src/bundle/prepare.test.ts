@@ -28,7 +28,7 @@ function direct(spec: Bundle["spec"] = {}, status?: Bundle["status"]): Bundle {
 const signer = createPinSigner(Buffer.from("key"));
 
 /** The preparer with its dependencies. `answers`: the repository's responses in order. */
-function world({
+function createPreparer({
   policies = [],
   helmOps = [],
   answers = [],
@@ -97,7 +97,7 @@ function after(bundle: Bundle, prepared: Prepared): Bundle {
 
 describe("a Bundle that was applied by hand", () => {
   test("is resolved, and deployed once its pins are stored", async () => {
-    const { prepare, requestedVersions } = world({ answers: ["1.2.9"] });
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.9"] });
 
     const resolved = await prepare(direct());
     assert.equal(resolved.kind, "resolved");
@@ -111,7 +111,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("gets the identical spec each time, so that it is packed once", async () => {
-    const { prepare } = world({});
+    const { prepare } = createPreparer({});
     const bundle = direct({}, { pins, resolution: { observedGeneration: 1 } });
 
     const [first, second] = [await prepare(bundle), await prepare(bundle)];
@@ -121,7 +121,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("is resolved again when its chart reference changes", async () => {
-    const { prepare, requestedVersions } = world({ answers: ["1.3.0"] });
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.3.0"] });
     const bundle = direct({ helm: { ...helm, version: "~1.3" } }, { pins });
 
     const changed = after(bundle, await prepare(bundle));
@@ -131,7 +131,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("does not use pins that its author writes", async () => {
-    const { prepare } = world({ answers: ["1.2.9"] });
+    const { prepare } = createPreparer({ answers: ["1.2.9"] });
     const forged = [{ ...helm, pin: httpPin("6.6.6", digestB) }];
     const bundle = direct({ helmOpOptions: { pins: forged } });
 
@@ -139,14 +139,14 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("does not belong to a HelmOp because of its label alone", async () => {
-    const { prepare } = world({ answers: ["1.2.9"] });
+    const { prepare } = createPreparer({ answers: ["1.2.9"] });
 
     assert.equal((await prepare(aBundle({ helm, targets }))).kind, "resolved");
   });
 
   test("is not accepted while its chart cannot be resolved, and is retried with backoff", async () => {
     const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
-    const { prepare, clock, requestedVersions } = world({
+    const { prepare, clock, requestedVersions } = createPreparer({
       answers: [unavailable, unavailable, "1.2.9"],
     });
     let bundle = direct();
@@ -175,7 +175,7 @@ describe("a Bundle that was applied by hand", () => {
     const wrong = new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no such version", {
       retryable: false,
     });
-    const { prepare } = world({ answers: [wrong] });
+    const { prepare } = createPreparer({ answers: [wrong] });
 
     const rejected = await prepare(direct());
 
@@ -186,7 +186,9 @@ describe("a Bundle that was applied by hand", () => {
 
   test("keeps its pin while that cannot be resolved again, and reports the error", async () => {
     const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
-    const { prepare, failFetch, requestedVersions, clock } = world({ answers: [unavailable] });
+    const { prepare, failFetch, requestedVersions, clock } = createPreparer({
+      answers: [unavailable],
+    });
     failFetch();
 
     const prepared = await prepare(direct({}, { pins, resolution: { observedGeneration: 1 } }));
@@ -204,7 +206,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("is resolved again once for each value of the reconcile request, and the result is pinned", async () => {
-    const { prepare, requestedVersions } = world({ answers: ["1.2.4"] });
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.4"] });
     const bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
     const handled = after(bundle, await prepare(bundle));
@@ -217,7 +219,7 @@ describe("a Bundle that was applied by hand", () => {
 
   test("keeps its pins when a requested resolution fails, reports it and retries until it succeeds", async () => {
     const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
-    const { prepare, requestedVersions, clock } = world({
+    const { prepare, requestedVersions, clock } = createPreparer({
       answers: [unavailable, unavailable, "1.2.4"],
     });
     let bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
@@ -238,7 +240,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("with files from Git is not accepted, and its source gets no request", async () => {
-    const { prepare, requestedVersions } = world({});
+    const { prepare, requestedVersions } = createPreparer({});
     const bundle = direct({ resources: [{ name: "a" }] }, { pins });
 
     const rejected = await prepare(bundle);
@@ -250,7 +252,7 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("reports fields that have no effect", async () => {
-    const { prepare } = world({});
+    const { prepare } = createPreparer({});
     const spec = { helm: { ...helm, vesion: "1" }, correctDrift: { enabled: true } };
 
     const prepared = await prepare(direct(spec, { pins, resolution: { observedGeneration: 1 } }));
@@ -267,7 +269,7 @@ describe("a Policy", () => {
   const noEvil = aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://good/.*"] } });
 
   test("rejects a Bundle that violates it before any repository request, and accepts it once it allows it", async () => {
-    const { prepare, requestedVersions, policyStore } = world({
+    const { prepare, requestedVersions, policyStore } = createPreparer({
       policies: [noEvil],
       answers: ["1.2.9"],
     });
@@ -282,7 +284,7 @@ describe("a Policy", () => {
   });
 
   test("rejects a HelmOp's Bundle too", async () => {
-    const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
+    const { prepare } = createPreparer({ policies: [noEvil], helmOps: [aHelmOp()] });
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     assert.equal((await prepare(bundle)).kind, "notAccepted");
@@ -297,14 +299,14 @@ describe("a Policy", () => {
     ];
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
-    const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
+    const ofHelmOp = createPreparer({ policies, helmOps: [aHelmOp()] });
     assert.deepEqual(await ofHelmOp.prepare(bundle), { kind: "waiting" });
-    assert.equal((await world({ policies }).prepare(direct())).kind, "notAccepted");
+    assert.equal((await createPreparer({ policies }).prepare(direct())).kind, "notAccepted");
   });
 
   test("that requires a ServiceAccount prevents the creation of namespaces, also in targets", async () => {
     const policies = [aPolicy("guard", { requireServiceAccount: true })];
-    const { prepare } = world({ policies, helmOps: [aHelmOp()] });
+    const { prepare } = createPreparer({ policies, helmOps: [aHelmOp()] });
     const bundle = signer.signed(
       aBundle({
         helm,
@@ -323,7 +325,7 @@ describe("a Policy", () => {
   });
 
   test("that allows a HelmOp's Bundle does not change it", async () => {
-    const { prepare } = world({ helmOps: [aHelmOp()] });
+    const { prepare } = createPreparer({ helmOps: [aHelmOp()] });
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const prepared = await prepare(bundle);
@@ -333,7 +335,7 @@ describe("a Policy", () => {
   });
 
   test("makes a HelmOp's Bundle with edited pins wait until the HelmOp's controller has written it", async () => {
-    const { prepare } = world({ helmOps: [aHelmOp()] });
+    const { prepare } = createPreparer({ helmOps: [aHelmOp()] });
     const signed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
     const forged = aBundle({
       ...signed.spec,

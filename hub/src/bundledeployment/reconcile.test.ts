@@ -20,7 +20,7 @@ import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
-const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+const terminating = aDeployment("paris", { metadata: { deletionTimestamp } });
 const connected = aCluster("paris", { status: { agent: { connected: true, epoch: 3 } } });
 
 const cases: readonly (readonly [
@@ -35,21 +35,21 @@ const cases: readonly (readonly [
     undefined,
     false,
   ],
-  ["of a connected cluster waits for its agent", leaving, connected, false],
+  ["of a connected cluster waits for its agent", terminating, connected, false],
   [
     "of a disconnected cluster waits for its agent",
-    leaving,
+    terminating,
     aCluster("paris", { status: { agent: { connected: false, epoch: 3 } } }),
     false,
   ],
-  ["of a cluster that never connected is released", leaving, aCluster("paris"), true],
-  ["of a deleted cluster is released", leaving, undefined, true],
+  ["of a cluster that never connected is released", terminating, aCluster("paris"), true],
+  ["of a deleted cluster is released", terminating, undefined, true],
   [
     "of an earlier cluster of that name is released",
     aDeployment("paris", {
       metadata: {
         deletionTimestamp,
-        labels: { ...leaving.metadata.labels, [clusterUidLabel]: "earlier" },
+        labels: { ...terminating.metadata.labels, [clusterUidLabel]: "earlier" },
       },
     }),
     { ...connected, metadata: { ...connected.metadata, uid: "present" } },
@@ -75,23 +75,24 @@ for (const [what, deployment, cluster, goes] of cases) {
 }
 
 test("a deployment names its cluster by its labels", () => {
-  assert.equal(clusterKeyOf(leaving), `${workspace}/paris`);
+  assert.equal(clusterKeyOf(terminating), `${workspace}/paris`);
 });
 
 describe("removing the finalizer of a deployment", () => {
   test("keeps the finalizers of others", async () => {
     const kube = createMemoryApiServer();
     const finalizers = ["example.com/other", bundleDeploymentFinalizer];
-    const guarded = kube.put(
+    const withOtherFinalizer = kube.put(
       bundleDeployments,
       aDeployment("paris", { metadata: { deletionTimestamp, finalizers } }),
     );
 
-    await release(kube, guarded);
+    await release(kube, withOtherFinalizer);
 
-    assert.deepEqual(kube.peek(bundleDeployments, guarded.metadata)?.metadata.finalizers, [
-      "example.com/other",
-    ]);
+    assert.deepEqual(
+      kube.peek(bundleDeployments, withOtherFinalizer.metadata)?.metadata.finalizers,
+      ["example.com/other"],
+    );
   });
 
   test("does nothing when a new object has the same name", async () => {
@@ -101,28 +102,28 @@ describe("removing the finalizer of a deployment", () => {
       aDeployment("paris", { metadata: { uid: "uid-new" } }),
     );
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.deepEqual(kube.peek(bundleDeployments, leaving.metadata), recreated);
+    assert.deepEqual(kube.peek(bundleDeployments, terminating.metadata), recreated);
   });
 
   test("succeeds when the deployment is already deleted", async () => {
     const kube = createMemoryApiServer();
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.equal(kube.peek(bundleDeployments, leaving.metadata), undefined);
+    assert.equal(kube.peek(bundleDeployments, terminating.metadata), undefined);
     assert.equal(kube.writes.length, 1);
   });
 
   test("succeeds when another client removes it first", async () => {
     const kube = createMemoryApiServer();
-    kube.put(bundleDeployments, leaving);
+    kube.put(bundleDeployments, terminating);
     kube.failNext(conflict());
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.ok(kube.peek(bundleDeployments, leaving.metadata), "it is another one by now");
+    assert.ok(kube.peek(bundleDeployments, terminating.metadata), "it is another one by now");
     assert.equal(kube.writes.length, 1);
   });
 
@@ -130,6 +131,6 @@ describe("removing the finalizer of a deployment", () => {
     const kube = createMemoryApiServer();
     kube.failNext(serverError());
 
-    await assert.rejects(release(kube, leaving), { code: "KUBE_SERVER" });
+    await assert.rejects(release(kube, terminating), { code: "KUBE_SERVER" });
   });
 });

@@ -36,7 +36,7 @@ function enrolledWith(uid: string): Cluster {
 }
 
 /** A Cluster that is being deleted. */
-function leaving(
+function terminating(
   deletionPolicy: "Retain" | "Uninstall",
   finalizers = ["example.com/other", clusterFinalizer],
 ): Cluster {
@@ -109,10 +109,10 @@ describe("a new Cluster", () => {
 
   it("waits while the namespace of an earlier Cluster of its name is terminating", async () => {
     const { addCluster, addNamespace, reconcile, kube } = start();
-    const leaving = await madeNamespace();
-    const { metadata } = leaving;
+    const terminating = await madeNamespace();
+    const { metadata } = terminating;
     addNamespace({
-      ...leaving,
+      ...terminating,
       metadata: {
         ...metadata,
         deletionTimestamp: "2026-01-01T00:00:00Z",
@@ -250,7 +250,7 @@ describe("the deployments of a Cluster that is being deleted", () => {
     const { addCluster, addDeployment, addNamespace, reconcile, ...seen } = start();
     addNamespace(await madeNamespace());
     addDeployment();
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
@@ -261,7 +261,7 @@ describe("the deployments of a Cluster that is being deleted", () => {
   it("block it also when only the API server has them", async () => {
     const { addCluster, addDeployment, reconcile, clusterOnServer } = start();
     addDeployment({ isCached: false });
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
@@ -270,7 +270,7 @@ describe("the deployments of a Cluster that is being deleted", () => {
 
   it("unblock it once they are deleted; finalizers of others stay", async () => {
     const { addCluster, reconcile, clusterOnServer } = start();
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
@@ -280,7 +280,7 @@ describe("the deployments of a Cluster that is being deleted", () => {
   it("stay installed when the policy changes to Retain, and the Cluster is deleted at once", async () => {
     const { addCluster, addDeployment, reconcile, clusterOnServer, ...seen } = start();
     addDeployment();
-    addCluster({ as: leaving("Retain", [clusterFinalizer]) });
+    addCluster({ as: terminating("Retain", [clusterFinalizer]) });
 
     await reconcile();
 

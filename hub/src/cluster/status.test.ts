@@ -109,7 +109,7 @@ describe("the status of a Cluster", () => {
     });
   }
 
-  const leaving = ["api", "db", "web", "www"];
+  const remainingNames = ["api", "db", "web", "www"];
   const uninstalling: readonly (readonly [
     what: string,
     status: ClusterStatus,
@@ -119,7 +119,7 @@ describe("the status of a Cluster", () => {
     [
       "names what it waits for and how to skip the uninstallation",
       connected,
-      leaving,
+      remainingNames,
       /^waiting for the agent to uninstall api, db, web and 1 more; to delete the Cluster now and keep its releases, set spec.deletionPolicy to Retain$/,
     ],
     [

@@ -136,10 +136,10 @@ describe("the status of a ClusterGroup", () => {
   test("is written at once when its clusters become ready or not ready, not when their number changes", () => {
     const ready = statusOf([connected("paris")]);
     const more = statusOf([connected("paris"), connected("rome")]);
-    const away = statusOf([aCluster("paris")]);
+    const offline = statusOf([aCluster("paris")]);
 
     assert.equal(isUrgentClusterGroup(undefined, ready), true);
     assert.equal(isUrgentClusterGroup(ready, more), false);
-    assert.equal(isUrgentClusterGroup(away, ready), true);
+    assert.equal(isUrgentClusterGroup(offline, ready), true);
   });
 });

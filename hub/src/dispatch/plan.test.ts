@@ -131,7 +131,7 @@ describe("the plan for an agent that connects has", () => {
 });
 
 const someName: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d");
-const someHolding = fc.record({
+const anyHolding = fc.record({
   name: someName,
   uid: fc.constantFrom("u", "v"),
   deploymentId: fc.constantFrom("", "sha256:1", "sha256:2"),
@@ -147,13 +147,13 @@ const anyDeployment = fc
     deleting: fc.boolean(),
   })
   .map(({ name, ...rest }) => desired(name, rest));
-const holdingsOf = fc.uniqueArray(someHolding, { selector: ({ name }) => name });
+const inventories = fc.uniqueArray(anyHolding, { selector: ({ name }) => name });
 const deploymentsOf = fc.uniqueArray(anyDeployment, { selector: ({ metadata }) => metadata.name });
 
 describe("a dispatch plan", () => {
   test("withdraws only what is being deleted", () => {
     fc.assert(
-      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
         for (const step of planDispatch(holdings, deployments).steps) {
           if (step.kind !== "withdraw") continue;
           const desired = deployments.find(
@@ -168,7 +168,7 @@ describe("a dispatch plan", () => {
 
   test("is empty once it was applied", () => {
     fc.assert(
-      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
         const after = new Map<string, ObservedDeployment>(
           holdings.map((holding) => [holding.name, holding]),
         );

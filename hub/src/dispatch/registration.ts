@@ -39,7 +39,7 @@ export async function register(
   await previous;
   await registrations.acquire();
   try {
-    // An agent that went away while it waited costs no write.
+    // An agent that disconnected while it waited causes no write.
     if (!isStillOpen()) return { kind: "skipped" };
     const known = desired.deployments();
     const { orphans } = planDispatch(hello.inventory, known);

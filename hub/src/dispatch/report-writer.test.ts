@@ -60,7 +60,7 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
 }
 
 /** Still ready, which is not urgent: it is written within a second and not at once. */
-const grown = {
+const later = {
   counts: { desiredReady: 2, ready: 2, notReady: 0, missing: 0, unknown: 0 },
 } as const;
 
@@ -69,13 +69,13 @@ const failed = { phase: "failed", ready: false, message: "no chart" } as const;
 describe("a report", () => {
   it("is acknowledged after it is stored, not before", async () => {
     const { kube, report, acknowledged, stored } = start();
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     report(1, 1);
     await settle();
     assert.deepEqual(acknowledged, []);
 
-    letThrough();
+    unblock();
     await settle();
     assert.deepEqual(acknowledged, [1]);
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
@@ -83,12 +83,12 @@ describe("a report", () => {
 
   it("that a newer one replaces is acknowledged together with it", async () => {
     const { kube, report, acknowledged, stored } = start();
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     report(1, 1);
     report(1, 2, { ready: false });
     report(1, 3, failed);
-    letThrough();
+    unblock();
     await settle();
 
     assert.deepEqual(acknowledged, [1, 2, 3]);
@@ -191,7 +191,7 @@ describe("a delayed report", () => {
     await settle();
     saw(connects(2));
 
-    report(1, 2, grown);
+    report(1, 2, later);
     await settle();
 
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
@@ -205,7 +205,7 @@ describe("a delayed report", () => {
     report(1, 1);
     // Not urgent: it waits for a second, in which the process is frozen, and is the first to be due when it resumes.
     await clock.advance(900);
-    report(1, 2, grown);
+    report(1, 2, later);
     await clock.advance(200);
     connects(2);
     clock.freeze(30_000);
@@ -221,7 +221,7 @@ describe("a delayed report", () => {
     saw(connects(1));
     report(1, 1);
     await clock.advance(900);
-    report(1, 2, grown);
+    report(1, 2, later);
     await clock.advance(200);
     clock.freeze(30_000);
 
@@ -271,12 +271,12 @@ describe("a delayed report", () => {
     report(1, 1);
     await settle();
     const { list, replace } = kube;
-    let isAway = true;
+    let isUnavailable = true;
     Object.assign(kube, {
       list: (...args: Parameters<typeof list>) =>
-        isAway ? Promise.reject(new Error("away")) : list(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : list(...args),
       replace: (...args: Parameters<typeof replace>) =>
-        isAway ? Promise.reject(new Error("away")) : replace(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : replace(...args),
     });
     report(1, 2, failed);
     await clock.advance(2_000);
@@ -284,7 +284,7 @@ describe("a delayed report", () => {
 
     // The watch of this replica is not restarted yet when its next write succeeds.
     connects(2);
-    isAway = false;
+    isUnavailable = false;
     await clock.advance(40_000);
 
     assert.equal(stored()?.agent?.sequence, 1);
@@ -296,18 +296,18 @@ describe("a delayed report", () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
     const list = kube.list;
-    let isAway = true;
+    let isUnavailable = true;
     Object.assign(kube, {
       list: (...args: Parameters<typeof list>) =>
-        isAway ? Promise.reject(new Error("away")) : list(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : list(...args),
     });
     clock.freeze(30_000);
-    report(1, 1, grown);
+    report(1, 1, later);
     await clock.advance(5_000);
     assert.equal(stored(), undefined);
     assert.deepEqual(acknowledged, []);
 
-    isAway = false;
+    isUnavailable = false;
     await clock.advance(5_000);
     assert.equal(stored()?.resourceCounts?.ready, 2);
     assert.deepEqual(acknowledged, [1]);

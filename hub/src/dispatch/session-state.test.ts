@@ -185,7 +185,7 @@ const table: Readonly<
   "no orphan": { awaitingHello: nothing, registering: nothing, connected: nothing },
 };
 
-function inShort(effect: SessionEffect): string {
+function describeEffect(effect: SessionEffect): string {
   switch (effect.kind) {
     case "close":
       return `close ${effect.how instanceof RpcError ? "error" : effect.how}`;
@@ -206,7 +206,7 @@ function assertStep(from: StateName, event: EventName, expected: Expected): void
   const { state, effects } = step(states[from], events[event], "hub");
   const [next, ...inOrder] = expected === "-" ? [from] : expected;
   assert.equal(state.kind, next);
-  assert.deepEqual(effects.map(inShort), inOrder);
+  assert.deepEqual(effects.map(describeEffect), inOrder);
 }
 
 describe("a session", () => {
@@ -232,7 +232,7 @@ describe("a session", () => {
     const { state, effects } = step(states.registering, event, "hub");
 
     assert.deepEqual(state, { ...states.connected, orphans: plan.orphans });
-    assert.deepEqual(effects.map(inShort), ["startDispatch", "recordOrphans db,web"]);
+    assert.deepEqual(effects.map(describeEffect), ["startDispatch", "recordOrphans db,web"]);
   });
 
   test("reads again when no reason to pause is left", () => {
@@ -247,7 +247,7 @@ describe("a session", () => {
     ] as const) {
       const next = step(state, { kind, reason }, "hub");
       state = next.state;
-      effects.push([`${kind} ${reason}:`, ...next.effects.map(inShort)].join(" "));
+      effects.push([`${kind} ${reason}:`, ...next.effects.map(describeEffect)].join(" "));
     }
 
     assert.deepEqual(effects, [

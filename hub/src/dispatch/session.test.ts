@@ -50,7 +50,7 @@ const key = fc
   .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
 
 /** Messages that are plausible here, so that many sequences get past the start. */
-const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
+const plausible: fc.Arbitrary<AgentMessage> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(hello) },
   {
     weight: 6,
@@ -74,7 +74,7 @@ function step(what: string, run: Step[1]): Step {
 const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
-    arbitrary: likely.map((message) =>
+    arbitrary: plausible.map((message) =>
       step(`send ${JSON.stringify(message)}`, (test) => test.send(wire(message))),
     ),
   },

@@ -56,7 +56,7 @@ function eachIsChosen(cases: Case): void {
 const same = cluster("one", "sha256:aa");
 const adoptable = cluster("one");
 const foreign = cluster("one", "sha256:bb");
-const going = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
+const terminating = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
 
 describe("the Cluster of an enrolling agent", () => {
   eachIsChosen([
@@ -97,8 +97,8 @@ describe("the Cluster of an enrolling agent", () => {
     ],
     [
       "is not one that is being deleted",
-      { enrolled: [going] },
-      { kind: "rejected", cluster: going, why: "deleting" },
+      { enrolled: [terminating] },
+      { kind: "rejected", cluster: terminating, why: "deleting" },
     ],
     [
       "is the oldest when two have its client id",
@@ -121,7 +121,7 @@ describe("the Cluster of an enrolling agent", () => {
 });
 
 describe("with a token for one Cluster", () => {
-  const nobodys = cluster("one", undefined, {}, {});
+  const withoutKey = cluster("one", undefined, {}, {});
   const others = cluster("one", "sha256:bb", {}, { clientID: "other" });
   const elsewhere = cluster("two", "sha256:aa");
   const alone = (one: Cluster) => ({ token: forOne, named: () => one });
@@ -133,8 +133,8 @@ describe("with a token for one Cluster", () => {
     ],
     [
       "it is adopted when no agent has enrolled",
-      alone(nobodys),
-      { kind: "adopt", cluster: nobodys },
+      alone(withoutKey),
+      { kind: "adopt", cluster: withoutKey },
     ],
     [
       "another key takes over",
@@ -154,8 +154,8 @@ describe("with a token for one Cluster", () => {
     ],
     [
       "is not taken over while it is being deleted",
-      alone(going),
-      { kind: "rejected", cluster: going, why: "deleting" },
+      alone(terminating),
+      { kind: "rejected", cluster: terminating, why: "deleting" },
     ],
   ]);
 });
@@ -202,13 +202,13 @@ describe("a Cluster that was revoked", () => {
 describe("a Cluster with deletion policy Uninstall that is deleted", () => {
   const metadata = { deletionTimestamp: revokedAt, finalizers: [clusterFinalizer] };
   const spec: Cluster["spec"] = { clientID: "client", deletionPolicy: "Uninstall" };
-  const leaving = cluster("one", "sha256:aa", metadata, spec);
+  const uninstalling = cluster("one", "sha256:aa", metadata, spec);
   const foreignKey = cluster("one", "sha256:bb", metadata, spec);
   eachIsChosen([
     [
       "accepts its agent by its key",
-      { enrolled: [leaving], token: undefined },
-      { kind: "same", cluster: leaving },
+      { enrolled: [uninstalling], token: undefined },
+      { kind: "same", cluster: uninstalling },
     ],
     [
       "accepts no other key, whatever the token",

@@ -162,7 +162,7 @@ describe("an enrolment", () => {
     await answer(enrolment.enroll(wrong, peer));
     await clock.advance(30_000);
     await answer(enrolment.enroll(wrong, peer));
-    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is away")) });
+    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is unavailable")) });
 
     assert.equal(await answer(enrolment.enroll(request, peer)), "UNAVAILABLE");
 
@@ -171,7 +171,7 @@ describe("an enrolment", () => {
     assert.deepEqual([first?.message, second?.message], Array(2).fill("rejected an enrolment"));
     assert.match(String(first?.err), /no Cluster of this hub is enrolled with the agent's key/);
     assert.deepEqual(others, [
-      { ...who, err: "the API server is away", message: "cannot enrol an agent" },
+      { ...who, err: "the API server is unavailable", message: "cannot enrol an agent" },
     ]);
     assert.match(
       await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),

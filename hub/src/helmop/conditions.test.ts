@@ -32,7 +32,7 @@ const failed = paris({ conditions: [{ type: "Deployed", status: "False", message
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
 const made = { bundle: decidedBundle(aBundle()) };
-const unmade = { bundle: undefined, ...aggregated([]) };
+const withoutBundle = { bundle: undefined, ...aggregated([]) };
 const pollFailed: HelmOpDecision = {
   ...accepted,
   lastPollingTriggered: now,
@@ -53,8 +53,8 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
   [
     "that is installed, fails later and recovers",
     [
-      ["its chart is being resolved", { ...unmade, decision: resolving }, "True", "False"],
-      ["its Bundle is created", unmade, "True", "False"],
+      ["its chart is being resolved", { ...withoutBundle, decision: resolving }, "True", "False"],
+      ["its Bundle is created", withoutBundle, "True", "False"],
       ["it is dispatched", { ...made, ...waiting }, "True", "False"],
       ["its workloads start", { ...made, ...starting }, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
@@ -96,10 +96,10 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
   [
     "whose chart does not exist at first",
     [
-      ["its chart is being resolved", { ...unmade, decision: resolving }, "True", "False"],
-      ["the chart does not exist", { ...unmade, decision: rejected }, "False", "True"],
-      ["the chart still does not exist", { ...unmade, decision: rejected }, "False", "True"],
-      ["it is found", unmade, "True", "False"],
+      ["its chart is being resolved", { ...withoutBundle, decision: resolving }, "True", "False"],
+      ["the chart does not exist", { ...withoutBundle, decision: rejected }, "False", "True"],
+      ["the chart still does not exist", { ...withoutBundle, decision: rejected }, "False", "True"],
+      ["it is found", withoutBundle, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
     ],
   ],

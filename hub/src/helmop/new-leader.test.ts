@@ -8,7 +8,9 @@ import { hubErrors } from "../errors/index.ts";
 import { aHelmOp, createTestHelmOps, httpPin, web } from "../testing/index.ts";
 
 const unauthorized = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
-const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", { retryable: true });
+const unreadable = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
+  retryable: true,
+});
 
 /** A HelmOp with polling, whose repository has these responses; the last one repeats. */
 function polled(...answers: readonly (Pin | AppError)[]) {
@@ -63,7 +65,7 @@ test("a failed read sets Accepted to False only after seconds of retries", async
   const { helmOps, conditionText } = polled(httpPin("1.2.3"));
   await helmOps.reconcile(web);
   helmOps.restart();
-  helmOps.nextAccess(away, away, away);
+  helmOps.nextAccess(unreadable, unreadable, unreadable);
 
   await assert.rejects(helmOps.reconcile(web), { message: "list secrets: 503" });
   await assert.rejects(helmOps.reconcile(web, 9), { message: "list secrets: 503" });
@@ -81,7 +83,7 @@ test("a failed poll stays failed after a rejection, which sets no time for the n
   await pollAgain();
   const failed = conditionText("Polled");
   assert.match(failed, /^False GET index.yaml: 401; retrying at \S+Z$/);
-  helmOps.nextAccess(away);
+  helmOps.nextAccess(unreadable);
 
   await helmOps.reconcile(web, 10);
   assert.equal(conditionText("Polled"), "False GET index.yaml: 401");

@@ -44,13 +44,13 @@ function failing(cluster: string): BundleDeployment {
 
 function statusOf(
   deployments: readonly BundleDeployment[],
-  away: readonly Cluster[],
+  offline: readonly Cluster[],
   before?: HelmOpStatus,
 ): HelmOpStatus {
   const status = helmOpStatus({
     helmOp: decidedHelmOp(aHelmOp({}, {}, before), accepted),
     bundle: decidedBundle(aBundle(), { targets: deployments.length }),
-    ...aggregated(deployments, 0, away),
+    ...aggregated(deployments, 0, offline),
     now,
   });
   assert.ok(status !== undefined);
@@ -61,7 +61,7 @@ describe("a HelmOp that targets offline clusters", () => {
   const cases: readonly (readonly [
     what: string,
     deployments: readonly BundleDeployment[],
-    away: readonly string[],
+    offline: readonly string[],
     counts: string,
     ready: readonly [status: string, reason: string, message: RegExp],
     reconciling: string,
@@ -111,19 +111,19 @@ describe("a HelmOp that targets offline clusters", () => {
       "True",
     ],
   ];
-  for (const [what, deployments, away, counts, [holds, reason, message], reconciling] of cases) {
+  for (const [what, deployments, offline, counts, [holds, reason, message], reconciling] of cases) {
     test(what, () => {
-      const status = statusOf(deployments, away.map(offlineCluster));
+      const status = statusOf(deployments, offline.map(offlineCluster));
 
       const condition = findCondition(status.conditions, "Ready");
       assert.deepEqual([condition?.status, condition?.reason], [holds, reason]);
       assert.match(condition?.message ?? "", message);
       assert.equal(findCondition(status.conditions, "Reconciling")?.status, reconciling);
       assert.equal(status.display?.counts, counts);
-      assert.equal(status.offlineClusterCount, away.length);
+      assert.equal(status.offlineClusterCount, offline.length);
       assert.deepEqual(
         status.offlineClusters,
-        away.map((name) => ({ name: `${workspace}/${name}`, since })),
+        offline.map((name) => ({ name: `${workspace}/${name}`, since })),
       );
     });
   }

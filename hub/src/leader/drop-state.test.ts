@@ -195,7 +195,7 @@ function resolverOf(repository: Repository): Resolver {
 }
 
 /** Runs a history; returns what was decided after each step. */
-async function play(
+async function runHistory(
   steps: readonly Step[],
   drops: readonly boolean[],
 ): Promise<readonly unknown[]> {
@@ -207,7 +207,7 @@ async function play(
       if (drops[index] === true) await leader.drop();
       apply(leader, repository, each);
       if (each.kind === "wait") await leader.pass(each.ms);
-      await quiet(leader, repository);
+      await untilSettled(leader, repository);
       decisions.push({ step: each, requests: repository.requests, objects: snapshot(leader) });
     }
   } finally {
@@ -217,7 +217,7 @@ async function play(
 }
 
 /** Advances the clock until a step makes no request and no write, so that each status is written. */
-async function quiet(leader: TestLeader, repository: Repository): Promise<void> {
+async function untilSettled(leader: TestLeader, repository: Repository): Promise<void> {
   for (let steps = 0; steps < mostSteps; steps += 1) {
     await leader.pass(stepMs - quietMs);
     const before = [leader.rest.writes.length, repository.requests];
@@ -363,7 +363,7 @@ const kinds: readonly Resource<KubeObject>[] = [
 ];
 
 /** Fields with a timestamp, or that depend on the number of writes. */
-const volatile: ReadonlySet<string> = new Set([
+const volatileFields: ReadonlySet<string> = new Set([
   "uid",
   "resourceVersion",
   "lastTransitionTime",
@@ -388,7 +388,7 @@ function stable(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([field]) => !volatile.has(field))
+      .filter(([field]) => !volatileFields.has(field))
       .map(([field, inner]) => [field, stable(inner)] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -398,16 +398,16 @@ test("leaders that lose their memory between any two steps decide what one leade
   const histories = fc.array(fc.tuple(step, fc.boolean()), { minLength: 6, maxLength: 24 });
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      const joins: readonly Step[] = clusterNames.map((each) => ({
+      const creations: readonly Step[] = clusterNames.map((each) => ({
         kind: "cluster",
         name: each,
         presence: "join",
       }));
-      const steps = [...joins, ...history.map(([each]) => each)];
-      const drops = [...joins.map(() => true), ...history.map(([, drop]) => drop)];
+      const steps = [...creations, ...history.map(([each]) => each)];
+      const drops = [...creations.map(() => true), ...history.map(([, drop]) => drop)];
 
-      const one = await play(steps, []);
-      const many = await play(steps, drops);
+      const one = await runHistory(steps, []);
+      const many = await runHistory(steps, drops);
 
       assert.deepEqual(many, one);
     }),
@@ -416,7 +416,7 @@ test("leaders that lose their memory between any two steps decide what one leade
 });
 
 test("the histories have effects: charts are resolved, deployed and ready", async () => {
-  const decisions = await play(
+  const decisions = await runHistory(
     [
       { kind: "cluster", name: "paris", presence: "join" },
       {

@@ -123,7 +123,7 @@ test(`${many} agents that disconnect at once cause a few status writes for all t
   await clock.advance(10_000);
 
   /** One after the other, as their Clusters are written. */
-  async function become(connected: boolean): Promise<Readonly<Record<string, number>>> {
+  async function writesUntil(connected: boolean): Promise<Readonly<Record<string, number>>> {
     deliver();
     const from = rest.writes.length;
     for (const name of names) {
@@ -140,7 +140,7 @@ test(`${many} agents that disconnect at once cause a few status writes for all t
   }
 
   for (const connected of [false, true]) {
-    const writes = await become(connected);
+    const writes = await writesUntil(connected);
     assert.deepEqual(writes["bundledeployments"], undefined);
     assert.equal(writes["clusters"], many);
     for (const kind of ["helmops", "bundles"])

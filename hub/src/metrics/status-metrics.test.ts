@@ -22,12 +22,12 @@ function metricsOf(objects: {
   clusters?: readonly Cluster[];
 }) {
   const registry = createSeriesRegistry();
-  const there = { helmOps: [], bundles: [], clusters: [], ...objects };
+  const objectsInCache = { helmOps: [], bundles: [], clusters: [], ...objects };
   const stop = registry.register(
     statusMetrics({
-      helmOps: () => there.helmOps,
-      bundles: () => there.bundles,
-      clusters: () => there.clusters,
+      helmOps: () => objectsInCache.helmOps,
+      bundles: () => objectsInCache.bundles,
+      clusters: () => objectsInCache.clusters,
     }),
   );
   const lines = async (pattern: RegExp) =>
@@ -35,7 +35,7 @@ function metricsOf(objects: {
       .join("")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#") && pattern.test(line));
-  return { registry, there, lines, stop };
+  return { registry, objectsInCache, lines, stop };
 }
 
 test("a HelmOp has Fleet's metrics with Fleet's labels", async () => {
@@ -62,19 +62,19 @@ test("a HelmOp has Fleet's metrics with Fleet's labels", async () => {
 });
 
 test("a HelmOp that has changed or was deleted leaves no series", async () => {
-  const { there, lines } = metricsOf({ helmOps: [aHelmOp({}, {}, { version: "1.0.0" })] });
+  const { objectsInCache, lines } = metricsOf({ helmOps: [aHelmOp({}, {}, { version: "1.0.0" })] });
   assert.match(
     (await lines(/helmop_ready_clusters/)).join("\n"),
     /^[^\n]*version="1\.0\.0"[^\n]*$/,
   );
 
-  there.helmOps = [aHelmOp({}, {}, { version: "2.0.0" })];
+  objectsInCache.helmOps = [aHelmOp({}, {}, { version: "2.0.0" })];
   assert.match(
     (await lines(/helmop_ready_clusters/)).join("\n"),
     /^[^\n]*version="2\.0\.0"[^\n]*$/,
   );
 
-  there.helmOps = [];
+  objectsInCache.helmOps = [];
   assert.deepEqual(await lines(/./), []);
 });
 

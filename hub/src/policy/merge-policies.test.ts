@@ -94,12 +94,12 @@ test("defaults fill empty fields, and the HelmOp is not modified", () => {
     aPolicy("a", { helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" } }),
   ]);
   const unset = aHelmOp({ serviceAccount: "" });
-  const outspoken = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
+  const withOwnFields = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
 
   const { serviceAccount, helmSecretName } = withDefaults(policy, unset).spec;
 
   assert.deepEqual([serviceAccount, helmSecretName], ["deployer", "login"]);
   assert.equal(unset.spec.serviceAccount, "");
-  assert.equal(withDefaults(policy, outspoken), outspoken);
+  assert.equal(withDefaults(policy, withOwnFields), withOwnFields);
   assert.equal(withDefaults(mergePolicies([]), unset), unset);
 });

@@ -42,10 +42,10 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
   const objects = createWorkspaceObjects({ rest, clock, log: silentLog() });
   const changes: string[] = [];
-  let heard = (): void => undefined;
+  let notified = (): void => undefined;
   objects.onChange((where, ref) => {
     changes.push(`${where} ${formatObjectRef(ref)}`);
-    heard();
+    notified();
   });
   const stop = new AbortController();
   const running = objects.run(stop.signal);
@@ -63,7 +63,7 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
     async untilChanges(count: number): Promise<void> {
       while (changes.length < count)
         await new Promise<void>((resolve) => {
-          heard = resolve;
+          notified = resolve;
         });
     },
     requests: () => server.requests.map(({ kind, path }) => `${kind} ${path}`),

@@ -279,7 +279,7 @@ describe("the Lease of a replica", () => {
 
   test("survives failures of the API server, and expires without renewal", async () => {
     const hub = await setUp();
-    hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("away")));
+    hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("unavailable")));
 
     await hub.passes(25_000);
     assert.equal(hub.own.lease.isHeld, true);

@@ -232,8 +232,8 @@ describe("a HelmOp with charts of two repositories", () => {
   });
 });
 
-const passing = new AppError(chartErrors.INDEX_FETCH, "connection refused");
-const lasting = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
+const retryable = new AppError(chartErrors.INDEX_FETCH, "connection refused");
+const terminal = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
 
 describe("the state after an attempt", () => {
   const plan = (changes: Partial<AttemptPlan> = {}): AttemptPlan => ({
@@ -254,7 +254,11 @@ describe("the state after an attempt", () => {
   test("that failed has the error, the number of failures and the time of the next attempt", () => {
     const inputs = { ...kept, credentialsVersion: "7", state: { pins: [], attempt: retry } };
 
-    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+    const { attempt } = stateAfter(
+      inputs,
+      plan(),
+      ended({ error: retryable, isPinned: false }, []),
+    );
 
     assert.deepEqual(attempt, {
       observedGeneration: 1,
@@ -269,7 +273,11 @@ describe("the state after an attempt", () => {
     const helmOp = aHelmOp({}, { generation: 2 });
     const inputs = { ...kept, helmOp, state: { pins: [], attempt: retry } };
 
-    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+    const { attempt } = stateAfter(
+      inputs,
+      plan(),
+      ended({ error: retryable, isPinned: false }, []),
+    );
 
     assert.deepEqual([attempt.observedGeneration, attempt.failures], [2, 1]);
   });
@@ -291,7 +299,7 @@ describe("the state after an attempt", () => {
   });
 
   test("that was requested and failed keeps the request open", () => {
-    const failed = ended({ error: passing, isPinned: true });
+    const failed = ended({ error: retryable, isPinned: true });
 
     const { attempt } = stateAfter(kept, plan({ poll: true, follow: true }), failed);
 
@@ -299,7 +307,7 @@ describe("the state after an attempt", () => {
   });
 
   test("that only resolved pinned versions again keeps the schedule", () => {
-    const failed = ended({ error: passing, isPinned: true });
+    const failed = ended({ error: retryable, isPinned: true });
     const inputs = { ...polled, isFetchFailing: true };
 
     const state = stateAfter(inputs, plan({ checkPins: true }), failed);
@@ -378,7 +386,9 @@ const failed = (error: AppError, isPinned: boolean, failures = 1): LastAttempt =
 });
 
 const busyError = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 90_000 });
-const longBusy = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 50 * 60_000 });
+const rateLimited = new RepositoryError(chartErrors.INDEX_FETCH, "429", {
+  retryAfterMs: 50 * 60_000,
+});
 
 test("respects a Retry-After of a repository for at most an hour", () => {
   const answer = (retryAfterMs?: number) => ({
@@ -389,16 +399,21 @@ test("respects a Retry-After of a repository for at most an hour", () => {
   assert.equal(retryAfter(answer(90_000), nowMs), nowMs + 90_000);
   assert.equal(retryAfter(answer(1e12), nowMs), nowMs + 60 * 60_000);
   assert.equal(retryAfter(answer(), nowMs), undefined);
-  assert.equal(retryAfter({ error: passing, isPinned: true }, nowMs), undefined);
+  assert.equal(retryAfter({ error: retryable, isPinned: true }, nowMs), undefined);
 });
 
 const delays = [
   ["that succeeded, without polling", once, good, undefined],
   ["that succeeded, with polling", following, good, nextSlotMs],
-  ["that resolved no chart", once, failed(passing, false), 1_000],
-  ["that failed the third time to resolve a chart", once, failed(passing, false, 3), 4_000],
-  ["that failed the hundredth time to resolve a chart", once, failed(passing, false, 100), 300_000],
-  ["that cannot recover by itself", following, failed(lasting, false), undefined],
+  ["that resolved no chart", once, failed(retryable, false), 1_000],
+  ["that failed the third time to resolve a chart", once, failed(retryable, false, 3), 4_000],
+  [
+    "that failed the hundredth time to resolve a chart",
+    once,
+    failed(retryable, false, 100),
+    300_000,
+  ],
+  ["that cannot recover by itself", following, failed(terminal, false), undefined],
   [
     "that resolved no chart, with a Retry-After of the repository",
     once,
@@ -408,27 +423,27 @@ const delays = [
   [
     "a poll that failed, with a Retry-After of the repository",
     following,
-    failed(longBusy, true),
+    failed(rateLimited, true),
     slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs + 50 * 60_000) -
       nowMs,
   ],
-  ["a poll that failed", following, failed(passing, true), nextSlotMs],
+  ["a poll that failed", following, failed(retryable, true), nextSlotMs],
   [
     "that was requested and that failed",
     once,
-    { ...failed(passing, true), isRequested: true },
+    { ...failed(retryable, true), isRequested: true },
     1_000,
   ],
   [
     "that was requested, with polling",
     following,
-    { ...failed(passing, true), isRequested: true },
+    { ...failed(retryable, true), isRequested: true },
     1_000,
   ],
   [
     "that was requested and that cannot recover by itself",
     once,
-    { ...failed(lasting, true), isRequested: true },
+    { ...failed(terminal, true), isRequested: true },
     undefined,
   ],
 ] as const;

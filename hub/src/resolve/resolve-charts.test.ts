@@ -137,10 +137,10 @@ describe("chart resolution of a HelmOp", () => {
       signal,
     };
 
-    const useless = await resolveCharts(resolver, { ...request, isUseless: () => true });
+    const replaced = await resolveCharts(resolver, { ...request, isUseless: () => true });
     const running = await resolveCharts(resolver, { ...request, isUseless: () => false });
 
-    assert.deepEqual(useless, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }] });
+    assert.deepEqual(replaced, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }] });
     assert.deepEqual(
       running.pins.map(({ pin, note = "" }) => [pin, note.includes("published again")]),
       [[ownPin.pin, true]],

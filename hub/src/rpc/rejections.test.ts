@@ -39,15 +39,19 @@ test("logs a failure of the hub once a minute for each Cluster, and does not cou
   });
   const rejections = createRejections({ metrics, clock, log });
   const failed = (cluster: string, thrown: Error): void =>
-    rejections.failed(cluster, thrown, { fields: { cluster }, message: "not welcomed" });
+    rejections.failed(cluster, thrown, { fields: { cluster }, message: "registration failed" });
 
   for (let times = 0; times < 100; times += 1)
-    failed("fleet-default/paris", new Error("the API server is away"));
+    failed("fleet-default/paris", new Error("the API server is unavailable"));
   failed("fleet-default/rome", new Error("no"));
 
   assert.deepEqual(lines, [
-    { cluster: "fleet-default/paris", err: "the API server is away", message: "not welcomed" },
-    { cluster: "fleet-default/rome", err: "no", message: "not welcomed" },
+    {
+      cluster: "fleet-default/paris",
+      err: "the API server is unavailable",
+      message: "registration failed",
+    },
+    { cluster: "fleet-default/rome", err: "no", message: "registration failed" },
   ]);
   assert.doesNotMatch(
     await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),

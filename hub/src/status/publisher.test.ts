@@ -170,14 +170,14 @@ describe("a status writer", () => {
 
   it("has one write of an object in flight, and then writes the changes since then", async () => {
     const { kube, setDesired, stored } = start();
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     setDesired("one!");
     setDesired("two!");
     setDesired("three!");
     await settle();
     assert.equal(kube.writes.length, 1);
-    letThrough();
+    unblock();
     await settle();
 
     assert.equal(kube.writes.length, 2);
@@ -186,12 +186,12 @@ describe("a status writer", () => {
 
   it("limits the writes in flight", async () => {
     const { kube, setDesired, stored } = start({ concurrency: 2, others: 5 });
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     for (let index = 0; index < 5; index += 1) setDesired("ready!", `other-${index}`);
     await settle();
     assert.equal(kube.writes.length, 2);
-    letThrough();
+    unblock();
     await settle();
 
     assert.equal(kube.writes.length, 5);
@@ -327,7 +327,7 @@ describe("a flush", () => {
       setDesired(`${index}!`);
       await settle();
     }
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
     setDesired("last but one!");
     setDesired("last");
     let isOver = false;
@@ -337,7 +337,7 @@ describe("a flush", () => {
     });
     await settle();
     assert.equal(isOver, false);
-    letThrough();
+    unblock();
     await flushed;
 
     assert.equal(stored(), "last");

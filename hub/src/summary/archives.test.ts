@@ -56,7 +56,7 @@ describe("an index without digests", () => {
     assert.ok(text.length < 600);
   });
 
-  const quiet: readonly (readonly [
+  const unreported: readonly (readonly [
     what: string,
     deployments: readonly BundleDeployment[],
     unchecked: readonly (readonly [string, string])[],
@@ -86,7 +86,7 @@ describe("an index without digests", () => {
     ],
     ["before any report", [running("paris", "s-1"), running("rome", "")], [["s-1", address]]],
   ];
-  for (const [what, deployments, unchecked] of quiet) {
+  for (const [what, deployments, unchecked] of unreported) {
     test(`is not reported ${what}`, () => {
       assert.equal(
         differingArchives(countsOf(deployments).of(bundle), Object.fromEntries(unchecked)),

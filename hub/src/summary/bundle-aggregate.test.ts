@@ -229,17 +229,17 @@ describe("the aggregates", () => {
         }
 
         const all = [...known.values()].map(({ deployment }) => deployment);
-        const isAway = (deployment: BundleDeployment) =>
+        const isOfflineNow = (deployment: BundleDeployment) =>
           known.get(keyOf(deployment))?.isOffline === true;
         const stateIn = (deployment: BundleDeployment) =>
-          isAway(deployment) ? stateWhileOffline(stateOf(deployment)) : stateOf(deployment);
+          isOfflineNow(deployment) ? stateWhileOffline(stateOf(deployment)) : stateOf(deployment);
         for (const name of names.bundle) {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);
           assert.deepEqual(plain(aggregates.ofBundle(key)), recount(own, stateIn));
           assert.deepEqual(
             [...aggregates.ofBundle(key).offline],
-            own.filter(isAway).map(keyOf).sort(),
+            own.filter(isOfflineNow).map(keyOf).sort(),
           );
           assert.deepEqual(plainObjects(aggregates.ofBundle(key)), recountObjects(own));
         }

@@ -20,8 +20,10 @@ function at(resourceVersion: string, deploymentID: string): BundleDeployment {
 function setUp() {
   const store = createStore<BundleDeployment>();
   const aggregates = createDeploymentAggregates();
-  const away = new Set<ObjectKey>();
-  const count = countStore(store, aggregates, (deployment) => away.has(clusterKeyOf(deployment)));
+  const offlineClusters = new Set<ObjectKey>();
+  const count = countStore(store, aggregates, (deployment) =>
+    offlineClusters.has(clusterKeyOf(deployment)),
+  );
   const watched = (deployment: BundleDeployment): void => {
     store.set(deployment);
     count(keyOf(deployment));
@@ -34,7 +36,7 @@ function setUp() {
     const { offline: keys, states } = aggregates.ofBundle(`${workspace}/web`);
     return { clusters: keys.size, unknown: states.Offline };
   };
-  return { store, count, watched, states, away, offline };
+  return { store, count, watched, states, offlineClusters, offline };
 }
 
 describe("counting a store", () => {
@@ -67,10 +69,10 @@ describe("counting a store", () => {
   });
 
   test("counts the deployments of a cluster again when the cluster is created or deleted", () => {
-    const { store, count, watched, states, away, offline } = setUp();
+    const { store, count, watched, states, offlineClusters, offline } = setUp();
     watched(at("1", digestA));
 
-    away.add(`${workspace}/paris`);
+    offlineClusters.add(`${workspace}/paris`);
     count(keyOf(at("1", digestA)));
     assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
     assert.deepEqual(offline(), { clusters: 1, unknown: 0 });
@@ -79,12 +81,12 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 0 });
     assert.deepEqual(offline(), { clusters: 1, unknown: 1 });
 
-    away.clear();
+    offlineClusters.clear();
     count(keyOf(at("2", digestB)));
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
     assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
 
-    away.add(`${workspace}/paris`);
+    offlineClusters.add(`${workspace}/paris`);
     count(keyOf(at("2", digestB)));
     store.remove(at("2", digestB));
     count(keyOf(at("2", digestB)));

@@ -21,9 +21,9 @@ export function countStore(
   return (key) => {
     const before = counted.get(key);
     const deployment = store.get(key);
-    const isAway = deployment !== undefined && isOffline(deployment);
-    if (before?.deployment === deployment && before?.isOffline === isAway) return;
-    const after = deployment && toCounted(deployment, isAway);
+    const isOfflineNow = deployment !== undefined && isOffline(deployment);
+    if (before?.deployment === deployment && before?.isOffline === isOfflineNow) return;
+    const after = deployment && toCounted(deployment, isOfflineNow);
     aggregates.change(before, after);
     if (after === undefined) counted.delete(key);
     else counted.set(key, after);

@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { type TargetCluster, type TargetCriteria, type TargetGroup, targetFor } from "./match.ts";
 
 // A CRD of Fleet accepts any operator.
-const unheardOf = "Like" as "In";
+const unknownOperator = "Like" as "In";
 
 const cluster: TargetCluster = {
   name: "paris",
@@ -62,7 +62,7 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
   ],
   [
     "an unknown operator",
-    { clusterSelector: { matchExpressions: [{ key: "region", operator: unheardOf }] } },
+    { clusterSelector: { matchExpressions: [{ key: "region", operator: unknownOperator }] } },
     false,
   ],
   ["a group that it is in", { clusterGroup: "prod" }, true],

@@ -55,7 +55,7 @@ function mergeHelm(
       repo: over.repo,
       version: over.version,
       releaseName: over.releaseName,
-      // Below zero takes the Bundle's own away.
+      // A value below zero removes the Bundle's.
       timeoutSeconds:
         timeoutSeconds !== undefined && timeoutSeconds < 0 ? undefined : timeoutSeconds,
       force: either(base.force, over.force),

@@ -15,15 +15,15 @@ export type Aggregated = Pick<
   "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
 > & { readonly aggregate: BundleAggregate };
 
-/** All of them must be of the Bundle `web`; the clusters in `away` are offline. */
+/** All of them must be of the Bundle `web`; the clusters in `offlineClusters` are offline. */
 export function aggregated(
   deployments: readonly BundleDeployment[],
   pending = 0,
-  away: readonly Cluster[] = [],
+  offlineClusters: readonly Cluster[] = [],
 ): Aggregated {
   const aggregates = createDeploymentAggregates();
   const clusterOf = (deployment: BundleDeployment) =>
-    away.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
+    offlineClusters.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
   for (const deployment of deployments)
     aggregates.change(undefined, toCounted(deployment, clusterOf(deployment) !== undefined));
   const aggregate = aggregates.ofBundle(`${workspace}/web`);

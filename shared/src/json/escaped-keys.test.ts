@@ -5,7 +5,7 @@ import { hasEscapedKey } from "./escaped-keys.ts";
 import { canonicalJson, isRawNumber, parseExact } from "./exact.ts";
 
 /** Each text after the one with which V8 confuses its key. */
-const mixedUp: readonly (readonly [earlier: string, text: string, key: string])[] = [
+const confusedKeys: readonly (readonly [earlier: string, text: string, key: string])[] = [
   [String.raw`{"x\\":1}`, String.raw`{"x\"":2}`, 'x"'],
   [String.raw`{"p":1,"x\\":1}`, String.raw`{"p":1,"x\t":2}`, "x\t"],
   [String.raw`{"h":[],"\\":0}`, String.raw`{"h":1,"\n":2}`, "\n"],
@@ -13,7 +13,7 @@ const mixedUp: readonly (readonly [earlier: string, text: string, key: string])[
 ];
 
 describe("a key with an escape", () => {
-  for (const [earlier, text, key] of mixedUp) {
+  for (const [earlier, text, key] of confusedKeys) {
     it(`is not confused with an earlier one: ${text} after ${earlier}`, () => {
       parseExact(earlier);
       JSON.parse(earlier);
@@ -25,7 +25,7 @@ describe("a key with an escape", () => {
   }
 
   it("is still confused by JSON.parse itself; when this fails, remove this module", () => {
-    const wrong = mixedUp.filter(([earlier, text, key]) => {
+    const wrong = confusedKeys.filter(([earlier, text, key]) => {
       JSON.parse(earlier);
       return Object.keys(Object(JSON.parse(text))).at(-1) !== key;
     });

@@ -47,14 +47,14 @@ describe("listing", () => {
     const { informer, server, changes, untilChanges } = await follow(t, { objects: [] });
     await informer.synced;
     const watch = await server.opened();
-    const wrote = (name: string, resourceVersion: string): void => {
+    const putWrite = (name: string, resourceVersion: string): void => {
       const { metadata } = configMap(name);
       informer.store.wrote({ metadata: { ...metadata, resourceVersion } });
     };
 
-    wrote("skipped", "450");
+    putWrite("skipped", "450");
     server.next("list", (response, request) => {
-      wrote("later", "550");
+      putWrite("later", "550");
       answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response, request);
     });
     watch.line(errorLine(410, "Expired"));
@@ -126,7 +126,7 @@ describe("listing", () => {
   });
 
   /** An informer whose list has failed three times, and that waits for 3.2 s. */
-  async function followAway(t: TestContext) {
+  async function followUnreachable(t: TestContext) {
     const followed = await follow(t, {
       objects: ["a"],
       prepare: (server) => {
@@ -147,7 +147,7 @@ describe("listing", () => {
   }
 
   it("ends its backoff from an unreachable server when it responds to any request, and resets it", async (t) => {
-    const { rest, server, clock, informer } = await followAway(t);
+    const { rest, server, clock, informer } = await followUnreachable(t);
     server.next("list", cutConnection);
     server.next("list", cutConnection);
 
@@ -160,7 +160,7 @@ describe("listing", () => {
   });
 
   it("also ends its backoff when the server opens a watch", async (t) => {
-    const { rest, server, clock, informer } = await followAway(t);
+    const { rest, server, clock, informer } = await followUnreachable(t);
     const watch = { namespace: "default", resourceVersion: "1", timeoutSeconds: 300 };
 
     const other = rest.watch(configMaps, watch)[Symbol.asyncIterator]();
@@ -193,7 +193,7 @@ describe("listing", () => {
     [429, "TooManyRequests"],
   ] as const) {
     it(`does not end its backoff when the server responds with ${code}`, async (t) => {
-      const { rest, server, clock, informer } = await followAway(t);
+      const { rest, server, clock, informer } = await followUnreachable(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {
         server.next("get", respondStatus(code, reason));

@@ -124,7 +124,7 @@ function runSteps(
     for (const { key } of recorded) read(store, key);
   }
 
-  function happen(delivery: Delivery): void {
+  function applyDelivery(delivery: Delivery): void {
     // What happens before a list is cut is in it.
     if (replaceAll === undefined || isListCut) undelivered.push(delivery);
   }
@@ -134,7 +134,7 @@ function runSteps(
     const uid = server.get(name)?.metadata.uid ?? `${name}-${++incarnation}`;
     const written = object(name, version, { uid, ...extra });
     server.set(name, written);
-    happen({ type: "set", object: written });
+    applyDelivery({ type: "set", object: written });
     return written;
   }
 
@@ -145,7 +145,7 @@ function runSteps(
     server.delete(name);
     version++;
     const { uid = "" } = removed.metadata;
-    happen({ type: "remove", object: object(name, version, { uid }) });
+    applyDelivery({ type: "remove", object: object(name, version, { uid }) });
     return removed;
   }
 

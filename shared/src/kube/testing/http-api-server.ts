@@ -255,17 +255,17 @@ interface Handoff<V> {
 /** Delivers values to readers in order; either side may come first. */
 function createHandoff<V>(): Handoff<V> {
   const values: V[] = [];
-  const takers: ((value: V) => void)[] = [];
+  const readers: ((value: V) => void)[] = [];
   return {
     give(value) {
-      const taker = takers.shift();
-      if (taker === undefined) values.push(value);
-      else taker(value);
+      const reader = readers.shift();
+      if (reader === undefined) values.push(value);
+      else reader(value);
     },
     take() {
       const value = values.shift();
       return value === undefined
-        ? new Promise((resolve) => takers.push(resolve))
+        ? new Promise((resolve) => readers.push(resolve))
         : Promise.resolve(value);
     },
   };

@@ -19,8 +19,8 @@ export function yamlDisagreements(
     return [`${texts.length} questions, ${answers.length} answers`];
   return texts.flatMap((text, at) => {
     if (answers[at]?.unstable === true) return [];
-    const ours = readHere(text);
-    const theirs = readThere(answers[at]);
+    const ours = ourResult(text);
+    const theirs = goResult(answers[at]);
     const passes = rejections === "free" && (ours === rejected || theirs === rejected);
     return ours === theirs || passes
       ? []
@@ -31,7 +31,7 @@ export function yamlDisagreements(
 const rejected = "rejected";
 
 /** Our result for a text, through the JSON that Helm would get. */
-function readHere(text: string): string {
+function ourResult(text: string): string {
   try {
     return canonicalJson(parseExact(toHelmJson(parseHelmYaml(text, { name: "values.yaml" }))));
   } catch (thrown) {
@@ -40,6 +40,6 @@ function readHere(text: string): string {
   }
 }
 
-function readThere(answer: YamlAnswer | undefined): string {
+function goResult(answer: YamlAnswer | undefined): string {
   return answer?.json === undefined ? rejected : canonicalJson(parseExact(answer.json));
 }
