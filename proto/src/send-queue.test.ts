@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { createSendQueue } from "./send-queue.ts";
 
-/** A stream whose reader takes one message when the test says so. */
+/** A stream whose reader takes one message on each call of the test. */
 function slowStream() {
   const sent: string[] = [];
   const ready: (() => void)[] = [];

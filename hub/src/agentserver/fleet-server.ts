@@ -55,7 +55,7 @@ const serverOptions = {
   "grpc.max_send_message_length": maxMessageBytes,
   // An agent has one stream, and now and then a renewal beside it.
   "grpc.max_concurrent_streams": 16,
-  // The connection has no state: it made no call, or belongs to a port scanner.
+  // A connection without calls is unused, or belongs to a port scanner.
   "grpc.max_connection_idle_ms": 60_000,
   // Costs memory for each connection.
   "grpc.enable_channelz": 0,

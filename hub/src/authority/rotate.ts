@@ -21,7 +21,7 @@ export interface RotationDeps {
   /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly authority: Pick<LiveAuthority, "secret">;
-  /** When agents' certificates expire, as far as this replica has observed. */
+  /** Lifetime of agents' certificates, as observed by this replica. */
   readonly lifetimeMs: number;
   readonly events: EventRecorder;
   readonly clock: Clock;

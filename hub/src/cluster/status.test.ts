@@ -149,7 +149,7 @@ describe("the status of a Cluster", () => {
 
     assert.match(
       condition?.message ?? "",
-      /revoked at 2026-01-01T00:00:00Z; to enrol it again, create a ClusterRegistrationToken/,
+      /revoked at 2026-01-01T00:00:00Z; to enrol it again, create a new ClusterRegistrationToken/,
     );
   });
 

@@ -95,7 +95,7 @@ function readyState(
       const why =
         revocation === undefined
           ? ""
-          : ` (the cluster was revoked at ${revocation.text}; to enrol it again, create a ClusterRegistrationToken)`;
+          : ` (the cluster was revoked at ${revocation.text}; to enrol it again, create a new ClusterRegistrationToken)`;
       return {
         status: "Unknown",
         reason: presence,

@@ -1,6 +1,6 @@
 /**
- * The life of one agent's stream as a state and a pure step. `session.ts` maps stream events and results to events here and runs
- * the effects. A stream ends exactly once, whatever ends it:
+ * The life of one agent's stream as a state and a pure step. `session.ts` maps stream events and
+ * results to events here and runs the effects. A stream ends exactly once, whatever ends it:
  *
  *     awaitingHello ── hello ──▶ registering ── registered ──▶ connected ──▶ ended
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended

@@ -1,6 +1,6 @@
 /**
- * What a front end is: three pure functions that compile an object that users write into Bundles, and the state of
- * those Bundles into the object's status. A front end does not use clusters or streams.
+ * A front end: three pure functions that compile an object written by users into Bundles, and the state of those Bundles
+ * into the status of the object. It does not use clusters or streams.
  */
 import type { Bundle, ChartPin, Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";

@@ -35,9 +35,9 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
   const { requireServiceAccount, allowedServiceAccounts } = policy;
   const [own, ...ofTargets] = accountsOf(helmOp);
   // A target without an account has that of the whole; the whole needs none when all its targets have theirs.
-  const applied = ofTargets.length === 0 ? [own] : ofTargets;
-  const without = applied.filter(({ requested }) => requested === "" && own.requested === "");
-  const [missing] = without.length === applied.length ? [own] : without;
+  const effective = ofTargets.length === 0 ? [own] : ofTargets;
+  const without = effective.filter(({ requested }) => requested === "" && own.requested === "");
+  const [missing] = without.length === effective.length ? [own] : without;
   if (requireServiceAccount && without.length > 0 && missing !== undefined) {
     const where = helmOp.kind === "Bundle" ? " on the Bundle" : "";
     return violation(

@@ -75,7 +75,7 @@ export interface Counted {
   readonly key: ObjectKey;
   readonly bundle: ObjectKey;
   readonly cluster: string;
-  /** As it was reported. */
+  /** The reported state. */
   readonly state: BundleState;
   readonly resources: ResourceCounts | undefined;
   readonly isHelmOps: boolean;

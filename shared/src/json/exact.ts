@@ -1,7 +1,7 @@
 /**
  * JSON whose numbers keep all their digits. An integer beyond 2^53 (an id, a byte count in chart values) would lose
  * digits as a JavaScript number. It becomes a raw JSON value instead, which `JSON.stringify` and `canonicalJson` write
- * as it was read.
+ * unchanged.
  */
 import { AppError, commonErrors } from "../errors/index.ts";
 import { decodeKeys, encodeKeys, hasEscapedKey } from "./escaped-keys.ts";

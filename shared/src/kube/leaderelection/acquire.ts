@@ -73,7 +73,7 @@ export async function acquireLease(
     unsubscribe();
   }
 
-  /** How long until the Lease is free, as far as it was observed here. */
+  /** How long until the Lease is free, as observed by this candidate. */
   function untilFree(lease: Lease | undefined, observedAt: number): number {
     const holder = holderOf(lease);
     if (lease === undefined || holder === undefined || holder === options.identity) return 0;

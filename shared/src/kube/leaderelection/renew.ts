@@ -26,7 +26,7 @@ const retryMs = 250;
 const requestShare = 0.6;
 const releaseTimeoutMs = 2_000;
 
-/** Renews `lease` until `stop` aborts or the term is lost; returns the Lease as it was written last. */
+/** Renews `lease` until `stop` aborts or the term is lost; returns the last written Lease. */
 export async function renewLease(
   options: RenewOptions,
   lease: Lease,
