@@ -227,6 +227,22 @@ describe("a session", () => {
     });
   }
 
+  test("whose agent has a version that the hub does not support logs a warning", async () => {
+    const test = openTestSession();
+    test.say(wire({ ...hello, agentVersion: "2.0.0" }));
+    await settle();
+
+    assert.deepEqual(test.warnings, [
+      {
+        cluster: "fleet-default/paris",
+        skew: "unsupported",
+        why: "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub",
+      },
+    ]);
+    test.lose();
+    await test.session.ended;
+  });
+
   test("whose agent does not read queues one message for each deployment", async () => {
     const test = openTestSession();
     const want = (name: string, change: number): void => {

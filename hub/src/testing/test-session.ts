@@ -106,7 +106,7 @@ export function openTestSession(): TestSession {
   const session = openSession(
     {
       hubId: testHubId,
-      hubVersion: "1",
+      hubVersion: "1.0.0",
       rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
       objects: { get: () => ({ kind: "absent" }) },

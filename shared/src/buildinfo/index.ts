@@ -1,1 +1,2 @@
 export { buildVersion } from "./build-version.ts";
+export { type Skew, type SkewPart, versionSkew } from "./skew.ts";
