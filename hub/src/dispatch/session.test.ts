@@ -234,7 +234,6 @@ describe("a session", () => {
 
     assert.deepEqual(test.warnings, [
       {
-        cluster: "fleet-default/paris",
         skew: "unsupported",
         why: "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub",
       },
