@@ -4,6 +4,7 @@
  * The time of the last attempt is in the HelmOp's status, so a restart of the hub polls nobody before their time.
  */
 import type { HelmOp } from "@flotilla/shared/api";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { isStaticVersion } from "@flotilla/shared/version";
 import { type ChartReference, chartReferences } from "../frontend/index.ts";
@@ -80,10 +81,9 @@ export function mayChange({ chart, version }: ChartReference): boolean {
 }
 
 /** Retries start after one second and double up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
+const retryBackoff = { firstMs: 1_000, longestMs: 5 * 60_000 };
 
 /** The delay before the next attempt after this many failures in a row. */
 export function retryMs(failures: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
+  return backoffDelayMs(retryBackoff, failures);
 }

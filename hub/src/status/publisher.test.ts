@@ -62,10 +62,11 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
 }
 
 describe("a status writer", () => {
-  it("writes a verdict at once", () => {
+  it("writes a verdict at once", async () => {
     const { kube, say } = start();
 
     say("ready!");
+    await settle();
 
     assert.deepEqual(kube.writes, [written]);
   });
@@ -110,6 +111,7 @@ describe("a status writer", () => {
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
     say("6!");
+    await settle();
 
     assert.equal(kube.writes.length, 6);
   });
@@ -173,6 +175,7 @@ describe("a status writer", () => {
     const letThrough = kube.hold();
 
     say("one!");
+    await settle();
     say("two!");
     say("three!");
     await settle();
