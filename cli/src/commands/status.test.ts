@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { Cluster } from "@flotilla/shared/api";
+import { buildVersion } from "@flotilla/shared/buildinfo";
 import { test } from "vitest";
-import { formatTable } from "./status.ts";
+import { formatTable, versionLines } from "./status.ts";
 
 test("columns are as wide as their widest cell, and lines end without spaces", () => {
   assert.equal(
@@ -17,4 +19,37 @@ test("columns are as wide as their widest cell, and lines end without spaces", (
 
 test("a table without rows is not shown", () => {
   assert.equal(formatTable(["NAME"], []), "");
+});
+
+function clusterWithAgent(name: string, version: string): Cluster {
+  return {
+    apiVersion: "fleet.cattle.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { namespace: "fleet-default", name },
+    spec: {},
+    status: { agent: { connected: true, version } },
+  };
+}
+
+test("an agent and a command line that are too old for the hub are listed, others are not", () => {
+  const [major = 0, minor = 0] = buildVersion.split(".").map(Number);
+  const hub = `${major}.${minor + 4}.0`;
+  const members = [
+    clusterWithAgent("old", buildVersion),
+    clusterWithAgent("older", `${major}.${minor + 1}.0`),
+    clusterWithAgent("new", hub),
+  ];
+
+  assert.deepEqual(versionLines([hub], members), [
+    `versions          hub ${hub}, command line ${buildVersion}`,
+    `unsupported       the command line has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the command line`,
+    `unsupported       Cluster fleet-default/old: the agent has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the agent`,
+    `warning           Cluster fleet-default/older: the agent has version ${major}.${minor + 1}.0, the hub ${hub}: the next minor version of the hub does not support this agent; upgrade the agent`,
+  ]);
+});
+
+test("without a running hub no versions are compared", () => {
+  assert.deepEqual(versionLines([], [clusterWithAgent("one", "9.0.0")]), [
+    `versions          hub not running, command line ${buildVersion}`,
+  ]);
 });

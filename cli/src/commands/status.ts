@@ -9,11 +9,17 @@ import {
   type HelmOp,
   helmOps,
 } from "@flotilla/shared/api";
-import { helmOpLabel } from "@flotilla/shared/api/names";
+import {
+  helmOpLabel,
+  hubNamespace,
+  hubReplicaLabel,
+  hubVersionAnnotation,
+} from "@flotilla/shared/api/names";
+import { buildVersion, type Skew, versionSkew } from "@flotilla/shared/buildinfo";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type Lease, leases } from "@flotilla/shared/kube/objects";
 import { runningFleet } from "../fleet/index.ts";
 
 /** Prints the status. Without a running fleet it throws NO_FLEET or FLEET_BROKEN; as JSON it prints `{ error }` instead. */
@@ -22,7 +28,8 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   const state = await runningFleet(dir);
   const rest = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
   try {
-    const [members, ops, all, deployments] = await Promise.all([
+    const [replicas, members, ops, all, deployments] = await Promise.all([
+      rest.list(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),
       rest.list(clusters),
       rest.list(helmOps),
       rest.list(bundles),
@@ -32,6 +39,7 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
       `kubeconfig        ${state.kubeconfig}`,
       ...Object.entries(state.addresses).map(([name, address]) => `${name.padEnd(17)} ${address}`),
       `processes         ${state.processes.length} running`,
+      ...versionLines(hubVersionsOf(replicas.items), members.items),
       "",
       clusterTable(members.items),
       helmOpTable(ops.items),
@@ -56,12 +64,45 @@ async function printJson(dir: string): Promise<void> {
   }
 }
 
+/** The versions of the hub's running replicas; more than one during an upgrade. */
+function hubVersionsOf(replicas: readonly Lease[]): readonly string[] {
+  const running = replicas.filter(({ spec }) => Boolean(spec?.holderIdentity));
+  const versions = running.map(({ metadata }) => metadata.annotations?.[hubVersionAnnotation]);
+  return [...new Set(versions.filter((version) => version !== undefined))];
+}
+
+/** The versions of the hub and this command line, and each part whose version does not go with the hub's. Pure. */
+export function versionLines(
+  hubVersions: readonly string[],
+  members: readonly Cluster[],
+): readonly string[] {
+  const agents = members.flatMap(({ metadata, status: observed }) =>
+    observed?.agent?.connected === true && observed.agent.version
+      ? [{ name: keyOf(metadata), version: observed.agent.version }]
+      : [],
+  );
+  const skews = hubVersions.flatMap((hub) => [
+    messageOf(versionSkew("command line", buildVersion, hub)),
+    ...agents.map(({ name, version }) => messageOf(versionSkew("agent", version, hub), name)),
+  ]);
+  return [
+    `versions          hub ${hubVersions.join(", ") || "not running"}, command line ${buildVersion}`,
+    ...skews.filter((skew) => skew !== undefined),
+  ];
+}
+
+function messageOf(skew: Skew, cluster?: string): string | undefined {
+  if (skew.kind !== "warning" && skew.kind !== "unsupported") return undefined;
+  return `${skew.kind.padEnd(17)} ${cluster === undefined ? "" : `Cluster ${cluster}: `}${skew.message}`;
+}
+
 function clusterTable(members: readonly Cluster[]): string {
   return formatTable(
-    ["CLUSTER", "AGENT", "READY", "STATE"],
+    ["CLUSTER", "AGENT", "VERSION", "READY", "STATE"],
     members.map(({ metadata, status: observed }) => [
       `${metadata.namespace}/${metadata.name}`,
       agentText(observed?.agent),
+      observed?.agent?.version ?? "",
       observed?.display?.readyBundles ?? "0/0",
       observed?.display?.state ?? "Ready",
     ]),

@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/frontend";
-import { validate } from "@flotilla/hub/helmop";
+import { helmOpFrontEnd } from "@flotilla/hub/helmop";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
@@ -52,7 +52,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
 
     test(`the hub finds nothing wrong with Fleet's form in ${file}`, async () => {
       for (const helmOp of await helmOpsIn(path)) {
-        const refusal = validate(helmOp);
+        const refusal = helmOpFrontEnd.validate(helmOp);
         // What is built later is refused for being that, and never for being wrong.
         assert.equal(refusal, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);

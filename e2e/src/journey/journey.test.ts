@@ -1,12 +1,21 @@
 /** The product from end to end, on real control planes with the real Helm. One fleet for all of it. */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { startTestRegistry } from "@flotilla/local/testing";
-import { apiVersion, bundleDeployments, bundles, type HelmOp, helmOps } from "@flotilla/shared/api";
+import {
+  apiVersion,
+  bundleDeployments,
+  bundles,
+  clusterRegistrationTokens,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
-import { configMaps, deployments, secrets } from "@flotilla/shared/kube/objects";
+import { configMaps, deployments, namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
 import { startChartServer } from "../testing/chart-server.ts";
@@ -153,6 +162,47 @@ test("deleting a HelmOp uninstalls it everywhere", async () => {
     );
     assert.equal(await revisionOf(cluster, "leaving"), 0, "no record of Helm is left");
   }
+});
+
+test("creating and deleting objects logs nothing above info", async () => {
+  const namespace = "short-lived";
+  const metadata = { namespace, name: "short" };
+  await fleet.hub.create(namespaces, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace },
+  });
+  await fleet.hub.create(helmOps, {
+    apiVersion,
+    kind: "HelmOp",
+    metadata,
+    spec: { helm: { repo: charts.url, chart: "leaving", version: "1.0.0" }, targets: [] },
+  });
+  await fleet.hub.create(clusterRegistrationTokens, {
+    apiVersion,
+    kind: "ClusterRegistrationToken",
+    metadata,
+    spec: { ttl: "1h" },
+  });
+  await objectThat(fleet.hub, bundles, metadata, "created", (bundle) => bundle !== undefined);
+  await objectThat(fleet.hub, clusterRegistrationTokens, metadata, "with a Secret", (token) =>
+    Boolean(token?.status?.secretName),
+  );
+  await fleet.hub.delete(clusterRegistrationTokens, metadata);
+  await objectThat(fleet.hub, secrets, metadata, "deleted", (secret) => secret === undefined);
+  await fleet.hub.delete(namespaces, { name: namespace });
+  await objectThat(fleet.hub, namespaces, { name: namespace }, "deleted", (found) => !found);
+
+  const logs = join(fleet.dir, "logs");
+  const lines = await Promise.all(
+    ["hub.log", ...fleet.clusters.map(({ name }) => `${name}-agent.log`)].map((file) =>
+      readFile(join(logs, file), "utf8"),
+    ),
+  );
+  const noise = lines
+    .flatMap((text) => text.trim().split("\n"))
+    .filter((line) => !/"level":"(debug|info)"/.test(line));
+  assert.deepEqual(noise, []);
 });
 
 test("a constraint that nothing matches is said in Accepted, with the versions that are there", async () => {

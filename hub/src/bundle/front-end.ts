@@ -7,7 +7,7 @@ import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { planBundle, validate as validateHelmOp } from "../helmop/index.ts";
+import { helmOpFrontEnd } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
@@ -46,7 +46,7 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
     );
   }
-  return validateHelmOp(asHelmOp(bundle));
+  return helmOpFrontEnd.validate(asHelmOp(bundle));
 }
 
 /**
@@ -58,7 +58,7 @@ export function planAppliedBundle(
   pins: readonly ChartPin[],
   caBundle?: string,
 ): Bundle {
-  const { spec } = planBundle(asHelmOp(bundle), pins, caBundle);
+  const { spec } = helmOpFrontEnd.plan(asHelmOp(bundle), pins, caBundle);
   const targets = (bundle.spec.targets ?? []).length === 0 ? [] : spec.targets;
   return { ...bundle, spec: { ...spec, ...(targets !== undefined && { targets }) } };
 }

@@ -3,7 +3,7 @@ import { apiVersion, type Bundle, type ChartPin, type ClusterGroup } from "@flot
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
-import { planBundle } from "../helmop/index.ts";
+import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
 import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
 

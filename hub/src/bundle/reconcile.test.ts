@@ -20,9 +20,9 @@ import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/k
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { notAccepted } from "../frontend/index.ts";
-import { planBundle } from "../helmop/index.ts";
+import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/index.ts";
-import { listDeployments } from "./list-deployments.ts";
+import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";

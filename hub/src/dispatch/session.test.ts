@@ -229,6 +229,21 @@ describe("a session", () => {
     });
   }
 
+  test("whose agent has a version that the hub does not support logs a warning", async () => {
+    const test = openTestSession();
+    test.send(wire({ ...hello, agentVersion: "2.0.0" }));
+    await settle();
+
+    assert.deepEqual(test.warnings, [
+      {
+        skew: "unsupported",
+        why: "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub",
+      },
+    ]);
+    test.disconnect();
+    await test.session.ended;
+  });
+
   test("whose agent does not read queues one message for each deployment", async () => {
     const test = openTestSession();
     const setDesired = (name: string, change: number): void => {

@@ -3,6 +3,7 @@
  * No state outlives the stream: the next one starts from the inventory that the agent then sends.
  */
 import { agentMessageFromWire, type ReadAgentMessage } from "@flotilla/proto";
+import { versionSkew } from "@flotilla/shared/buildinfo";
 import { messageOf } from "@flotilla/shared/errors";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
@@ -240,6 +241,9 @@ function startDispatch(
   });
   const { agentVersion } = hello;
   log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
+  const skew = versionSkew("agent", agentVersion, deps.hubVersion);
+  if (skew.kind === "warning" || skew.kind === "unsupported")
+    log.warn({ skew: skew.kind, why: skew.message }, "agent and hub differ in version");
   return sync;
 }
 

@@ -7,7 +7,7 @@ import type { NewCondition } from "@flotilla/shared/conditions";
 import { type AppError, commonErrors } from "@flotilla/shared/errors";
 import { hubErrors } from "../errors/index.ts";
 
-/** `T`: the kind; `Inputs`: what its status is made from. @public */
+/** `T`: the kind; `Inputs`: what its status is made from. */
 export interface FrontEnd<T, Inputs, Status> {
   /** The first thing that is wrong, and what to change; undefined when the object can be deployed. */
   validate(object: T): AppError | undefined;

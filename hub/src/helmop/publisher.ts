@@ -4,7 +4,8 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
-import { helmOpStatus, isUrgentHelmOp } from "./status.ts";
+import { helmOpFrontEnd } from "./front-end.ts";
+import { isUrgentHelmOp } from "./status.ts";
 
 export interface HelmOpPublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
@@ -44,7 +45,7 @@ export function createHelmOpPublisher({
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
       });
-      return helmOpStatus({
+      return helmOpFrontEnd.status({
         helmOp,
         bundle,
         ...rolledUp,

@@ -4,7 +4,8 @@
  * before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
-import { hubReplicaLabel } from "@flotilla/shared/api/names";
+import { hubReplicaLabel, hubVersionAnnotation } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
 import {
   acquiredLease,
   type LeaseClaim,
@@ -44,7 +45,7 @@ export function newReplicaLease(
     metadata: {
       ...lease.metadata,
       labels: { [hubReplicaLabel]: "true" },
-      annotations: { [hubReplicaLabel]: replica },
+      annotations: annotationsOf(replica),
     },
   };
 }
@@ -57,9 +58,14 @@ export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseCla
     metadata: {
       ...taken.metadata,
       labels: { ...taken.metadata.labels, [hubReplicaLabel]: "true" },
-      annotations: { ...taken.metadata.annotations, [hubReplicaLabel]: replica },
+      annotations: { ...taken.metadata.annotations, ...annotationsOf(replica) },
     },
   };
+}
+
+/** `flotilla status` reads the version. */
+function annotationsOf(replica: string): Readonly<Record<string, string>> {
+  return { [hubReplicaLabel]: replica, [hubVersionAnnotation]: buildVersion };
 }
 
 /** A released Lease is kept for a while, because it shows when the replica stopped. */

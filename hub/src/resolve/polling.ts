@@ -3,6 +3,7 @@
  * restart of the hub starts no poll before its time.
  */
 import type { HelmOp } from "@flotilla/shared/api";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { isStaticVersion } from "@flotilla/shared/version";
 import { type ChartReference, chartReferences } from "../frontend/index.ts";
@@ -82,10 +83,9 @@ export function mayChange({ chart, version }: ChartReference): boolean {
 }
 
 /** Retries start after one second and double up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
+const retryBackoff = { firstMs: 1_000, longestMs: 5 * 60_000 };
 
 /** The delay before the next attempt after this many failures in a row. */
 export function retryMs(failures: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
+  return backoffDelayMs(retryBackoff, failures);
 }

@@ -62,10 +62,11 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
 }
 
 describe("a status writer", () => {
-  it("writes an urgent status at once", () => {
+  it("writes an urgent status at once", async () => {
     const { kube, setDesired } = start();
 
     setDesired("ready!");
+    await settle();
 
     assert.deepEqual(kube.writes, [written]);
   });
@@ -110,6 +111,7 @@ describe("a status writer", () => {
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
     setDesired("6!");
+    await settle();
 
     assert.equal(kube.writes.length, 6);
   });
@@ -173,6 +175,7 @@ describe("a status writer", () => {
     const unblock = kube.hold();
 
     setDesired("one!");
+    await settle();
     setDesired("two!");
     setDesired("three!");
     await settle();

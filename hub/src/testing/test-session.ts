@@ -99,14 +99,14 @@ export function openTestSession(): TestSession {
   const trusted = { pem: "", digest: "sha256:0" };
   const notAfter = clock.now() + 3_600_000;
   const metrics = new Registry();
-  const log = silentLog();
-  const warning = Object.assign(silentLog(), {
+  const log = Object.assign(silentLog(), {
+    child: () => log,
     warn: (fields: object) => void warnings.push(fields),
   });
   const session = openSession(
     {
       hubId: testHubId,
-      hubVersion: "1",
+      hubVersion: "1.0.0",
       rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
       objects: { get: () => ({ kind: "absent" }) },
@@ -132,7 +132,7 @@ export function openTestSession(): TestSession {
         closed: () => void presence.push("closed"),
       },
       metrics: createDispatchMetrics(metrics),
-      rejections: createRejections({ metrics, clock, log: warning }),
+      rejections: createRejections({ metrics, clock, log }),
       clock,
       log,
     },

@@ -1,1 +1,2 @@
 export { buildVersion } from "./build-version.ts";
+export { type Skew, versionSkew } from "./skew.ts";

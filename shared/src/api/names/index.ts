@@ -21,6 +21,7 @@ export {
   helmReleaseName,
   hubNamespace,
   hubReplicaLabel,
+  hubVersionAnnotation,
   localNamespace,
   managedLabel,
   maxReleaseNameLength,

@@ -26,6 +26,8 @@ export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
 export const managedLabel = "fleet.cattle.io/managed";
 /** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */
 export const hubReplicaLabel = "flotilla.dev/hub-replica";
+/** On the Lease of a replica of the hub: the version that it runs. */
+export const hubVersionAnnotation = "flotilla.dev/hub-version";
 
 /** On a HelmOp: a request to resolve its chart again. Any new value is one request, as in Flux. */
 export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";

@@ -3,7 +3,12 @@
 import { type KubeRest, KubeStatusError, type WatchEvent } from "../client/index.ts";
 import type { DeleteOptions, ListOptions, WatchOptions } from "../client/rest.ts";
 import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/index.ts";
-import { createObjectStorage, type ObjectEvent, type ObjectPath } from "./object-storage.ts";
+import {
+  createObjectStorage,
+  type ObjectEvent,
+  type ObjectPath,
+  type ObjectStorage,
+} from "./object-storage.ts";
 
 export { conflict, serverError } from "./object-storage.ts";
 
@@ -42,7 +47,6 @@ export function createMemoryApiServer(): MemoryApiServer {
   let gate: Promise<void> = Promise.resolve();
 
   /** An object at a path has the type of its resource: it was stored with it. */
-  const typed = <T extends KubeObject>(object: KubeObject): T => object as T;
 
   async function write<R>(
     verb: string,
@@ -102,35 +106,7 @@ export function createMemoryApiServer(): MemoryApiServer {
         resourceVersion: String(storage.version),
       });
     },
-    watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions) {
-      const { group, plural } = resource;
-      const { namespace, resourceVersion, signal } = options;
-      const events: ObjectEvent[] = [];
-      let wake: () => void = () => undefined;
-      return (async function* watchEvents(): AsyncGenerator<WatchEvent<T>> {
-        const unsubscribe = storage.subscribe(
-          { group, plural, namespace },
-          options,
-          Number(resourceVersion),
-          (event) => {
-            events.push(event);
-            wake();
-          },
-        );
-        const onAbort = (): void => wake();
-        signal?.addEventListener("abort", onAbort, { once: true });
-        try {
-          while (signal?.aborted !== true) {
-            const event = events.shift();
-            if (event !== undefined) yield { type: event.type, object: typed<T>(event.object) };
-            else await new Promise<void>((resolve) => (wake = resolve));
-          }
-        } finally {
-          unsubscribe();
-          signal?.removeEventListener("abort", onAbort);
-        }
-      })();
-    },
+    watch: (resource, options) => watchEvents(storage, resource, options),
     create: <T extends KubeObject>(resource: Resource<T>, object: T) =>
       write("create", resource, object.metadata, (path) => typed<T>(storage.create(path, object))),
     replace: <T extends KubeObject>(
@@ -162,6 +138,38 @@ export function createMemoryApiServer(): MemoryApiServer {
     close: () => Promise.resolve(),
   };
   return server;
+}
+
+async function* watchEvents<T extends KubeObject>(
+  storage: ObjectStorage,
+  { group, plural }: Resource<T>,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>> {
+  const { namespace, resourceVersion, signal } = options;
+  const events: ObjectEvent[] = [];
+  let wake: () => void = () => undefined;
+  const collection = { group, plural, namespace };
+  const unsubscribe = storage.subscribe(collection, options, Number(resourceVersion), (event) => {
+    events.push(event);
+    wake();
+  });
+  const onAbort = (): void => wake();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    while (signal?.aborted !== true) {
+      const event = events.shift();
+      if (event !== undefined) yield { type: event.type, object: typed<T>(event.object) };
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    unsubscribe();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** What was put in as a kind comes out as that kind. */
+function typed<T extends KubeObject>(object: KubeObject): T {
+  return object as T;
 }
 
 function pathOf({ group, plural }: Resource<KubeObject>, ref: ObjectRef): ObjectPath {

@@ -1,0 +1,53 @@
+/** The paths in the documentation exist, and AGENTS.md has a line for each folder of the code. */
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "vitest";
+import { root } from "./run.ts";
+
+const pages = ["AGENTS.md", "README.md", ...globSync("docs/**/*.md", { cwd: root })];
+
+/** In backticks: a path below one of the repository's folders, without placeholders. */
+const quotedPath = /`((?:agent|charts|cli|docs|e2e|hub|local|proto|scripts|shared)\/[\w./-]+)`/g;
+const link = /\]\(([^)\s#:]+)(?:#[^)\s]*)?\)/g;
+
+/** Of tests, and of generated code. */
+const unlisted = /(^|\/)(testing|generated|fixtures|rules)$/;
+
+for (const page of pages) {
+  const text = readFileSync(join(root, page), "utf8");
+
+  test(`${page} names and links existing files only`, () => {
+    const quoted = found(text, quotedPath);
+    const linked = found(text, link).map((path) => join(dirname(page), path));
+
+    assert.deepEqual(
+      [...quoted, ...linked].filter((path) => !existsSync(join(root, path))),
+      [],
+    );
+  });
+}
+
+test("AGENTS.md describes every folder of the code", () => {
+  const described = new Set(
+    found(readFileSync(join(root, "AGENTS.md"), "utf8"), quotedPath).map(dropSlash),
+  );
+  const folders = globSync(["{agent,cli,hub,local}/src/*/", "shared/src/**/"], { cwd: root })
+    .map(dropSlash)
+    .filter((folder) => !unlisted.test(folder))
+    .filter((folder) => globSync(`${folder}/*.ts`, { cwd: root }).length > 0);
+
+  assert.ok(folders.includes("hub/src/helmop"));
+  assert.deepEqual(
+    folders.filter((folder) => !described.has(folder)),
+    [],
+  );
+});
+
+function found(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].flatMap(([, path]) => path ?? []);
+}
+
+function dropSlash(path: string): string {
+  return path.replace(/\/$/, "");
+}
