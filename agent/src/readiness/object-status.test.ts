@@ -15,8 +15,8 @@ function object(spec: Fields, status: Fields, metadata: Fields = {}): KubeObject
   return parts;
 }
 
-/** As one string, from the reduced object. */
-function judge(groupKind: string, of: KubeObject): string {
+/** The status of the reduced object, as one string. */
+function statusText(groupKind: string, of: KubeObject): string {
   const [group = "", kind = ""] = groupKind.split("/");
   const status = statusOf(group, kind, slimObject(of));
   return `${status.kind}: ${status.kind === "current" ? "" : status.message}`;
@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     "inProgress: 0 of 1 replica is available",
   ],
   ["that is available", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
-  ["of none", "apps/Deployment", { replicas: 0 }, seen, current],
+  ["with zero replicas", "apps/Deployment", { replicas: 0 }, seen, current],
   [
     "whose controller observed an earlier generation",
     "apps/Deployment",
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     "inProgress: 1 old replica is being terminated",
   ],
   [
-    "past its deadline",
+    "that exceeds its progress deadline",
     "apps/Deployment",
     { replicas: 3 },
     {
@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
     current,
   ],
   [
-    "that shrinks",
+    "that is scaled down",
     "apps/StatefulSet",
     { replicas: 1 },
     { ...seen, replicas: 3, readyReplicas: 1 },
@@ -164,7 +164,7 @@ const cases: readonly Case[] = [
   ],
   ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
   [
-    "that may not create pods",
+    "that cannot create pods",
     "apps/ReplicaSet",
     { replicas: 3 },
     { ...seen, ...condition("ReplicaFailure", "True", { message: "quota" }) },
@@ -217,7 +217,7 @@ const cases: readonly Case[] = [
   ],
   ["that is bound", "/PersistentVolumeClaim", {}, { phase: "Bound" }, current],
   [
-    "that waits",
+    "that is pending",
     "/PersistentVolumeClaim",
     {},
     { phase: "Pending" },
@@ -246,7 +246,7 @@ const cases: readonly Case[] = [
     current,
   ],
   [
-    "with an address of its own",
+    "with external IPs",
     "/Service",
     { type: "LoadBalancer", externalIPs: ["1.2.3.4"] },
     {},
@@ -260,14 +260,14 @@ const cases: readonly Case[] = [
     "inProgress: is not established yet",
   ],
   [
-    "that is there",
+    "that is established",
     "apiextensions.k8s.io/CustomResourceDefinition",
     {},
     condition("Established", "True"),
     current,
   ],
   [
-    "whose names are taken",
+    "whose names conflict",
     "apiextensions.k8s.io/CustomResourceDefinition",
     {},
     condition("NamesAccepted", "False", { message: "taken" }),
@@ -283,7 +283,7 @@ const cases: readonly Case[] = [
     "inProgress: Busy",
   ],
   [
-    "that may be ready",
+    "whose readiness is unknown",
     "example.com/Thing",
     {},
     condition("Ready", "Unknown"),
@@ -297,42 +297,42 @@ const cases: readonly Case[] = [
     "failed: no",
   ],
   [
-    "that is reconciled",
+    "that is being reconciled",
     "example.com/Thing",
     {},
     condition("Reconciling", "True"),
     "inProgress: is being reconciled",
   ],
   [
-    "that its controller has not seen",
+    "whose controller has not observed the latest generation",
     "example.com/Thing",
     {},
     { observedGeneration: 1, ...condition("Ready", "True") },
     "inProgress: its controller has not observed the latest change yet",
   ],
   [
-    "with conditions that are none",
+    "with invalid conditions",
     "example.com/Thing",
     {},
     { conditions: ["Ready", null, {}] },
     current,
   ],
-  ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
+  ["that has no status of its own", "/ConfigMap", {}, condition("Ready", "False"), current],
 ];
 
 describe("the status of an object:", () => {
   for (const [what, kind, spec, status, expected] of cases) {
-    test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
+    test(`a ${kind} ${what}`, () => assert.equal(statusText(kind, object(spec, status)), expected));
   }
 
   test("an object that is being deleted is terminating", () => {
-    const gone = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const deleting = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
     for (const kind of ["/ConfigMap", "/Pod", "example.com/Thing"])
-      assert.equal(judge(kind, gone), "terminating: is being deleted");
+      assert.equal(statusText(kind, deleting), "terminating: is being deleted");
   });
 
-  test("only some of Kubernetes' own kinds have a status", () => {
+  test("only some built-in kinds have a status", () => {
     assert.ok(hasStatus("apps", "Deployment"));
     assert.ok(hasStatus("example.com", "Thing"));
     assert.ok(!hasStatus("", "ConfigMap"));
