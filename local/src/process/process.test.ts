@@ -57,7 +57,7 @@ test("does not end a process that reuses a recorded pid", async (t) => {
   assert.equal(await isAlive(other.identity), true);
 });
 
-test("the identity of a process stays the same while it runs and ends with it", async (t) => {
+test("the identity of a process is stable while it runs, and undefined afterwards", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
 
   assert.deepEqual(await identityOf(running.identity.pid), running.identity);
