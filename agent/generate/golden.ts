@@ -1,4 +1,4 @@
-/** Asks Go what values with templates come to, and keeps that: `node agent/generate/golden.ts`. Needs Go. */
+/** Stores Go's results for values with templates: `node agent/generate/golden.ts`. Needs Go. */
 import { buildOracle, writeGolden } from "@flotilla/shared/version/testing";
 import { rowContext, styleRows, valuesRows } from "../src/values/testing/index.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The values of a deployment in one cluster: strings that stand for labels are replaced, templates are rendered with Helm's
+ * The values of a deployment in one cluster: strings that name cluster labels are replaced, templates are rendered with Helm's
  * engine, and `templateValues` override the result.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors";
