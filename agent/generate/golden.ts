@@ -4,6 +4,10 @@ import { rowContext, styleRows, valuesRows } from "../src/values/testing/index.t
 
 await using oracle = await buildOracle();
 if (oracle.kind === "missing") throw new Error(oracle.why);
-const asked = { styles: styleRows, values: valuesRows };
+const questions = { styles: styleRows, values: valuesRows };
 const withContext = valuesRows.map((row) => ({ ...row, context: rowContext }));
-await writeGolden("values-rows", asked, await oracle.ask({ ...asked, values: withContext }));
+await writeGolden(
+  "values-rows",
+  questions,
+  await oracle.ask({ ...questions, values: withContext }),
+);

@@ -178,7 +178,7 @@ async function act(
     case "conflict":
       throw new AppError(
         agentErrors.RELEASE_CONFLICT,
-        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.holder.name}; give one of the two another releaseName or namespace`,
+        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.name}; give one of the two another releaseName or namespace`,
       );
     case "adopt":
       await stored.adopt(client.rest, action.record, desired.owner);

@@ -71,8 +71,9 @@ export function createExpectedRecords(deps: ExpectedRecordsDeps): ExpectedRecord
     isRemoved: (release, uid) => removed.get(keyOf(release))?.has(uid) === true,
     observe(record, isDeleted, left) {
       const key = keyOf(record);
-      const gone = removed.get(key);
-      if (gone !== undefined && !left.some((uid) => gone.has(uid))) removed.delete(key);
+      const removedUids = removed.get(key);
+      if (removedUids !== undefined && !left.some((uid) => removedUids.has(uid)))
+        removed.delete(key);
       const own = expected.get(key)?.record;
       // A deletion takes effect with any status.
       const isFinal = isDeleted || !isLocked(record);

@@ -61,14 +61,14 @@ describe("the labels of a release Secret", () => {
     assert.equal(recordOf(stored("{}", { ...ours, [releaseLabels.origin]: "o" }))?.origin, "o");
   });
 
-  test("have no owner for a release that was installed by hand", () => {
+  test("have no owner for a release that was installed manually", () => {
     const record = recordOf(stored("{}"));
 
     assert.equal(record?.isOwn, false);
     assert.equal(record.owner, undefined);
   });
 
-  test("identify a revision that was created by hand with copied labels", () => {
+  test("identify a revision that was created manually with copied labels", () => {
     const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
 
     assert.equal(record?.isOwn, false);

@@ -91,7 +91,7 @@ describe("Helm's storage", () => {
     assert.equal(releases.latest("apps", "web")?.isOwn, true);
   });
 
-  test("has a revision that was created by hand after a run of the agent", async (t) => {
+  test("has a revision that was created manually after a run of the agent", async (t) => {
     const { releases, put, latest } = await setUp(t);
     releases.ran(record(1));
 

@@ -26,10 +26,10 @@ function condition(type: string, status: string, more: Fields = {}): Fields {
   return { conditions: [{ type, status, ...more }] };
 }
 
-const seen = { observedGeneration: 2 };
+const observed = { observedGeneration: 2 };
 const three = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
 const nodes = {
-  ...seen,
+  ...observed,
   desiredNumberScheduled: 2,
   currentNumberScheduled: 2,
   updatedNumberScheduled: 2,
@@ -49,11 +49,11 @@ const cases: readonly Case[] = [
     "without a count",
     "apps/Deployment",
     {},
-    { ...seen, replicas: 1, updatedReplicas: 1 },
+    { ...observed, replicas: 1, updatedReplicas: 1 },
     "inProgress: 0 of 1 replica is available",
   ],
-  ["that is available", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
-  ["with zero replicas", "apps/Deployment", { replicas: 0 }, seen, current],
+  ["that is available", "apps/Deployment", { replicas: 3 }, { ...observed, ...three }, current],
+  ["with zero replicas", "apps/Deployment", { replicas: 0 }, observed, current],
   [
     "whose controller observed an earlier generation",
     "apps/Deployment",
@@ -65,14 +65,14 @@ const cases: readonly Case[] = [
     "during a rollout",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, replicas: 4, updatedReplicas: 1 },
+    { ...observed, ...three, replicas: 4, updatedReplicas: 1 },
     "inProgress: 1 of 3 replicas are up to date",
   ],
   [
     "with one old pod",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, replicas: 4 },
+    { ...observed, ...three, replicas: 4 },
     "inProgress: 1 old replica is being terminated",
   ],
   [
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
     "apps/Deployment",
     { replicas: 3 },
     {
-      ...seen,
+      ...observed,
       ...condition("Progressing", "False", {
         reason: "ProgressDeadlineExceeded",
         message: "too long",
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     "that is not available",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, ...condition("Available", "False", { message: "not yet" }) },
+    { ...observed, ...three, ...condition("Available", "False", { message: "not yet" }) },
     "inProgress: not yet",
   ],
   ["a new one", "apps/StatefulSet", { replicas: 2 }, {}, "inProgress: 0 of 2 replicas are ready"],
@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
     "that is available",
     "apps/StatefulSet",
     { replicas: 2 },
-    { ...seen, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
+    { ...observed, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
     current,
   ],
   [
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 2 },
     {
-      ...seen,
+      ...observed,
       replicas: 2,
       readyReplicas: 2,
       updatedReplicas: 1,
@@ -122,7 +122,7 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
     {
-      ...seen,
+      ...observed,
       replicas: 2,
       readyReplicas: 2,
       updatedReplicas: 1,
@@ -142,12 +142,12 @@ const cases: readonly Case[] = [
     "that is scaled down",
     "apps/StatefulSet",
     { replicas: 1 },
-    { ...seen, replicas: 3, readyReplicas: 1 },
+    { ...observed, replicas: 3, readyReplicas: 1 },
     "inProgress: 2 surplus replicas are being terminated",
   ],
   ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
   ["that is available", "apps/DaemonSet", {}, nodes, current],
-  ["without a node", "apps/DaemonSet", {}, { ...seen, desiredNumberScheduled: 0 }, current],
+  ["without a node", "apps/DaemonSet", {}, { ...observed, desiredNumberScheduled: 0 }, current],
   [
     "during a rollout",
     "apps/DaemonSet",
@@ -162,15 +162,21 @@ const cases: readonly Case[] = [
     { ...nodes, updatedNumberScheduled: 0 },
     current,
   ],
-  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...observed, ...three }, current],
   [
     "that cannot create pods",
     "apps/ReplicaSet",
     { replicas: 3 },
-    { ...seen, ...condition("ReplicaFailure", "True", { message: "quota" }) },
+    { ...observed, ...condition("ReplicaFailure", "True", { message: "quota" }) },
     "inProgress: quota",
   ],
-  ["that is available", "/ReplicationController", { replicas: 3 }, { ...seen, ...three }, current],
+  [
+    "that is available",
+    "/ReplicationController",
+    { replicas: 3 },
+    { ...observed, ...three },
+    current,
+  ],
   ["that runs", "/Pod", {}, { phase: "Running", ...condition("Ready", "True") }, current],
   ["that has succeeded", "/Pod", {}, { phase: "Succeeded" }, current],
   ["that has failed", "/Pod", {}, { phase: "Failed", reason: "Evicted" }, "failed: Evicted"],

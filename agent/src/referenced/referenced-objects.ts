@@ -68,13 +68,13 @@ export function createReferencedObjects({
     for (const listener of listeners) listener(ref);
   }
 
-  async function restore({ ref, packed, isGone }: StoredObject): Promise<void> {
+  async function restore({ ref, packed, isMissing }: StoredObject): Promise<void> {
     const object = packed && (await unpackReferencedObject(ref, packed));
     entries.set(formatObjectRef(ref), {
       ref,
       known: {
         ...(object !== undefined && { object }),
-        ...(packed !== undefined && !isGone && { digest: packed.digest }),
+        ...(packed !== undefined && !isMissing && { digest: packed.digest }),
       },
       isStored: true,
     });
@@ -89,7 +89,7 @@ export function createReferencedObjects({
         referencedSecret({
           ref,
           ...(packed !== undefined && { packed }),
-          isGone: known.digest === undefined,
+          isMissing: known.digest === undefined,
         }),
       );
     } catch (thrown) {

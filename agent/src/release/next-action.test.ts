@@ -29,7 +29,7 @@ function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   };
 }
 
-/** A record without an owner, of a release that was installed by hand. */
+/** A record without an owner, of a release that was installed manually. */
 function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   const { owner: _, digest: __, ...rest } = record({ isOwn: false, ...fields });
   return rest;
@@ -66,7 +66,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "upgrades over a revision that was created by hand",
+    "upgrades over a revision that was created manually",
     { latest: record({ isOwn: false }) },
     { kind: "upgrade", revision: 5 },
   ],
@@ -81,7 +81,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
   ],
   [
-    "upgrades a release that was installed by hand",
+    "upgrades a release that was installed manually",
     { latest: manualRecord() },
     { kind: "upgrade", revision: 5 },
   ],
@@ -101,7 +101,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ owner: other }),
       isAssigned: ({ name, uid }) => name === "shop" && uid === "9",
     },
-    { kind: "conflict", holder: other },
+    { kind: "conflict", owner: other },
   ],
   [
     "installs over a release that the other deployment has uninstalled with its history kept",
@@ -144,7 +144,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     },
   ],
   [
-    "unlocks an interrupted rollback to a revision that was created by hand",
+    "unlocks an interrupted rollback to a revision that was created manually",
     {
       latest: manualRecord({ revision: 5, status: "pending-rollback" }),
       interruptedRun: { revision: 4, rollsBack: true },

@@ -49,7 +49,7 @@ export type Action =
   /** Locked by another Helm client, or failed and to be retried later. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   /** Another deployment has the release. */
-  | { readonly kind: "conflict"; readonly holder: DeploymentKey };
+  | { readonly kind: "conflict"; readonly owner: DeploymentKey };
 
 /** Helm's default timeout is five minutes; a lock that is older than this is abandoned. */
 export const foreignLockMs = 10 * 60_000;
@@ -59,9 +59,9 @@ export const uninstallingMs = 10_000;
 
 export function nextAction(desired: Desired, observed: Observed): Action {
   const { latest, nowMs } = observed;
-  const holder = latest?.status === "uninstalled" ? undefined : latest?.owner;
-  if (holder !== undefined && !isSame(holder, desired.owner) && observed.isAssigned(holder)) {
-    return { kind: "conflict", holder };
+  const owner = latest?.status === "uninstalled" ? undefined : latest?.owner;
+  if (owner !== undefined && !isSame(owner, desired.owner) && observed.isAssigned(owner)) {
+    return { kind: "conflict", owner };
   }
   if (latest !== undefined && isLocked(latest)) {
     if (isOwnLock(latest, desired, observed.interruptedRun))
