@@ -83,14 +83,14 @@ async function acquire(path: string, options: LockOptions): Promise<LockContent>
  */
 function takeOver(
   path: string,
-  dead: LockContent,
+  ended: LockContent,
   own: LockContent,
   options: LockOptions,
 ): Promise<boolean> {
   return withLock(
-    `${path}.after-${dead.nonce}`,
+    `${path}.after-${ended.nonce}`,
     async () => {
-      if ((await readLock(path))?.nonce !== dead.nonce) return false;
+      if ((await readLock(path))?.nonce !== ended.nonce) return false;
       const claim = `${path}.${own.nonce}.next`;
       await writeFile(claim, JSON.stringify(own));
       await rename(claim, path);
