@@ -88,7 +88,7 @@ describe("a stored assignment", () => {
     assert.deepEqual(await setUp(rest).storage.load(), [shop]);
   });
 
-  test("is the previous one if storing the new one is interrupted", async () => {
+  test("keeps its previous content if the write of a new one is interrupted", async () => {
     const { rest, storage } = setUp();
     await storage.store(assignmentOf(partBytes + 1));
     rest.beforeWrite = (write) => {

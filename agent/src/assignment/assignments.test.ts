@@ -127,7 +127,7 @@ describe("an assignment", () => {
     assert.equal(Buffer.from(found.content).toString(), "content");
   });
 
-  test("is rejected without content if that is not stored", async () => {
+  test("is rejected without its content if the agent has not stored it", async () => {
     const { rest, assignments } = setUp();
     const { content: _, ...bare } = assignment;
 

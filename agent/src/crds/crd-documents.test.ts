@@ -190,7 +190,7 @@ const metadataLines = fc
   });
 
 describe("a definition in any style", () => {
-  test("has the annotation once and no other change; without an added line it has its original bytes", () => {
+  test("has only the annotation added, once; removing an added line restores the original bytes", () => {
     fc.assert(
       fc.property(metadataLines, fc.boolean(), (metadata, isLast) => {
         const [kind, version, ...rest] = crd(metadata).split("\n");

@@ -49,7 +49,7 @@ async function chartOf(bytes: Buffer) {
 describe("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
-  test("a chart that reads the cluster as the agent is rejected, with the template's name", async () => {
+  test("a chart that reads the cluster with the agent's rights is rejected, with the template's name", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 

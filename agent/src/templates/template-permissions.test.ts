@@ -16,14 +16,14 @@ const cases: readonly (readonly [
   ["neither the cluster nor DNS", {}, { disableDNS: true, disableLookup: true }, true, undefined],
   ["the cluster, with an impersonated account", lookup, {}, false, undefined],
   [
-    "the cluster, as the agent",
+    "the cluster, with the agent's rights",
     lookup,
     {},
     true,
     /^app\/templates\/a\.yaml calls lookup.* rights of the agent; give .* serviceAccount.* or allow it with helm\.disableLookup: false$/,
   ],
   [
-    "the cluster, as the agent, if that is allowed",
+    "the cluster, with the agent's rights, if that is allowed",
     lookup,
     { disableLookup: false },
     true,

@@ -60,7 +60,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
 
-describe("values need rendering", () => {
+describe("values are rendered", () => {
   const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
     ["without values", { valuesAreTemplates: true }, false],
     ["without templates", { values: { a: "{{ b }}" }, valuesAreTemplates: true }, false],
@@ -137,7 +137,7 @@ describe("rendered values", () => {
     assert.deepEqual(runs[0]?.args, ["template", "values", dir, "--values=-"]);
   });
 
-  test("keep numbers, keys and nulls", async () => {
+  test("keep exact numbers, keys and nulls", async () => {
     const { render } = rendererWith(["x", "m: 12345678901234567890"]);
     const text = `{"__proto__":{"a":"\${ 1 }"},"big":12345678901234567890,"none":null}`;
     const values = parseExact(text) as Readonly<Record<string, unknown>>; // A map.
@@ -154,7 +154,7 @@ describe("rendered values", () => {
     );
   });
 
-  test("must not have two keys that render to the same key", async () => {
+  test("are rejected if two keys render to the same key", async () => {
     const { render } = rendererWith(["a"]);
 
     await assert.rejects(

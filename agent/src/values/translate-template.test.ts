@@ -66,7 +66,7 @@ describe("a template for Helm", () => {
     });
   }
 
-  test("has a limited size", () => {
+  test("is rejected if it is nested too deeply", () => {
     const nested = `\${ ${"(".repeat(20)}dict${").a".repeat(20)} }`;
 
     assert.throws(() => translateTemplate(nested, 0), { message: /nested too deeply/ });

@@ -55,7 +55,7 @@ test("waits for a lock that another process holds", async (t) => {
   assert.notEqual(waits[0], process.pid);
 });
 
-test("takes over the lock of a killed process at once", async (t) => {
+test("acquires the lock of a killed process at once", async (t) => {
   const lock = join(await testDir(t), "lock");
   const { exited } = await holder(t, lock, 'process.kill(process.pid, "SIGKILL");');
   await exited;
@@ -69,7 +69,7 @@ test("takes over the lock of a killed process at once", async (t) => {
   assert.deepEqual(waits, []);
 });
 
-test("takes over the lock of a process whose pid was reused", async (t) => {
+test("acquires the lock of a process whose pid was reused", async (t) => {
   const lock = join(await testDir(t), "lock");
   await writeFile(
     lock,
@@ -79,7 +79,7 @@ test("takes over the lock of a process whose pid was reused", async (t) => {
   assert.equal(await withLock(lock, () => Promise.resolve("acquired")), "acquired");
 });
 
-test("many waiters of the same ended holder get the lock one at a time", async (t) => {
+test("many waiters for the lock of an ended holder acquire it one at a time", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
   await writeFile(
