@@ -39,7 +39,7 @@ async function deleteWhileAway(): Promise<string> {
   await cluster.stopAgent();
   await bench.clusterThat("offline", ({ status }) => status?.agent?.connected === false);
   await fleet.hub.delete(clusters, ref);
-  const isWaiting = /uninstalled .*agent is not connected/;
+  const isWaiting = /to uninstall .*agent is not connected/;
   return readyMessage(
     await bench.clusterThat("waiting", (found) => isWaiting.test(readyMessage(found))),
   );
