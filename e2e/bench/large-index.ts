@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { chartArchive } from "../src/testing/chart-archive.ts";
+import { chartArchive } from "../src/harness/chart-archive.ts";
 
 const charts = 500;
 const versionsEach = 100;

@@ -1,8 +1,8 @@
 /** What a thousand HelmOps that follow one repository cost: its server, and the hub's memory. */
 import { apiVersion, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { configChart } from "../src/testing/chart-archive.ts";
-import { startChartServer } from "../src/testing/chart-server.ts";
+import { configChart } from "../src/harness/chart-archive.ts";
+import { startChartServer } from "../src/harness/chart-server.ts";
 import {
   type BenchFleet,
   inParallel,

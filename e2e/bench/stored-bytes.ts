@@ -11,7 +11,7 @@ import {
   maxCountedClusters,
 } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
-import { objectThat } from "../src/testing/expect.ts";
+import { objectThat } from "../src/harness/wait.ts";
 import {
   type BenchChart,
   type BenchFleet,

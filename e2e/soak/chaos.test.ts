@@ -9,21 +9,21 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { auditRelease } from "../src/faults/audit-release.ts";
-import { createChronicle } from "../src/faults/chronicle.ts";
 import {
   helmProcesses,
   installedIn,
   linesWith,
   revisionsIn,
   tracesIn,
-} from "../src/faults/cluster-truth.ts";
+} from "../src/faults/cluster-state.ts";
+import { createChronicle } from "../src/faults/event-log.ts";
 import { createFaults } from "../src/faults/faults.ts";
 import { hookedChart } from "../src/faults/hooked-chart.ts";
 import { converged } from "../src/faults/hub-state.ts";
 import { createRandom } from "../src/faults/random.ts";
 import { passing, startRollouts } from "../src/faults/rollouts.ts";
-import { startChartServer } from "../src/testing/chart-server.ts";
-import { startTestFleet } from "../src/testing/fleet.ts";
+import { startChartServer } from "../src/harness/chart-server.ts";
+import { startTestFleet } from "../src/harness/fleet.ts";
 
 const seed = Number(process.env["FLOTILLA_FAULTS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const minutes = Number(process.env["FLOTILLA_FAULTS_MINUTES"] ?? 3.2);

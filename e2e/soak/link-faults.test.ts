@@ -8,7 +8,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { assertDropIsNoticed, startProxiedFleet } from "../src/faults/proxied-fleet.ts";
-import { endOfLog } from "../src/testing/log-file.ts";
+import { endOfLog } from "../src/harness/log-file.ts";
 
 const proxied = await startProxiedFleet();
 const { fleet, cluster, link } = proxied;

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
+import type { TestReplica } from "../src/harness/fleet.ts";
 import { observe } from "../src/replicas/observations.ts";
 import { signal, startReplicatedFleet } from "../src/replicas/replicated-fleet.ts";
-import type { TestReplica } from "../src/testing/fleet.ts";
 
 const unchanged = 60;
 const replicated = await startReplicatedFleet(unchanged);

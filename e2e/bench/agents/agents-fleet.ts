@@ -1,6 +1,6 @@
 /** A hub without clusters of its own, for simulated agents, and what is read of it. */
 import { join } from "node:path";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet.ts";
+import { startTestFleet, type TestFleet } from "../../src/harness/fleet.ts";
 import { type WatchedObjects, watchObjects } from "../measure/watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
 import { type Simulation, startSimulation } from "./simulation.ts";

@@ -12,9 +12,9 @@ import {
   chartArchive,
   configChart,
   deploymentChart,
-} from "../../src/testing/chart-archive.ts";
-import { startChartServer } from "../../src/testing/chart-server.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../../src/testing/fleet.ts";
+} from "../../src/harness/chart-archive.ts";
+import { startChartServer } from "../../src/harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../../src/harness/fleet.ts";
 import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
 /** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */

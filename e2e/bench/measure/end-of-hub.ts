@@ -1,7 +1,7 @@
 /** What is measured of a hub ends with it. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TestFleet } from "../../src/testing/fleet.ts";
+import type { TestFleet } from "../../src/harness/fleet.ts";
 
 /** For a hub that is started again on purpose. */
 const startMs = 60_000;

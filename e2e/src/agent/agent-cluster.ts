@@ -6,11 +6,11 @@ import { agentNamespace } from "@flotilla/shared/api/names";
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
+import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
+import { type ChartServer, startChartServer } from "../harness/chart-server.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
-import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
-import { objectThat } from "../testing/expect.ts";
-import type { AgentPartsSpec } from "./agent-parts.ts";
+import type { AgentPartsSpec } from "../harness/in-process-installer.ts";
+import { objectThat } from "../harness/wait.ts";
 
 export interface AgentCluster {
   readonly rest: KubeRest;

@@ -12,10 +12,14 @@ import { rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { afterAll, test } from "vitest";
-import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
+import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
+import {
+  type AgentParts,
+  type AgentPartsSpec,
+  startAgentParts,
+} from "../harness/in-process-installer.ts";
 import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
-import { type AgentParts, type AgentPartsSpec, startAgentParts } from "./agent-parts.ts";
-import { deploymentOf } from "./deployment-of.ts";
+import { deploymentOf } from "./assignment.ts";
 import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 /** A chart that can be made to fail in the ways that charts do. */
-import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
+import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 /** Refuses to be rendered when it is greeted rudely, and never gets ready where no node fits. */
 export function appChart(version: string): Promise<ChartArchive> {

@@ -13,12 +13,12 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { boundTo, roleBindings } from "../tenants/world.ts";
-import { chartArchive } from "../testing/chart-archive.ts";
-import { objectThat } from "../testing/expect.ts";
+import { chartArchive } from "../harness/chart-archive.ts";
+import { startAgentParts } from "../harness/in-process-installer.ts";
+import { objectThat } from "../harness/wait.ts";
+import { boundTo, roleBindings } from "../tenants/tenant-fleet.ts";
 import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
-import { startAgentParts } from "./agent-parts.ts";
-import { deploymentOf, type Wanted } from "./deployment-of.ts";
+import { deploymentOf, type Wanted } from "./assignment.ts";
 
 const run = promisify(execFile);
 const { rest, charts, spec, records, recordThat } = await startAgentCluster();

@@ -24,10 +24,10 @@ import { unpackContent } from "@flotilla/shared/content";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, onTestFinished, test } from "vitest";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
-import { startSilentServer } from "../testing/silent-server.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet } from "../harness/fleet.ts";
+import { startSilentServer } from "../harness/silent-server.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 import { appChart } from "./app-chart.ts";
 import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
 

@@ -15,11 +15,11 @@ import {
   type ReferencedObjectData,
 } from "@flotilla/shared/referenced";
 import { afterAll, beforeAll, test } from "vitest";
-import { chartArchive, configChart } from "../testing/chart-archive.ts";
-import { objectThat } from "../testing/expect.ts";
+import { chartArchive, configChart } from "../harness/chart-archive.ts";
+import { startAgentParts } from "../harness/in-process-installer.ts";
+import { objectThat } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
-import { startAgentParts } from "./agent-parts.ts";
-import { deploymentOf, type Wanted } from "./deployment-of.ts";
+import { deploymentOf, type Wanted } from "./assignment.ts";
 
 const cluster = await startAgentCluster();
 let agent = await startAgentParts(cluster.spec);

@@ -11,7 +11,8 @@ import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { type Program, programFor } from "./program.ts";
+import { type Program, programFor } from "../harness/program.ts";
+import { type Shown, shown } from "./printer-columns.ts";
 import {
   accepted,
   helmOpRefusals,
@@ -19,8 +20,7 @@ import {
   policyRefusals,
   type Refusal,
   tokenRefusals,
-} from "./refusals.ts";
-import { type Shown, shown } from "./shown.ts";
+} from "./rejections.ts";
 
 const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();

@@ -1,7 +1,7 @@
 /** What a HelmOp that runs is changed to, and what it says then. Each leaves what is deployed as it is. */
 
-import type { Change } from "./workbench.ts";
-import type { World } from "./world.ts";
+import type { World } from "./bad-input-fleet.ts";
+import type { Change } from "./observed.ts";
 
 export interface BadChange {
   /** The HelmOp's name too. */

@@ -4,8 +4,8 @@ import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/ap
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import type { World } from "./world.ts";
+import { objectThat } from "../harness/wait.ts";
+import type { World } from "./bad-input-fleet.ts";
 
 export function targetsLeadNowhere({ fleet, bench, goodSpec }: World): void {
   const nowhere = (name: string) =>

@@ -7,8 +7,8 @@ import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { afterAll, describe, it } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
 const plane = await leaseControlPlane("bare");

@@ -7,9 +7,9 @@ import { sampleChartDir } from "@flotilla/local/registries";
 import { type FleetState, fleetPaths, runningProcesses } from "@flotilla/local/state";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { helmOpThat, isReady } from "../testing/expect.ts";
-import { untilFile } from "../testing/log-file.ts";
-import { type Commands, commandsIn } from "./command.ts";
+import { type Commands, commandsIn } from "../harness/flotilla-command.ts";
+import { untilFile } from "../harness/log-file.ts";
+import { helmOpThat, isReady } from "../harness/wait.ts";
 
 /** What `status -o json` shows of a fleet that runs. */
 async function stateOf(flotilla: Commands): Promise<FleetState> {

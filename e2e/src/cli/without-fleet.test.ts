@@ -6,7 +6,7 @@ import { fleetPaths, writeFleetState } from "@flotilla/local/state";
 import { allCrds } from "@flotilla/shared/api/crd";
 import { afterAll, describe, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { commandsIn } from "./command.ts";
+import { commandsIn } from "../harness/flotilla-command.ts";
 
 const flotilla = await commandsIn({ onTestFinished: afterAll });
 

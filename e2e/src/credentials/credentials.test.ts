@@ -18,11 +18,11 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { issueTestCertificate } from "@flotilla/shared/source/testing";
 import { afterAll, test } from "vitest";
-import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
-import { type Login, startGuardedCharts } from "./guarded-charts.ts";
-import { holds, metricsOf, objectsWith, watchArguments } from "./where-found.ts";
+import { type Login, startGuardedCharts } from "../harness/authenticated-charts.ts";
+import { type ChartArchive, configChart } from "../harness/chart-archive.ts";
+import { startTestFleet } from "../harness/fleet.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
+import { holds, metricsOf, objectsWith, watchArguments } from "./find-secrets.ts";
 
 const planted = ["planted-one", "planted-two", "planted-three", "planted-four"].map(
   (text) => `${text}-${process.pid}-correct-horse`,

@@ -13,8 +13,8 @@ import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kub
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
-import { startWorkbench } from "./workbench.ts";
+import { endOfLog, lineInLog, logLines } from "../harness/log-file.ts";
+import { startWorkbench } from "./disaster-fleet.ts";
 
 const [bench, otherPlane] = await Promise.all([
   startWorkbench({ ownPlanes: true }),

@@ -5,9 +5,9 @@ import { copyEtcdData } from "@flotilla/local/control-plane";
 import { bundleDeployments, helmOps } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { beforeAll, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import { endOfLog, lineInLog } from "../testing/log-file.ts";
-import { startWorkbench } from "./workbench.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { objectThat } from "../harness/wait.ts";
+import { startWorkbench } from "./disaster-fleet.ts";
 
 const bench = await startWorkbench({ ownPlanes: true });
 const { fleet, cluster } = bench;

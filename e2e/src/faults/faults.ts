@@ -5,9 +5,9 @@ import { helmOps } from "@flotilla/shared/api";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
 import { leases } from "@flotilla/shared/kube/objects";
-import type { TestFleet } from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
-import type { Chronicle } from "./chronicle.ts";
+import type { TestFleet } from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import type { Chronicle } from "./event-log.ts";
 import {
   createFaultTally,
   type FaultKind,
@@ -15,8 +15,8 @@ import {
   nextFault,
   type Weighted,
 } from "./fault-kinds.ts";
-import { type Keeper, keepUp } from "./keeper.ts";
 import type { Random } from "./random.ts";
+import { type Keeper, keepUp } from "./supervised-process.ts";
 
 export interface Faults {
   /**

@@ -1,5 +1,5 @@
 /** A chart whose hook leaves a trace of each run of Helm: an object with a name that no other run gives. */
-import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
+import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 export const traceLabel = "faults.test/trace";
 

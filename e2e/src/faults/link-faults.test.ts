@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { waitUntil } from "@flotilla/local/process";
 import { test } from "vitest";
-import { endOfLog } from "../testing/log-file.ts";
+import { endOfLog } from "../harness/log-file.ts";
 import { apiAnswers } from "./faults.ts";
-import { keepUp, type Supervised } from "./keeper.ts";
 import { assertDropIsNoticed, isConnected, startProxiedFleet } from "./proxied-fleet.ts";
+import { keepUp, type Supervised } from "./supervised-process.ts";
 
 const proxied = await startProxiedFleet();
 const { fleet, cluster, link, change, converged, clusterThat } = proxied;

@@ -7,13 +7,13 @@ import { apiVersion, type Cluster, clusters, helmOps } from "@flotilla/shared/ap
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, afterEach } from "vitest";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
-import { endOfLog, lineInLog } from "../testing/log-file.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 import { auditRelease } from "./audit-release.ts";
-import { installedIn, revisionsIn, tracesIn } from "./cluster-truth.ts";
+import { installedIn, revisionsIn, tracesIn } from "./cluster-state.ts";
 import { hookedChart } from "./hooked-chart.ts";
 
 export interface ProxiedFleet {

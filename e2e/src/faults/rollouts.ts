@@ -4,7 +4,7 @@ import { apiVersion, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import type { Chronicle } from "./chronicle.ts";
+import type { Chronicle } from "./event-log.ts";
 import type { Random } from "./random.ts";
 
 /** What is wanted of one HelmOp. */

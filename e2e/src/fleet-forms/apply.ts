@@ -9,7 +9,7 @@ import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { Program } from "../api/program.ts";
+import type { Program } from "../harness/program.ts";
 
 const folder = join(import.meta.dirname, "documents");
 

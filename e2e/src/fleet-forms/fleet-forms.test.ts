@@ -32,13 +32,13 @@ import {
 import { issueTestCertificate, send, startTestServer } from "@flotilla/shared/source/testing";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { startGuardedCharts } from "../credentials/guarded-charts.ts";
-import { boundTo, clusterRoleBindings } from "../tenants/world.ts";
-import { type ChartArchive, chartArchive, configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
-import { pushChart } from "../testing/push-chart.ts";
+import { startGuardedCharts } from "../harness/authenticated-charts.ts";
+import { type ChartArchive, chartArchive, configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet, type TestCluster } from "../harness/fleet.ts";
+import { pushChart } from "../harness/push-chart.ts";
+import { objectThat } from "../harness/wait.ts";
+import { boundTo, clusterRoleBindings } from "../tenants/tenant-fleet.ts";
 
 const fleet = await startTestFleet({
   clusters: [{ env: "prod", region: "eu" }, { env: "canary", region: "us" }, { name: "local" }],
@@ -168,7 +168,7 @@ async function told(cluster: TestCluster, namespace: string, release: string): P
 
 test("there is a test for every form", () => {
   assert.deepEqual(globSync("*.yaml", { cwd: join(import.meta.dirname, "documents") }).sort(), [
-    "copies-and-values.yaml",
+    "downstream-resources-and-values.yaml",
     "http.yaml",
     "oci-polled.yaml",
     "private.yaml",
@@ -235,7 +235,7 @@ test("private.yaml: credentials, a group, a target with a namespace and values o
   assert.deepEqual((await told(canary, "canary", "private")).values, { replicas: 2, image });
 });
 
-test("copies-and-values.yaml: templates, values and copies of the hub, an account, a dependency", async () => {
+test("downstream-resources-and-values.yaml: templates, values and copies of the hub, an account, a dependency", async () => {
   const data = { "values.yaml": "greeting: default\nlevel: 1\n" };
   await fleet.hub.create(configMaps, {
     metadata: { namespace: workspaceNamespace, name: "defaults" },
@@ -253,7 +253,7 @@ test("copies-and-values.yaml: templates, values and copies of the hub, an accoun
     ...boundTo("ClusterRole", "cluster-admin", "deployer"),
   });
 
-  const helmOp = await apply("copies-and-values.yaml", 1);
+  const helmOp = await apply("downstream-resources-and-values.yaml", 1);
 
   assert.equal(helmOp.status?.version, "1.2.3");
   assertNotPolled(helmOp);

@@ -8,12 +8,19 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { events, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, describe, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
+import { startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent, type TestAgent } from "../harness/in-process-agent.ts";
+import { startHub, type TestHub } from "../harness/in-process-hub.ts";
+import {
+  bootstrap,
+  clusterOf,
+  connected,
+  encoded,
+  makeToken,
+  startEnrolled,
+} from "../harness/registration.ts";
+import { objectThat } from "../harness/wait.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import { startHub, type TestHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const lifetimeMs = 6_000;

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { workspace } from "./hub-cluster.ts";
+import { workspace } from "../harness/hub-control-plane.ts";
 
 const deploymentFinalizer = "flotilla.dev/test";
 

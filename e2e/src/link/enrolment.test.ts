@@ -6,11 +6,18 @@ import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
 import { events, secrets } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
+import { createNamespace, startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent, type TestAgent } from "../harness/in-process-agent.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import {
+  bootstrap,
+  clusterOf,
+  connected,
+  encoded,
+  makeToken,
+  startEnrolled,
+} from "../harness/registration.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const hub = await startHub(rest);

@@ -12,9 +12,10 @@ import {
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
+import { createNamespace, startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import { clusterOf, makeToken, startEnrolled } from "../harness/registration.ts";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
-import { clusterOf, makeToken, startEnrolled } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw, type RawStream } from "./raw-agent.ts";
 import {
   callWithBytes,
@@ -26,7 +27,6 @@ import {
   sayBytes,
   sayNoHttp2,
 } from "./raw-bytes.ts";
-import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const hub = await startHub(rest);

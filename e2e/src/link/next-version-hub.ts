@@ -10,7 +10,7 @@ import {
 } from "@flotilla/proto";
 import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import { type Watched, watched } from "./watched.ts";
+import { type Watched, watched } from "../harness/change-signal.ts";
 
 export interface NextVersionHub extends Watched {
   readonly port: number;

@@ -16,8 +16,8 @@ import {
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { systemClock } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
-import { bootstrap } from "./enrolled.ts";
-import { testLog, type Watched, watched } from "./watched.ts";
+import { testLog, type Watched, watched } from "../harness/change-signal.ts";
+import { bootstrap } from "../harness/registration.ts";
 
 export interface RawStream extends Watched {
   readonly stream: HubStream;

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import type { AgentIdentity } from "@flotilla/agent/identity";
 import { events } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
-import { cleanUp } from "../testing/clean-up.ts";
-import { startLinkProxy } from "../testing/link-proxy.ts";
-import { clusterOf, makeToken } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
+import { cleanUp } from "../harness/cleanup.ts";
+import { startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startHub, type TestHub } from "../harness/in-process-hub.ts";
+import { startLinkProxy } from "../harness/link-proxy.ts";
+import { clusterOf, makeToken } from "../harness/registration.ts";
 import { enrolRaw, hello, openRaw, type RawStream } from "./raw-agent.ts";
-import { startHub, type TestHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const [here, there] = await Promise.all([

@@ -9,13 +9,13 @@ import { createSemaphore } from "@flotilla/shared/concurrency";
 import { systemClock } from "@flotilla/shared/time";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
+import { testLog } from "../harness/change-signal.ts";
+import { createNamespace, startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent } from "../harness/in-process-agent.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import { bootstrap, connected, makeToken } from "../harness/registration.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, connected, makeToken } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
-import { startAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
-import { testLog } from "./watched.ts";
 
 const rest = await startHubCluster();
 /** More than the window of a stream that is not read. */

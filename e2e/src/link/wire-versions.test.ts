@@ -6,13 +6,13 @@ import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testi
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { credentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
+import { watched } from "../harness/change-signal.ts";
+import { createNamespace, startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent } from "../harness/in-process-agent.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import { bootstrap, encoded, makeToken } from "../harness/registration.ts";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, encoded, makeToken } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
 import { startNextVersionHub } from "./next-version-hub.ts";
-import { startAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
-import { watched } from "./watched.ts";
 
 const rest = await startHubCluster();
 

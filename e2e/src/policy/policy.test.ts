@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { type Bundle, bundles, type HelmOp } from "@flotilla/shared/api";
 import { bundleFinalizer, workspaceNamespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { conditionOf, isBundleReady, startPolicyBench } from "./bench.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
+import { conditionOf, isBundleReady, startPolicyBench } from "./policy-fleet.ts";
 
 const bench = await startPolicyBench();
 const { fleet, charts } = bench;

@@ -4,7 +4,7 @@ import { bundles, clusterGroups, policies } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { helmOpThat } from "../testing/expect.ts";
+import { helmOpThat } from "../harness/wait.ts";
 import { isConnected, observe } from "./observations.ts";
 import { signal, startReplicatedFleet } from "./replicated-fleet.ts";
 

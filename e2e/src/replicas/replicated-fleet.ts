@@ -7,16 +7,16 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
 import { type KubeObject, leases, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
 import {
   startTestFleet,
   type TestCluster,
   type TestFleet,
   type TestReplica,
-} from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
+} from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 
 export interface ReplicatedFleet {
   readonly fleet: TestFleet;

@@ -11,11 +11,11 @@ import {
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, onTestFinished, test } from "vitest";
-import { commandsIn, type RunningCommand } from "../cli/command.ts";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet } from "../harness/fleet.ts";
+import { commandsIn, type RunningCommand } from "../harness/flotilla-command.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 
 const fleet = await startTestFleet({ clusters: [] });
 afterAll(() => fleet.close());

@@ -14,10 +14,10 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { findCondition } from "@flotilla/shared/conditions";
 import { configMaps } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { chartArchive } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
+import { chartArchive } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet } from "../harness/fleet.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 
 const fleet = await startTestFleet({ clusters: [{ region: "eu" }, { region: "us" }] });
 afterAll(() => fleet.close());

@@ -5,8 +5,8 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { findCondition } from "@flotilla/shared/conditions";
 import { configMaps } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { helmOpThat, objectThat } from "../testing/expect.ts";
-import { roleBindings, tenant, vault, type World } from "./world.ts";
+import { helmOpThat, objectThat } from "../harness/wait.ts";
+import { roleBindings, tenant, vault, type World } from "./tenant-fleet.ts";
 
 export function accountsComeAndGo(world: World): void {
   const { fleet, cluster } = world;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
-import { endOfLog, lineInLog } from "../testing/log-file.ts";
-import { tenant, type World } from "./world.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { tenant, type World } from "./tenant-fleet.ts";
 
 export function dependenciesAreWaitedFor(world: World): void {
   const { agentLog } = world.cluster;

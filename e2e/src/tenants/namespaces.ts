@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { findCondition } from "@flotilla/shared/conditions";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./world.ts";
+import { objectThat } from "../harness/wait.ts";
+import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./tenant-fleet.ts";
 
 export function namespacesAreDescribed(world: World): void {
   const { rest } = world.cluster;

@@ -17,7 +17,7 @@ import { describe, test } from "vitest";
 import { accountsComeAndGo } from "./accounts.ts";
 import { dependenciesAreWaitedFor } from "./dependencies.ts";
 import { namespacesAreDescribed } from "./namespaces.ts";
-import { planted, startWorld, tenant, vault } from "./world.ts";
+import { planted, startWorld, tenant, vault } from "./tenant-fleet.ts";
 
 const world = await startWorld();
 const { fleet, cluster } = world;

@@ -11,8 +11,8 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
-import { helmOpThat, isReady } from "../testing/expect.ts";
-import type { TestCluster } from "../testing/fleet.ts";
+import type { TestCluster } from "../harness/fleet.ts";
+import { helmOpThat, isReady } from "../harness/wait.ts";
 
 /** Where the releases of all HelmOps here go. */
 export const releaseNamespace = "bad-input";

@@ -5,11 +5,11 @@ import { clusters } from "@flotilla/shared/api";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { unpackClusterInfo, unpackReferencedObject } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
+import { startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent, type TestAgent } from "../harness/in-process-agent.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import { connected, encoded, makeToken, startEnrolled } from "../harness/registration.ts";
 import { deploymentsOf, digest } from "./deployments.ts";
-import { connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 const hub = await startHub(rest);

@@ -24,7 +24,7 @@ import {
 import { type RunningProcess, startReaper } from "@flotilla/local/process";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
-import { leaseControlPlane, type PlaneAccess } from "../harness/control-planes.ts";
+import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 
 export interface TestCluster {

@@ -2,7 +2,7 @@
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import { leaseControlPlane } from "../harness/control-planes.ts";
+import { leaseControlPlane } from "./control-planes.ts";
 
 export const workspace = "fleet-default";
 

@@ -8,9 +8,9 @@ import {
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
-import { createNamespace, workspace } from "./hub-cluster.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import type { TestHub } from "./test-hub.ts";
+import { createNamespace, workspace } from "./hub-control-plane.ts";
+import { startAgent, type TestAgent } from "./in-process-agent.ts";
+import type { TestHub } from "./in-process-hub.ts";
 
 /** Makes a registration token and gives what its Secret holds, as somebody copies it. */
 export async function makeToken(

@@ -5,10 +5,10 @@ import { type Cluster, clusterRegistrationTokens, clusters } from "@flotilla/sha
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, test } from "vitest";
-import { commandsIn } from "../cli/command.ts";
-import { objectThat } from "../testing/expect.ts";
-import { endOfLog, lineInLog } from "../testing/log-file.ts";
-import { startWorkbench } from "./workbench.ts";
+import { commandsIn } from "../harness/flotilla-command.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { objectThat } from "../harness/wait.ts";
+import { startWorkbench } from "./disaster-fleet.ts";
 
 const bench = await startWorkbench();
 const flotilla = await commandsIn({ onTestFinished: afterAll });

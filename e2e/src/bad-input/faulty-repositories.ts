@@ -1,7 +1,7 @@
 /** Chart repositories that are wrong in one way each, every one below a path of one HTTP server in this process. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ChartArchive } from "../testing/chart-archive.ts";
+import type { ChartArchive } from "../harness/chart-archive.ts";
 
 export interface OddRepositories {
   /** The address of the repository that is wrong in this way. */

@@ -4,8 +4,8 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { describe, test } from "vitest";
 import type { BadChange } from "./bad-changes.ts";
-import type { Change } from "./workbench.ts";
-import type { World } from "./world.ts";
+import type { World } from "./bad-input-fleet.ts";
+import type { Change } from "./observed.ts";
 
 /** The HelmOp that the API server guards. */
 export const guarded = "guarded";

@@ -3,13 +3,13 @@ import { freePort } from "@flotilla/local/process";
 import { startTestRegistry } from "@flotilla/local/testing";
 import type { HelmOp } from "@flotilla/shared/api";
 import { afterAll } from "vitest";
-import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
-import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
-import { pushChart } from "../testing/push-chart.ts";
-import { type OddRepositories, startOddRepositories } from "./odd-repositories.ts";
+import { type ChartArchive, configChart } from "../harness/chart-archive.ts";
+import { type ChartServer, startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../harness/fleet.ts";
+import { pushChart } from "../harness/push-chart.ts";
+import { type OddRepositories, startOddRepositories } from "./faulty-repositories.ts";
+import { releaseNamespace, type Workbench, workbench } from "./observed.ts";
 import { pushPlainArtifact } from "./plain-artifact.ts";
-import { releaseNamespace, type Workbench, workbench } from "./workbench.ts";
 
 export interface World {
   readonly fleet: TestFleet;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningProcess } from "@flotilla/local/process";
 import { messageOf } from "@flotilla/shared/errors";
-import type { Chronicle } from "./chronicle.ts";
+import type { Chronicle } from "./event-log.ts";
 
 export interface Supervised {
   readonly name: string;

@@ -14,8 +14,8 @@ import { formatObjectRef } from "@flotilla/shared/api";
 import type { Packed } from "@flotilla/shared/content";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Clock, systemClock } from "@flotilla/shared/time";
-import { cleanUp } from "../testing/clean-up.ts";
-import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
+import { type TestLog, testLog, type Watched, watched } from "./change-signal.ts";
+import { cleanUp } from "./cleanup.ts";
 
 export interface TestAgent extends Watched {
   readonly log: TestLog;

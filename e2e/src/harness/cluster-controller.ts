@@ -8,10 +8,10 @@ import { createController } from "@flotilla/shared/kube/controller";
 import { keyOf, namespaces } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { Registry } from "prom-client";
-import { cleanUp } from "../testing/clean-up.ts";
-import { workspace } from "./hub-cluster.ts";
-import type { TestHub } from "./test-hub.ts";
-import { watched } from "./watched.ts";
+import { watched } from "./change-signal.ts";
+import { cleanUp } from "./cleanup.ts";
+import { workspace } from "./hub-control-plane.ts";
+import type { TestHub } from "./in-process-hub.ts";
 
 export interface ClusterLoop {
   /** Resolves once the cluster has its namespace. */

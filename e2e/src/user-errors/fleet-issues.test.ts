@@ -9,11 +9,11 @@ import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/n
 import { findCondition } from "@flotilla/shared/conditions";
 import { configMaps } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { chartArchive, configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
-import { pushChart } from "../testing/push-chart.ts";
+import { chartArchive, configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet } from "../harness/fleet.ts";
+import { pushChart } from "../harness/push-chart.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 
 const fleet = await startTestFleet({ clusters: [{ env: "prod" }] });
 afterAll(() => fleet.close());

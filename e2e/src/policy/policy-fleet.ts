@@ -25,10 +25,10 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import { clusterRoleBindings } from "../tenants/world.ts";
-import { type ChartServer, startChartServer } from "../testing/chart-server.ts";
-import { objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
+import { type ChartServer, startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../harness/fleet.ts";
+import { objectThat } from "../harness/wait.ts";
+import { clusterRoleBindings } from "../tenants/tenant-fleet.ts";
 
 export interface PolicyBench {
   readonly fleet: TestFleet;

@@ -1,5 +1,5 @@
 /** Charts that try to read what is none of their business, and show it in a ConfigMap. */
-import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
+import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 const shown = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: {{ .Release.Name }}-found}"];
 

@@ -2,7 +2,7 @@
 import { cp, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { TestFleet } from "../testing/fleet.ts";
+import type { TestFleet } from "../harness/fleet.ts";
 
 export interface Chronicle {
   note(what: string): void;

@@ -5,7 +5,7 @@ import {
   type TestCertificate,
   type TestServer,
 } from "@flotilla/shared/source/testing";
-import type { ChartArchive } from "../testing/chart-archive.ts";
+import type { ChartArchive } from "./chart-archive.ts";
 
 export interface Login {
   readonly username: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { releaseLabels } from "@flotilla/agent/helm";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
-import type { TestFleet } from "../testing/fleet.ts";
+import type { TestFleet } from "../harness/fleet.ts";
 import type { Revision, Trace } from "./audit-release.ts";
 import { traceLabel } from "./hooked-chart.ts";
 

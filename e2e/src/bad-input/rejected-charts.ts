@@ -5,8 +5,8 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { events } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { indexText } from "./odd-repositories.ts";
-import type { World } from "./world.ts";
+import type { World } from "./bad-input-fleet.ts";
+import { indexText } from "./faulty-repositories.ts";
 
 export function chartsAreRefused({ fleet, bench, good, odd, goodSpec, password }: World): void {
   const from = (way: string, helm: object = {}) => ({

@@ -11,11 +11,11 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
-import { slyChart, spyChart } from "./spy-charts.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../harness/fleet.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
+import { slyChart, spyChart } from "./lookup-charts.ts";
 
 /** The tenant's account, and the one namespace that it may do everything in. */
 export const tenant = "team-a";

@@ -6,15 +6,15 @@ import { apiVersion, type Cluster, clusters, type HelmOp, helmOps } from "@floti
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startChartServer } from "../harness/chart-server.ts";
 import {
   startTestFleet,
   type TestCluster,
   type TestFleet,
   type TestFleetSpec,
-} from "../testing/fleet.ts";
+} from "../harness/fleet.ts";
+import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
 
 export interface Workbench {
   readonly fleet: TestFleet;

@@ -5,12 +5,12 @@ import { clusterUidLabel } from "@flotilla/shared/api/names";
 import { maxContentBytes } from "@flotilla/shared/content";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { beforeAll, describe, test } from "vitest";
+import { startHubCluster, workspace } from "../harness/hub-control-plane.ts";
+import { startAgent } from "../harness/in-process-agent.ts";
+import { startHub } from "../harness/in-process-hub.ts";
+import { clusterOf, connected, makeToken, startEnrolled } from "../harness/registration.ts";
 import { deployedState, deploymentsOf, digest } from "./deployments.ts";
-import { clusterOf, connected, makeToken, startEnrolled } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
 import { slowWatch } from "./slow-watch.ts";
-import { startAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
 
 const rest = await startHubCluster();
 // What cannot be compressed takes as many bytes packed as unpacked, and a few more.

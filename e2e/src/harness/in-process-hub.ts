@@ -24,8 +24,8 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
-import { cleanUp } from "../testing/clean-up.ts";
-import { type TestLog, testLog, type Watched, watched } from "./watched.ts";
+import { type TestLog, testLog, type Watched, watched } from "./change-signal.ts";
+import { cleanUp } from "./cleanup.ts";
 
 export interface KeptReport {
   readonly cluster: string;

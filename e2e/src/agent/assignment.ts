@@ -3,7 +3,7 @@ import type { AssignmentRequest } from "@flotilla/agent/assignment";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import type { Pin } from "@flotilla/shared/source";
-import type { ChartArchive } from "../testing/chart-archive.ts";
+import type { ChartArchive } from "../harness/chart-archive.ts";
 
 export interface Wanted {
   readonly name: string;

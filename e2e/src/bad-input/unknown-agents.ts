@@ -11,9 +11,9 @@ import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/share
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import { lineInLog } from "../testing/log-file.ts";
-import type { World } from "./world.ts";
+import { lineInLog } from "../harness/log-file.ts";
+import { objectThat } from "../harness/wait.ts";
+import type { World } from "./bad-input-fleet.ts";
 
 /** A workspace of its own: what the fleet runs does not go there. */
 const workspace = "strangers";

@@ -6,11 +6,11 @@ import { packContent, unpackContent } from "@flotilla/shared/content";
 import { packClusterInfo, packReferencedObject } from "@flotilla/shared/referenced";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, test } from "vitest";
-import { type Login, startGuardedCharts } from "../credentials/guarded-charts.ts";
-import { configChart } from "../testing/chart-archive.ts";
+import { type Login, startGuardedCharts } from "../harness/authenticated-charts.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startAgentParts } from "../harness/in-process-installer.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
-import { startAgentParts } from "./agent-parts.ts";
-import { deploymentOf } from "./deployment-of.ts";
+import { deploymentOf } from "./assignment.ts";
 
 const cluster = await startAgentCluster();
 const right: Login = { username: "me", password: "right" };
