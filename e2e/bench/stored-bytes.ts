@@ -11,7 +11,7 @@ import {
   maxCountedClusters,
 } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
-import { objectThat } from "../src/harness/wait.ts";
+import { waitForObject } from "../src/harness/wait.ts";
 import {
   type BenchChart,
   type BenchFleet,
@@ -95,13 +95,13 @@ async function settled(bench: BenchFleet, name: string, clusterCount: number): P
       (status.resourceCounts?.missing ?? 0) === 0 &&
       status.summary?.waitApplied === undefined,
   );
-  await objectThat(
+  await waitForObject(
     bench.fleet.hub,
     bundles,
     { namespace: workspaceNamespace, name },
     "told of every cluster",
     (bundle) =>
-      bundle?.status?.summary?.desiredReady === clusterCount &&
+      bundle.status?.summary?.desiredReady === clusterCount &&
       bundle.status.summary.waitApplied === undefined,
   );
 }

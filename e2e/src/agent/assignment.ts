@@ -5,7 +5,7 @@ import { plainContent } from "@flotilla/shared/content/testing";
 import type { Pin } from "@flotilla/shared/source";
 import type { ChartArchive } from "../harness/chart-archive.ts";
 
-export interface Wanted {
+export interface DeploymentSpec {
   readonly name: string;
   readonly chart: ChartArchive;
   /** Of the chart repository. */
@@ -16,7 +16,7 @@ export interface Wanted {
   readonly pin?: Pin;
   readonly values?: Readonly<Record<string, unknown>>;
   readonly valuesFrom?: DeploymentContent["valuesFrom"];
-  readonly copies?: DeploymentContent["copies"];
+  readonly downstreamResources?: DeploymentContent["copies"];
   readonly dependsOn?: DeploymentContent["dependsOn"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
   readonly uid?: string;
@@ -27,7 +27,7 @@ export interface Wanted {
 }
 
 /** The deployment in a namespace and with a release of its own name, unless it says otherwise. */
-export async function deploymentOf(wanted: Wanted): Promise<AssignmentRequest> {
+export async function assignmentOf(wanted: DeploymentSpec): Promise<AssignmentRequest> {
   const { name, chart, url, values } = wanted;
   const { deploymentId, bytes } = await packContent({
     ...plainContent,
@@ -41,7 +41,7 @@ export async function deploymentOf(wanted: Wanted): Promise<AssignmentRequest> {
     namespace: wanted.namespace ?? name,
     ...(values !== undefined && { values }),
     ...(wanted.valuesFrom !== undefined && { valuesFrom: wanted.valuesFrom }),
-    ...(wanted.copies !== undefined && { copies: wanted.copies }),
+    ...(wanted.downstreamResources !== undefined && { copies: wanted.downstreamResources }),
     ...(wanted.dependsOn !== undefined && { dependsOn: wanted.dependsOn }),
     helm: { ...plainContent.helm, ...wanted.helm },
     keepResources: wanted.keepResources ?? false,

@@ -1,4 +1,5 @@
 /** What becomes of CustomResourceDefinitions in a chart's templates, and of their objects, with the real Helm. */
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -14,15 +15,17 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import { startAgentParts } from "../harness/in-process-installer.ts";
-import { objectThat } from "../harness/wait.ts";
-import { boundTo, roleBindings } from "../tenants/tenant-fleet.ts";
-import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
-import { deploymentOf, type Wanted } from "./assignment.ts";
+import { startInstaller } from "../harness/in-process-installer.ts";
+import { clusterRoleFor, roleBindings } from "../harness/rbac.ts";
+import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { startAgentCluster } from "./agent-cluster.ts";
+import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { stallingChart } from "./failing-charts.ts";
 
 const run = promisify(execFile);
-const { rest, charts, spec, records, recordThat } = await startAgentCluster();
-let agent = await startAgentParts(spec);
+const { client, charts, spec } = await startAgentCluster();
+let agent = await startInstaller(spec);
 afterAll(() => agent.stop());
 
 /** Its definition is named by the value `plural`; with the value `bad` the API server refuses what comes after that. */
@@ -77,8 +80,8 @@ const thingsOf = (name: string): Resource<KubeObject> => ({
 /** In a namespace that no release makes. */
 const thing = { namespace: "default", name: "precious" };
 
-async function assign(name: string, wanted: Partial<Wanted> = {}): Promise<string> {
-  const assignment = await deploymentOf({
+async function assign(name: string, wanted: Partial<DeploymentSpec> = {}): Promise<string> {
+  const assignment = await assignmentOf({
     name,
     chart: full,
     url: charts.url,
@@ -96,11 +99,11 @@ function reportOf(
   return agent.report((state) => state.deploymentId === deploymentId && isWanted(state));
 }
 
-async function ready(name: string, wanted: Partial<Wanted> = {}): Promise<DeploymentState> {
+async function ready(name: string, wanted: Partial<DeploymentSpec> = {}): Promise<DeploymentState> {
   return await reportOf(await assign(name, wanted), (state) => state.ready);
 }
 
-async function refused(name: string, wanted: Partial<Wanted>): Promise<DeploymentState> {
+async function refused(name: string, wanted: Partial<DeploymentSpec>): Promise<DeploymentState> {
   return await reportOf(await assign(name, wanted), ({ phase }) => phase === "failed");
 }
 
@@ -111,28 +114,22 @@ async function withdraw(name: string): Promise<void> {
 
 /** Gives what tells whether the definition is the same as now: its objects live as long as it does. */
 async function definitionNow(name: string): Promise<() => Promise<void>> {
-  const before = await rest.get(customResourceDefinitions, refOf(name));
+  const before = await client.reader.get(customResourceDefinitions, refOf(name));
   assert.ok(before !== undefined);
   return async () => {
-    const now = await rest.get(customResourceDefinitions, refOf(name));
+    const now = await client.reader.get(customResourceDefinitions, refOf(name));
     assert.equal(now?.metadata.uid, before.metadata.uid);
     assert.equal(now?.metadata.deletionTimestamp, undefined);
   };
 }
 
 async function policyOf(name: string): Promise<string | undefined> {
-  const crd = await rest.get(customResourceDefinitions, refOf(name));
+  const crd = await client.reader.get(customResourceDefinitions, refOf(name));
   return crd?.metadata.annotations?.["helm.sh/resource-policy"];
 }
 
 function definitionGone(name: string): Promise<unknown> {
-  return objectThat(
-    rest,
-    customResourceDefinitions,
-    refOf(name),
-    "gone",
-    (crd) => crd === undefined,
-  );
+  return waitUntilGone(client, customResourceDefinitions, refOf(name));
 }
 
 const runsFor = (name: string): number =>
@@ -142,19 +139,22 @@ test("they and their objects outlive a release that is withdrawn, and belong to 
   await ready("lasting");
   const isSame = await definitionNow("lasting");
   // The API server takes two seconds before it serves them.
-  await objectThat(rest, thingsOf("lasting"), thing, "served", () => true);
-  const made = await rest.create(thingsOf("lasting"), { metadata: thing });
+  await waitForObject(client, thingsOf("lasting"), thing, "served", () => true);
+  const made = await client.create(thingsOf("lasting"), { metadata: thing });
 
   await withdraw("lasting");
   await isSame();
-  assert.deepEqual(await records("lasting"), []);
-  const config = await rest.get(configMaps, { namespace: "lasting", name: "lasting-config" });
+  assert.deepEqual(await releaseHistory(client, "lasting"), []);
+  const config = await client.reader.get(configMaps, {
+    namespace: "lasting",
+    name: "lasting-config",
+  });
   assert.equal(config, undefined);
 
   const again = await ready("lasting", { values: { greeting: "again" } });
   assert.equal(again.counts.ready, 2);
   await isSame();
-  const kept = await rest.get(thingsOf("lasting"), thing);
+  const kept = await client.reader.get(thingsOf("lasting"), thing);
   assert.equal(kept?.metadata.uid, made.metadata.uid);
 });
 
@@ -167,7 +167,7 @@ test("they outlive a release that somebody else uninstalls, and an agent that st
   await run(spec.helm, ["uninstall", "by-hand", "--namespace=by-hand"], { env });
   await isSame();
 
-  agent = await startAgentParts(spec);
+  agent = await startInstaller(spec);
   await agent.report(({ name, ready }) => name === "by-hand" && ready);
   await isSame();
 });
@@ -184,7 +184,7 @@ test("they stay when a newer version of the chart does not contain them any more
 test("they stay when the run that made them failed, whatever comes next", async () => {
   await refused("cut-off", { values: { bad: true } });
   const isSame = await definitionNow("cut-off");
-  assert.deepEqual(await records("cut-off"), ["1 failed"]);
+  assert.deepEqual(await releaseHistory(client, "cut-off"), ["1 failed"]);
   assert.equal(await policyOf("cut-off"), undefined);
 
   await ready("cut-off", { chart: without });
@@ -210,7 +210,7 @@ test("what was there before stays when a first install fails that is atomic", as
     failed.message,
     /Not_A_Name.*; the failed release was uninstalled, as atomic is set; retrying at /,
   );
-  assert.deepEqual(await records("atomic"), []);
+  assert.deepEqual(await releaseHistory(client, "atomic"), []);
   await isSame();
 });
 
@@ -221,7 +221,7 @@ test("they go along with a release that is moved, and belong to it there", async
   const moved = await ready("moving", { namespace: "moved", release: "moved" });
 
   assert.equal(moved.release?.namespace, "moved");
-  assert.deepEqual(await records("moving"), []);
+  assert.deepEqual(await releaseHistory(client, "moving"), []);
   await isSame();
   await ready("moving", { namespace: "moved", release: "moved", deleteCRDResources: true });
   await withdraw("moving");
@@ -241,11 +241,11 @@ test("those that came along can be taken over by somebody else's release", async
 test("a first install that waits and is atomic makes room for what is wanted instead", async () => {
   const helm = { atomic: true, timeoutSeconds: 600 };
   await assign("waiting", { chart: stalling, helm, values: { node: true } });
-  await recordThat("waiting", 1, "pending-install");
+  await waitForRevision(client, "waiting", 1, "pending-install");
 
   await ready("waiting", { chart: stalling, helm });
 
-  assert.deepEqual(await records("waiting"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "waiting"), ["1 deployed"]);
   assert.equal(runsFor("waiting"), 3);
 });
 
@@ -276,10 +276,10 @@ test("an account that may not see them changes nothing of a release that has the
   await ready("walled");
   const isSame = await definitionNow("walled");
   const account = { namespace: agentNamespace, name: "walled" };
-  await rest.create(serviceAccounts, { metadata: account });
-  await rest.create(roleBindings, {
+  await client.create(serviceAccounts, { metadata: account });
+  await client.create(roleBindings, {
     metadata: { namespace: "walled", name: "walled" },
-    ...boundTo("ClusterRole", "cluster-admin", "walled"),
+    ...clusterRoleFor("cluster-admin", "walled"),
   });
 
   const failed = await refused("walled", { chart: without, serviceAccount: "walled" });
@@ -289,26 +289,26 @@ test("an account that may not see them changes nothing of a release that has the
     failed.message,
     /^keep CustomResourceDefinition walled\.example\.com when its release is uninstalled, as service account flotilla-agent\/walled, which needs the rights to get and to patch it: get customresourcedefinitions.* 403 Forbidden: .*; the release is not changed until then; retrying at /,
   );
-  assert.deepEqual(await records("walled"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "walled"), ["1 deployed"]);
   await isSame();
 
   await withdraw("walled");
   await isSame();
-  assert.deepEqual(await records("walled"), []);
+  assert.deepEqual(await releaseHistory(client, "walled"), []);
 });
 
 test("a release without any asks for none", async () => {
-  await rest.create(namespaces, { metadata: { name: "plain" } });
+  await client.create(namespaces, { metadata: { name: "plain" } });
   const account = { namespace: agentNamespace, name: "plain" };
-  await rest.create(serviceAccounts, { metadata: account });
-  await rest.create(roleBindings, {
+  await client.create(serviceAccounts, { metadata: account });
+  await client.create(roleBindings, {
     metadata: { namespace: "plain", name: "plain" },
-    ...boundTo("ClusterRole", "cluster-admin", "plain"),
+    ...clusterRoleFor("cluster-admin", "plain"),
   });
 
   await ready("plain", { chart: without, serviceAccount: "plain" });
   await ready("plain", { chart: without, serviceAccount: "plain", deleteCRDResources: true });
 
   await withdraw("plain");
-  assert.deepEqual(await records("plain"), []);
+  assert.deepEqual(await releaseHistory(client, "plain"), []);
 });

@@ -1,4 +1,5 @@
 /** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
+
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto";
 import type { ObjectRef } from "@flotilla/shared/api";
@@ -16,13 +17,14 @@ import {
 } from "@flotilla/shared/referenced";
 import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
-import { startAgentParts } from "../harness/in-process-installer.ts";
-import { objectThat } from "../harness/wait.ts";
+import { startInstaller } from "../harness/in-process-installer.ts";
+import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { waitForObject } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
-import { deploymentOf, type Wanted } from "./assignment.ts";
+import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 
 const cluster = await startAgentCluster();
-let agent = await startAgentParts(cluster.spec);
+let agent = await startInstaller(cluster.spec);
 afterAll(() => agent.stop());
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
@@ -38,9 +40,9 @@ async function told(labels: Readonly<Record<string, string>>): Promise<void> {
 
 beforeAll(() => told({}));
 
-async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
+async function assign(name: string, wanted: Partial<DeploymentSpec>): Promise<void> {
   await agent.intake.assign(
-    await deploymentOf({ name, chart, url: cluster.charts.url, ...wanted }),
+    await assignmentOf({ name, chart, url: cluster.charts.url, ...wanted }),
   );
 }
 
@@ -55,8 +57,8 @@ async function supply(ref: ObjectRef, object: ReferencedObjectData): Promise<voi
 /** Of the ConfigMap that the chart makes. */
 function greeted(release: string, greeting: string): Promise<ConfigMap | undefined> {
   const ref = { namespace: release, name: `${release}-config` };
-  return objectThat(cluster.rest, configMaps, ref, `greeted with ${greeting}`, (found) => {
-    return found?.data?.["greeting"] === greeting;
+  return waitForObject(cluster.client, configMaps, ref, `greeted with ${greeting}`, (found) => {
+    return found.data?.["greeting"] === greeting;
   });
 }
 
@@ -65,11 +67,11 @@ function copyThat(
   what: string,
   isWanted: (copy: Secret | undefined) => boolean,
 ): Promise<Secret | undefined> {
-  return objectThat(cluster.rest, secrets, { namespace, name: login.name }, what, isWanted);
+  return waitForObject(cluster.client, secrets, { namespace, name: login.name }, what, isWanted);
 }
 
 async function namespace(name: string): Promise<void> {
-  await cluster.rest.create(namespaces, { metadata: { name } });
+  await cluster.client.create(namespaces, { metadata: { name } });
 }
 
 test("values of a ConfigMap are waited for, found as soon as they come, and followed when they change", async () => {
@@ -83,12 +85,12 @@ test("values of a ConfigMap are waited for, found as soon as they come, and foll
   );
 
   const ref = { namespace: "watched", name: defaults.name };
-  await cluster.rest.create(configMaps, { metadata: ref, data: { other: "" } });
+  await cluster.client.create(configMaps, { metadata: ref, data: { other: "" } });
   const keyless = await agent.report(({ message }) => message.startsWith("key values.yaml"));
   assert.match(keyless.message, /not found in ConfigMap watched\/defaults/);
 
   const change = (greeting: string) =>
-    cluster.rest.patch(configMaps, ref, {
+    cluster.client.patch(configMaps, ref, {
       type: "merge",
       body: { data: { [defaults.key]: `greeting: ${greeting}\n` } },
     });
@@ -96,14 +98,14 @@ test("values of a ConfigMap are waited for, found as soon as they come, and foll
   await greeted("watched", "first");
   await change("second");
   await greeted("watched", "second");
-  await cluster.recordThat("watched", 2, "deployed");
-  assert.deepEqual(await cluster.records("watched"), ["1 superseded", "2 deployed"]);
+  await waitForRevision(cluster.client, "watched", 2, "deployed");
+  assert.deepEqual(await releaseHistory(cluster.client, "watched"), ["1 superseded", "2 deployed"]);
 });
 
 test("later sources win over earlier ones, a change that comes to the same runs no Helm", async () => {
   await namespace("ordered");
   const source = (name: string, greeting: string) =>
-    cluster.rest.create(secrets, {
+    cluster.client.create(secrets, {
       metadata: { namespace: "ordered", name },
       data: { [defaults.key]: base64(`greeting: ${greeting}\nextra: {${name}: true}\n`) },
     });
@@ -113,7 +115,7 @@ test("later sources win over earlier ones, a change that comes to the same runs 
   await assign("ordered", { valuesFrom: [from("early"), from("late")] });
   await greeted("ordered", "late");
 
-  await cluster.rest.patch(
+  await cluster.client.patch(
     secrets,
     { namespace: "ordered", name: "late" },
     {
@@ -121,7 +123,7 @@ test("later sources win over earlier ones, a change that comes to the same runs 
       body: { data: { [defaults.key]: base64("greeting: 'late'\nextra: {late: true}\n") } },
     },
   );
-  await cluster.rest.patch(
+  await cluster.client.patch(
     secrets,
     { namespace: "ordered", name: "early" },
     {
@@ -129,12 +131,12 @@ test("later sources win over earlier ones, a change that comes to the same runs 
       body: { data: { [defaults.key]: base64("greeting: other\nextra: {early: false}\n") } },
     },
   );
-  await cluster.recordThat("ordered", 2, "deployed");
-  assert.deepEqual(await cluster.records("ordered"), ["1 superseded", "2 deployed"]);
+  await waitForRevision(cluster.client, "ordered", 2, "deployed");
+  assert.deepEqual(await releaseHistory(cluster.client, "ordered"), ["1 superseded", "2 deployed"]);
 });
 
 test("a Secret of the hub is copied before the release, changed with it, restored, and goes with it", async () => {
-  await assign("copied", { copies: [login] });
+  await assign("copied", { downstreamResources: [login] });
   const awaited = await agent.report(({ name, message }) => name === "copied" && message !== "");
   assert.match(
     awaited.message,
@@ -152,18 +154,18 @@ test("a Secret of the hub is copied before the release, changed with it, restore
     team: "a",
     "fleet.cattle.io/bundledeployment": "copied",
   });
-  await cluster.recordThat("copied", 1, "deployed");
+  await waitForRevision(cluster.client, "copied", 1, "deployed");
 
   await supply(login, {
     type: "kubernetes.io/basic-auth",
     data: { username: base64("me"), password: base64("two") },
   });
   await copyThat("copied", "rotated", (found) => found?.data?.["password"] === base64("two"));
-  await cluster.recordThat("copied", 2, "deployed");
+  await waitForRevision(cluster.client, "copied", 2, "deployed");
 
-  await cluster.rest.delete(secrets, { namespace: "copied", name: login.name });
+  await cluster.client.delete(secrets, { namespace: "copied", name: login.name });
   await copyThat("copied", "there again", (found) => found?.data?.["password"] === base64("two"));
-  assert.deepEqual(await cluster.records("copied"), ["1 superseded", "2 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "copied"), ["1 superseded", "2 deployed"]);
 
   await agent.intake.withdraw({ name: "copied", uid: "uid-copied" });
   await copyThat("copied", "gone", (found) => found === undefined);
@@ -174,7 +176,7 @@ test("values may come from what is copied, also before it was", async () => {
   await supply(settings, { data: { [defaults.key]: "greeting: copied\n" } });
 
   await assign("from-copy", {
-    copies: [settings],
+    downstreamResources: [settings],
     valuesFrom: [{ ...settings, key: defaults.key, namespace: "fleet-default" }],
   });
 
@@ -184,28 +186,31 @@ test("values may come from what is copied, also before it was", async () => {
 test("an object of that name which nobody copied there is left alone, and said", async () => {
   await namespace("taken");
   const data = { password: base64("theirs") };
-  await cluster.rest.create(secrets, { metadata: { namespace: "taken", name: login.name }, data });
-  await assign("taken", { copies: [login] });
+  await cluster.client.create(secrets, {
+    metadata: { namespace: "taken", name: login.name },
+    data,
+  });
+  await assign("taken", { downstreamResources: [login] });
 
   const refused = await agent.report(({ name, code }) => name === "taken" && code !== undefined);
 
   assert.equal(refused.code, "DOWNSTREAM_RESOURCE_CONFLICT");
   assert.match(refused.message, /to Secret taken\/login: the cluster has such an object already/);
-  const kept = await cluster.rest.get(secrets, { namespace: "taken", name: login.name });
+  const kept = await cluster.client.reader.get(secrets, { namespace: "taken", name: login.name });
   assert.deepEqual(kept?.data, data);
-  assert.deepEqual(await cluster.records("taken"), []);
+  assert.deepEqual(await releaseHistory(cluster.client, "taken"), []);
 });
 
 test("two deployments of one namespace share a copy, which goes with the last", async () => {
-  await assign("one", { namespace: "shared", copies: [login] });
-  await assign("two", { namespace: "shared", copies: [login] });
+  await assign("one", { namespace: "shared", downstreamResources: [login] });
+  await assign("two", { namespace: "shared", downstreamResources: [login] });
   await agent.report(({ name, phase }) => name === "one" && phase === "deployed");
   await agent.report(({ name, phase }) => name === "two" && phase === "deployed");
   const copy = await copyThat("shared", "copied", (found) => found !== undefined);
 
   await agent.intake.withdraw({ name: "one", uid: "uid-one" });
   await agent.withdrawn("one");
-  const kept = await cluster.rest.get(secrets, { namespace: "shared", name: login.name });
+  const kept = await cluster.client.reader.get(secrets, { namespace: "shared", name: login.name });
   assert.equal(kept?.metadata.uid, copy?.metadata.uid);
 
   await agent.intake.withdraw({ name: "two", uid: "uid-two" });
@@ -239,11 +244,11 @@ test("what is moved stays where it is while what it depends on is not there", as
 
   await assign("mover", { namespace: "mover-new", dependsOn: [{ name: "mover-db" }] });
   await agent.report(({ name, message }) => name === "mover" && message.startsWith("waiting for"));
-  assert.deepEqual(await cluster.records("mover"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "mover"), ["1 deployed"]);
 
   await assign("mover-db", {});
   await agent.report((state) => state.release?.namespace === "mover-new");
-  assert.deepEqual(await cluster.records("mover"), []);
+  assert.deepEqual(await releaseHistory(cluster.client, "mover"), []);
 });
 
 test("a template that a label is missing for fails by name and alone, and is rendered at once when that is there", async () => {
@@ -263,10 +268,13 @@ test("a template that a label is missing for fails by name and alone, and is ren
   await told({ region: "eu", tier: "gold" });
   await told({ region: "us", tier: "gold" });
   await greeted("regional", "hello us");
-  await cluster.recordThat("regional", 2, "deployed");
+  await waitForRevision(cluster.client, "regional", 2, "deployed");
 
-  assert.deepEqual(await cluster.records("regional"), ["1 superseded", "2 deployed"]);
-  assert.deepEqual(await cluster.records("beside"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "regional"), [
+    "1 superseded",
+    "2 deployed",
+  ]);
+  assert.deepEqual(await releaseHistory(cluster.client, "beside"), ["1 deployed"]);
 });
 
 test("what the hub says of the cluster tries nothing anew that does not ask for it", async () => {
@@ -299,21 +307,21 @@ test("a paused deployment tells nothing of a template that fails by now, also wh
   await told({ region: "there" });
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   const state = await agent.report(({ name, message }) => name === "halted" && message !== "");
 
   assert.equal(state.message, "paused");
-  assert.deepEqual(await cluster.records("halted"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "halted"), ["1 deployed"]);
 });
 
 test("a template that gives something else each time runs Helm once, whatever becomes of the agent", async () => {
   await assign("random", { values: { greeting: "${ randAlphaNum 12 }" } });
   await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
   const ref = { namespace: "random", name: "random-config" };
-  const before = await cluster.rest.get(configMaps, ref);
+  const before = await cluster.client.reader.get(configMaps, ref);
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
   const [restored] = agent.reports.filter(({ name }) => name === "random");
   await assign("random", { values: { greeting: "${ randAlphaNum 12 }" }, helm: { maxHistory: 7 } });
@@ -322,9 +330,9 @@ test("a template that gives something else each time runs Helm once, whatever be
       name === "random" && phase === "deployed" && deploymentId !== restored?.deploymentId,
   );
 
-  assert.deepEqual(await cluster.records("random"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "random"), ["1 deployed"]);
   assert.deepEqual(agent.helmRuns, []);
-  const kept = await cluster.rest.get(configMaps, ref);
+  const kept = await cluster.client.reader.get(configMaps, ref);
   assert.equal(kept?.data?.["greeting"], before?.data?.["greeting"]);
 });
 
@@ -338,7 +346,7 @@ test("a copy stays for a deployment that shares it and has not been looked at si
   await assign("paused", { ...shared, paused: true });
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   await agent.intake.withdraw({ name: "early", uid: "uid-early" });
   await agent.withdrawn("early");
 
@@ -356,7 +364,7 @@ test("what Helm refuses of a Secret's values is said without them", async () => 
   });
   cluster.charts.publish(picky);
   await namespace("picky");
-  await cluster.rest.create(secrets, {
+  await cluster.client.create(secrets, {
     metadata: { namespace: "picky", name: "db" },
     data: { "values.yaml": base64("password: hunter2\n") },
   });

@@ -1,4 +1,5 @@
 /** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
+
 import assert from "node:assert/strict";
 import type { AssignmentRequest } from "@flotilla/agent/assignment";
 import type { ReferencedObject } from "@flotilla/proto";
@@ -6,18 +7,19 @@ import { packContent, unpackContent } from "@flotilla/shared/content";
 import { packClusterInfo, packReferencedObject } from "@flotilla/shared/referenced";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, test } from "vitest";
-import { type Login, startGuardedCharts } from "../harness/authenticated-charts.ts";
+import { type Login, startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
 import { configChart } from "../harness/chart-archive.ts";
-import { startAgentParts } from "../harness/in-process-installer.ts";
+import { startInstaller } from "../harness/in-process-installer.ts";
+import { releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
-import { deploymentOf } from "./assignment.ts";
+import { assignmentOf } from "./assignment.ts";
 
 const cluster = await startAgentCluster();
 const right: Login = { username: "me", password: "right" };
-const charts = await startGuardedCharts(right);
+const charts = await startAuthenticatedCharts(right);
 afterAll(() => charts[Symbol.asyncDispose]());
 // It stands still: what happens does not wait for the time of a retry.
-const agent = await startAgentParts({ ...cluster.spec, clock: createFakeClock() });
+const agent = await startInstaller({ ...cluster.spec, clock: createFakeClock() });
 afterAll(() => agent.stop());
 const facts = await packClusterInfo({
   namespace: "fleet-default",
@@ -33,7 +35,7 @@ const source = { kind: "Secret", name: "source" } as const;
 async function guarded(name: string, secret: string = source.name): Promise<AssignmentRequest> {
   const chart = await configChart(name, "1.0.0");
   charts.publish(chart);
-  const open = await deploymentOf({ name, chart, url: charts.origin });
+  const open = await assignmentOf({ name, chart, url: charts.origin });
   const content = await unpackContent({
     deploymentId: open.deploymentId,
     bytes: open.content ?? new Uint8Array(),
@@ -75,7 +77,7 @@ test("a deployment waits for its Secret, fails with a wrong one, and is installe
 
   await agent.intake.setReferencedObject(await supplied(right));
   await agent.report(({ phase }) => phase === "deployed");
-  assert.deepEqual(await cluster.records("late"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "late"), ["1 deployed"]);
 });
 
 test("a rotated Secret runs nothing; one that the hub lost is told of, and used as it was", async () => {

@@ -12,14 +12,14 @@ import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { type Program, programFor } from "../harness/program.ts";
-import { type Shown, shown } from "./printer-columns.ts";
+import { type PrintedObject, printedObjects } from "./printer-columns.ts";
 import {
   accepted,
-  helmOpRefusals,
+  helmOpRejections,
   policyFields,
-  policyRefusals,
-  type Refusal,
-  tokenRefusals,
+  policyRejections,
+  type Rejection,
+  tokenRejections,
 } from "./rejections.ts";
 
 const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
@@ -174,15 +174,15 @@ test("a HelmOp that is applied twice has not changed", async () => {
 });
 
 for (const [kind, plural, refusals] of [
-  ["HelmOp", "helmops", helmOpRefusals],
-  ["ClusterRegistrationToken", "clusterregistrationtokens", tokenRefusals],
-] as const satisfies readonly (readonly [string, string, readonly Refusal[]])[]) {
-  for (const { what, spec, says } of refusals) {
+  ["HelmOp", "helmops", helmOpRejections],
+  ["ClusterRegistrationToken", "clusterregistrationtokens", tokenRejections],
+] as const satisfies readonly (readonly [string, string, readonly Rejection[]])[]) {
+  for (const { what, spec, message } of refusals) {
     test(`a ${kind} with ${what} is refused`, async () => {
       const answer = await tryToCreate(kind, plural, { spec });
 
       assert.equal(answer.status, 422, answer.body);
-      assert.match(JSON.parse(answer.body).message, says);
+      assert.match(JSON.parse(answer.body).message, message);
     });
   }
 }
@@ -195,7 +195,7 @@ for (const [what, spec] of accepted) {
   });
 }
 
-for (const { what, fields, says } of policyRefusals) {
+for (const { what, fields, says } of policyRejections) {
   test(`a Policy with ${what} is refused`, async () => {
     const answer = await tryToCreate("Policy", "policies", fields);
 
@@ -248,7 +248,7 @@ for (const {
   status,
   header,
   row,
-} of shown satisfies readonly Shown[]) {
+} of printedObjects satisfies readonly PrintedObject[]) {
   test(`kubectl get ${resource} shows ${header.source.replaceAll(/\\s\+|[$^]/g, " ").trim()}`, async () => {
     await succeed(kubectl, ["apply", "-f", "-"], JSON.stringify(object));
     await succeed(kubectl, [

@@ -1,6 +1,6 @@
 /** One object of each kind, and the line that `kubectl get` has for it. */
 
-export interface Shown {
+export interface PrintedObject {
   readonly resource: string;
   readonly namespace: string;
   readonly object: {
@@ -19,7 +19,7 @@ const conditions = [
   { type: "Ready", status: "False", message: "NotReady(1)" },
 ];
 
-export const shown: readonly Shown[] = [
+export const printedObjects: readonly PrintedObject[] = [
   show("helmops", "HelmOp", {
     spec: { helm: { repo: "https://charts.example.org", chart: "web" } },
     status: { version: "1.4.2", display: { readyBundleDeployments: "2/3" }, conditions },
@@ -71,8 +71,8 @@ export const shown: readonly Shown[] = [
 function show(
   resource: string,
   kind: string,
-  { spec, ...rest }: Pick<Shown, "status" | "header" | "row"> & { readonly spec: object },
-): Shown {
+  { spec, ...rest }: Pick<PrintedObject, "status" | "header" | "row"> & { readonly spec: object },
+): PrintedObject {
   const namespace = "fleet-default";
   return {
     resource,

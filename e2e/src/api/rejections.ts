@@ -1,14 +1,14 @@
 /** HelmOps and tokens that the API server refuses, and what it says then. */
 
-export interface Refusal {
+export interface Rejection {
   readonly what: string;
   readonly spec: object;
-  readonly says: RegExp;
+  readonly message: RegExp;
 }
 
 const repo = "oci://registry.example.org/charts/web";
 
-export const helmOpRefusals: readonly Refusal[] = [
+export const helmOpRejections: readonly Rejection[] = [
   {
     what: "a tarball with a repo",
     spec: {
@@ -17,110 +17,112 @@ export const helmOpRefusals: readonly Refusal[] = [
         repo: "https://charts.example.org",
       },
     },
-    says: /spec\.helm: .*tarball chart with a non-empty repo field: .*leave repo empty/,
+    message: /spec\.helm: .*tarball chart with a non-empty repo field: .*leave repo empty/,
   },
   {
     what: "a tarball with a version",
     spec: { helm: { chart: "https://charts.example.org/web-1.0.0.tgz", version: "1.0.0" } },
-    says: /spec\.helm: .*tarball chart with a non-empty version field: .*leave version empty/,
+    message: /spec\.helm: .*tarball chart with a non-empty version field: .*leave version empty/,
   },
   {
     what: "an OCI repository with a chart",
     spec: { helm: { repo: "OCI://registry.example.org/charts", chart: "web" } },
-    says: /spec\.helm: .*OCI repository with a non-empty chart field: leave chart empty/,
+    message: /spec\.helm: .*OCI repository with a non-empty chart field: leave chart empty/,
   },
   {
     what: "an HTTP repository without a chart",
     spec: { helm: { repo: "https://charts.example.org", version: "1.x" } },
-    says: /spec\.helm: .*non-OCI repository with an empty chart field: name a chart/,
+    message: /spec\.helm: .*non-OCI repository with an empty chart field: name a chart/,
   },
   {
     what: "a chart without a repository",
     spec: { helm: { chart: "web" } },
-    says: /spec\.helm: .*non-tarball chart with an empty repo field: name the repository in repo/,
+    message:
+      /spec\.helm: .*non-tarball chart with an empty repo field: name the repository in repo/,
   },
   {
     what: "an OCI address for a chart",
     spec: { helm: { chart: repo } },
-    says: /spec\.helm: .*non-tarball chart with an empty repo field/,
+    message: /spec\.helm: .*non-tarball chart with an empty repo field/,
   },
   {
     what: "neither a repo nor a chart",
     spec: { helm: { values: { a: 1 } } },
-    says: /spec\.helm: .*neither repo nor chart is set: name a repository in repo/,
+    message: /spec\.helm: .*neither repo nor chart is set: name a repository in repo/,
   },
   {
     what: "nulls where repo and chart should be",
     spec: { helm: { repo: null, chart: null } },
-    says: /spec\.helm: .*neither repo nor chart is set/,
+    message: /spec\.helm: .*neither repo nor chart is set/,
   },
   {
     what: "a release name with capitals",
     spec: { helm: { repo, releaseName: "Web_1" } },
-    says: /spec\.helm\.releaseName: .*"Web_1": must be lower-case letters, digits/,
+    message: /spec\.helm\.releaseName: .*"Web_1": must be lower-case letters, digits/,
   },
   {
     what: "a release name that is too long",
     spec: { helm: { repo, releaseName: "w".repeat(54) } },
-    says: /spec\.helm\.releaseName: Too long: may not be more than 53/,
+    message: /spec\.helm\.releaseName: Too long: may not be more than 53/,
   },
   {
     what: "a target with a release name in capitals",
     spec: { helm: { repo }, targets: [{ helm: { releaseName: "Web" } }] },
-    says: /spec\.targets\[0\]\.helm\.releaseName/,
+    message: /spec\.targets\[0\]\.helm\.releaseName/,
   },
   {
     what: "an interval in days",
     spec: { helm: { repo }, pollingInterval: "1d" },
-    says: /spec\.pollingInterval: .*"1d": must be a duration with the units .*days and weeks have no unit/,
+    message:
+      /spec\.pollingInterval: .*"1d": must be a duration with the units .*days and weeks have no unit/,
   },
   {
     what: "an interval without a unit",
     spec: { helm: { repo }, pollingInterval: "30" },
-    says: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a duration/,
   },
   {
     what: "an empty interval",
     spec: { helm: { repo }, pollingInterval: "" },
-    says: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a duration/,
   },
   {
     what: "a negative interval",
     spec: { helm: { repo }, pollingInterval: "-5m" },
-    says: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a duration/,
   },
   {
     what: "an interval of more hours than a duration holds",
     spec: { helm: { repo }, pollingInterval: "9999999h" },
-    says: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a duration/,
   },
   {
     what: "a number for a version",
     spec: { helm: { repo, version: 1.2 } },
-    says: /spec\.helm\.version: .*must be of type string/,
+    message: /spec\.helm\.version: .*must be of type string/,
   },
 ];
 
-export const tokenRefusals: readonly Refusal[] = [
+export const tokenRejections: readonly Rejection[] = [
   {
     what: "a life in weeks",
     spec: { ttl: "2w" },
-    says: /spec\.ttl: .*"2w": must be a duration with the units/,
+    message: /spec\.ttl: .*"2w": must be a duration with the units/,
   },
   {
     what: "a label under a name that Kubernetes does not allow",
     spec: { labels: { "a b": "x" } },
-    says: /spec\.labels: .*every name must be one that Kubernetes allows/,
+    message: /spec\.labels: .*every name must be one that Kubernetes allows/,
   },
   {
     what: "a label with a value that Kubernetes does not allow",
     spec: { labels: { a: "-" } },
-    says: /spec\.labels: .*every value must be one that Kubernetes allows/,
+    message: /spec\.labels: .*every value must be one that Kubernetes allows/,
   },
   {
     what: "a label of the hub's own",
     spec: { labels: { "flotilla.dev/a": "x" } },
-    says: /spec\.labels: .*labels of flotilla\.dev are the hub's own/,
+    message: /spec\.labels: .*labels of flotilla\.dev are the hub's own/,
   },
 ];
 
@@ -153,7 +155,7 @@ export const accepted: readonly (readonly [what: string, spec: object])[] = [
 ];
 
 /** Fields of a Policy, which are at its top level. */
-export const policyRefusals: readonly {
+export const policyRejections: readonly {
   readonly what: string;
   readonly fields: object;
   readonly says: RegExp;

@@ -1,24 +1,24 @@
-/** Chart repositories that are wrong in one way each, every one below a path of one HTTP server in this process. */
+/** Chart repositories with one fault each, below paths of one HTTP server in this process. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChartArchive } from "../harness/chart-archive.ts";
 
-export interface OddRepositories {
-  /** The address of the repository that is wrong in this way. */
-  at(way: string): string;
-  /** From now on, the index that is there. */
-  setIndex(way: string, text: string): void;
+export interface FaultyRepositories {
+  /** The address of the repository with this fault. */
+  at(fault: string): string;
+  /** Replaces the index of the repository with this fault. */
+  setIndex(fault: string, text: string): void;
   readonly requests: readonly string[];
   close(): Promise<void>;
 }
 
-/** What is said for a path; a status alone has no body. */
+/** A body with status 200, or a status without a body. */
 type Answer = number | string;
 
 /** `good`: the archive that the indexes name. */
-export async function startOddRepositories(good: ChartArchive): Promise<OddRepositories> {
+export async function startFaultyRepositories(good: ChartArchive): Promise<FaultyRepositories> {
   const file = `${good.name}-${good.version}.tgz`;
-  const right = indexText(good, { digest: good.digest });
+  const correct = indexText(good, { digest: good.digest });
   const answers = new Map<string, Answer>([
     ["unauthorized", 401],
     ["missing", 404],
@@ -26,9 +26,9 @@ export async function startOddRepositories(good: ChartArchive): Promise<OddRepos
     ["garbage", "\u0000\u0001 {[not: yaml"],
     ["page", "<!DOCTYPE html><html><title>Log in</title></html>"],
     ["list", "- a\n- b\n"],
-    // In the middle of a field's name, and of an address.
-    ["cut", right.slice(0, right.indexOf("version:") + 4)],
-    ["cut-address", right.slice(0, right.indexOf("urls:") + 2)],
+    // In the middle of the names of two fields.
+    ["truncated", correct.slice(0, correct.indexOf("version:") + 4)],
+    ["truncated-urls", correct.slice(0, correct.indexOf("urls:") + 2)],
     ["no-digest", indexText(good, {})],
     ["half-a-digest", indexText(good, { digest: good.digest.slice(0, 20) })],
     ["other-bytes", indexText(good, { digest: "0".repeat(64) })],
@@ -37,9 +37,9 @@ export async function startOddRepositories(good: ChartArchive): Promise<OddRepos
   const requests: string[] = [];
 
   const server = createServer((request, response) => {
-    const [, way = "", path = ""] = /^\/([^/?]+)\/([^?]*)/.exec(request.url ?? "") ?? [];
-    requests.push(`${way} ${path}`);
-    const answer = path === "index.yaml" ? answers.get(way) : undefined;
+    const [, fault = "", path = ""] = /^\/([^/?]+)\/([^?]*)/.exec(request.url ?? "") ?? [];
+    requests.push(`${fault} ${path}`);
+    const answer = path === "index.yaml" ? answers.get(fault) : undefined;
     if (path === file) response.writeHead(200).end(good.bytes);
     else if (typeof answer === "string") response.writeHead(200).end(answer);
     else if (answer === 401)
@@ -50,8 +50,8 @@ export async function startOddRepositories(good: ChartArchive): Promise<OddRepos
   const { port } = server.address() as AddressInfo;
 
   return {
-    at: (way) => `http://127.0.0.1:${port}/${way}`,
-    setIndex: (way, text) => void answers.set(way, text),
+    at: (fault) => `http://127.0.0.1:${port}/${fault}`,
+    setIndex: (fault, text) => void answers.set(fault, text),
     requests,
     close: () =>
       new Promise((resolve) => {

@@ -16,7 +16,7 @@ import { parseVersion } from "@flotilla/shared/version";
 import fc from "fast-check";
 import { afterAll, describe, it, type TestContext } from "vitest";
 import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agreement.ts";
-import { helmAnswers, refused } from "./testing/helm-answer.ts";
+import { helmAnswers, rejected } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
 
 /** Of both kinds together. */
@@ -38,12 +38,12 @@ async function ours(
 ): Promise<string> {
   return client.resolve(source, wanted, accessTo(source)).then(
     ({ pin }) => nameOf(pin),
-    () => refused,
+    () => rejected,
   );
 }
 
 function agreed(t: TestContext, answered: readonly Answered[]): void {
-  const found = answered.filter(({ theirs }) => theirs !== refused).length;
+  const found = answered.filter(({ theirs }) => theirs !== rejected).length;
   void t.annotate(`${answered.length} pairs, ${found} with a version, FLOTILLA_SEED=${seed}`);
 
   const different = answered.filter((one) => one.ours !== one.theirs);
@@ -213,13 +213,13 @@ describe("a registry that Helm and we read", async () => {
 
   // biome-ignore format: a table
   const differences: readonly (readonly [why: string, wanted: string, ours: string, helm: string])[] = [
-    ["a tag with a v is a version to Fleet, and Helm does not see it", "^1.4 <1.9", "v1.5.0", refused],
-    ["a tag of two numbers is a version to Fleet, and Helm does not see it", "~1.9", "1.9", refused],
+    ["a tag with a v is a version to Fleet, and Helm does not see it", "^1.4 <1.9", "v1.5.0", rejected],
+    ["a tag of two numbers is a version to Fleet, and Helm does not see it", "~1.9", "1.9", rejected],
     ["both take such tags when they are named", "v1.5.0", "v1.5.0", "v1.5.0"],
     ["both take such tags when they are named", "1.9", "1.9", "1.9"],
-    ["two numbers are a range to Fleet, and the name of a tag to Helm", "1.2", "1.2.3", refused],
-    ["a v makes no other version to Fleet, and another tag to Helm", "v1.2.3", "1.2.3", refused],
-    ["a full version is also one with a v to Fleet, and a tag to Helm", "1.5.0", "v1.5.0", refused],
+    ["two numbers are a range to Fleet, and the name of a tag to Helm", "1.2", "1.2.3", rejected],
+    ["a v makes no other version to Fleet, and another tag to Helm", "v1.2.3", "1.2.3", rejected],
+    ["a full version is also one with a v to Fleet, and a tag to Helm", "1.5.0", "v1.5.0", rejected],
     ["without a version both take the newest release (Fleet refuses, though its documentation says otherwise)", "", "1.2.3", "1.2.3"],
     ["a plus is an underscore in the tag to both", "1.0.0+b", "1.0.0+b", "1.0.0+b"],
     ["of equal versions both take the first by text", "=1.0.0", "1.0.0+a", "1.0.0+a"],

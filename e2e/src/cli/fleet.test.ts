@@ -1,15 +1,16 @@
 /** A fleet as `flotilla` starts, shows, feeds and ends it. */
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { isAlive, type ProcessRecord, readJournal, waitUntil } from "@flotilla/local/process";
 import { sampleChartDir } from "@flotilla/local/registries";
 import { type FleetState, fleetPaths, runningProcesses } from "@flotilla/local/state";
-import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { connectCluster } from "../harness/cluster-client.ts";
 import { type Commands, commandsIn } from "../harness/flotilla-command.ts";
 import { untilFile } from "../harness/log-file.ts";
-import { helmOpThat, isReady } from "../harness/wait.ts";
+import { createWorkspace } from "../harness/workspace.ts";
 
 /** What `status -o json` shows of a fleet that runs. */
 async function stateOf(flotilla: Commands): Promise<FleetState> {
@@ -124,9 +125,9 @@ describe("a fleet in the background", async () => {
 
     assert.equal(published.code, 0, published.stderr);
     assert.match(published.stdout, /^Published web 0\.1\.6 \(sha256:[0-9a-f]{64}\)\n/);
-    const hub = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
+    const hub = await connectCluster(state.kubeconfig, "hub");
     try {
-      await helmOpThat(hub, "sample", "Ready with 0.1.6", isReady("0.1.6", 1));
+      await createWorkspace(hub).waitUntilReady("sample", "0.1.6", 1);
     } finally {
       await hub.close();
     }

@@ -1,57 +1,40 @@
-/** Where a secret can be found in a fleet: in every object of every cluster, packed or not, in logs, metrics and arguments. */
+/** Searches a fleet for secrets: all objects of a cluster, also encoded or compressed, logs, metrics and arguments. */
 import { readdir, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import type { KubeRest } from "@flotilla/shared/kube/client";
-import type { KubeObject } from "@flotilla/shared/kube/objects";
+import type { ClusterClient } from "../harness/cluster-client.ts";
 
-/** What the API server says of itself, as far as it is read here. */
-interface Groups {
-  readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
-}
-interface Resources {
-  readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[];
-}
-interface List {
-  readonly kind: string;
-  readonly items: readonly KubeObject[];
-}
-
-/** The objects of a cluster that have any of the texts in them, as `Kind namespace/name`, sorted. */
-export async function objectsWith(
-  rest: KubeRest,
+/** The objects of all kinds that contain any of the texts, as `Kind namespace/name`, sorted. */
+export async function objectsContaining(
+  { reader }: ClusterClient,
   texts: readonly string[],
 ): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for (const path of await listPaths(rest)) {
-    const { kind, items } = await ask<List>(rest, path);
-    for (const item of items) {
-      const { namespace, name } = item.metadata;
-      if (holds(item, texts))
-        found.add(
-          `${kind.replace(/List$/, "")} ${namespace === undefined ? "" : `${namespace}/`}${name}`,
-        );
-    }
-  }
-  return [...found].toSorted();
+  return (await reader.listAll())
+    .filter((object) => containsAny(object, texts))
+    .map(({ kind, metadata: { namespace, name } }) =>
+      [kind, namespace === undefined ? name : `${namespace}/${name}`].join(" "),
+    )
+    .toSorted();
 }
 
-/** Whether a text is in there, also in base64 or gzip, one in the other. */
-export function holds(value: unknown, texts: readonly string[]): boolean {
-  if (typeof value === "string") return holdsText(value, texts, 3);
-  if (Array.isArray(value)) return value.some((inner) => holds(inner, texts));
+/** Whether it contains any of the texts, also in base64 or gzip, nested. */
+export function containsAny(value: unknown, texts: readonly string[]): boolean {
+  if (typeof value === "string") return textContainsAny(value, texts, 3);
+  if (Array.isArray(value)) return value.some((inner) => containsAny(inner, texts));
   return (
     typeof value === "object" &&
     value !== null &&
-    Object.entries(value).some(([key, inner]) => holds(key, texts) || holds(inner, texts))
+    Object.entries(value).some(
+      ([key, inner]) => containsAny(key, texts) || containsAny(inner, texts),
+    )
   );
 }
 
-function holdsText(value: string, texts: readonly string[], depth: number): boolean {
+function textContainsAny(value: string, texts: readonly string[], depth: number): boolean {
   if (texts.some((text) => value.includes(text))) return true;
   const encoded = value.match(/[A-Za-z0-9+/]{16,}={0,2}/g) ?? [];
   return (
     depth > 0 &&
-    encoded.some((part) => holdsText(unzipped(Buffer.from(part, "base64")), texts, depth - 1))
+    encoded.some((part) => textContainsAny(unzipped(Buffer.from(part, "base64")), texts, depth - 1))
   );
 }
 
@@ -64,49 +47,31 @@ function unzipped(bytes: Buffer): string {
   }
 }
 
-async function listPaths(rest: KubeRest): Promise<readonly string[]> {
-  const { groups } = await ask<Groups>(rest, "/apis");
-  const versions = groups.flatMap((group) =>
-    group.versions.map((one) => `/apis/${one.groupVersion}`),
-  );
-  const paths: string[] = [];
-  for (const base of ["/api/v1", ...versions]) {
-    const { resources } = await ask<Resources>(rest, base);
-    for (const { name, verbs } of resources)
-      if (verbs.includes("list")) paths.push(`${base}/${name}`);
-  }
-  return paths;
-}
-
-async function ask<T>(rest: KubeRest, path: string): Promise<T> {
-  return JSON.parse(await rest.raw(path)) as T;
-}
-
-/** Looks at the arguments of every process of this machine again and again, until it is stopped. */
+/** Samples the arguments of all processes of this machine until it is stopped; resolves with those that contain a text. */
 export function watchArguments(texts: readonly string[]): { stop(): readonly string[] } {
   const found = new Set<string>();
-  let isOver = false;
+  let isStopped = false;
 
-  async function look(): Promise<void> {
+  async function sample(): Promise<void> {
     for (const pid of await readdir("/proc")) {
       if (!/^\d+$/.test(pid)) continue;
-      // A process may be over before it is looked at.
+      // The process may have ended.
       const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
       if (texts.some((text) => line.includes(text))) found.add(line.replaceAll("\0", " "));
     }
-    if (!isOver) setTimeout(() => void look(), 50).unref();
+    if (!isStopped) setTimeout(() => void sample(), 50).unref();
   }
 
-  void look();
+  void sample();
   return {
     stop() {
-      isOver = true;
+      isStopped = true;
       return [...found];
     },
   };
 }
 
-/** What a program answers on its metrics port, by what it was started with. */
+/** The metrics of a process, whose address is in its arguments. */
 export async function metricsOf(pid: number): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8");
   const [, listen] = /--http-listen=([^\0]+)/.exec(line) ?? [];

@@ -1,57 +1,43 @@
-/** A Cluster that is deleted and takes along what it has installed, and one that is revoked and leaves it. */
+/** A Cluster that is deleted together with its releases, and one that is revoked and keeps them. */
 import assert from "node:assert/strict";
-import { createBootstrapSecret, ensureRegistrationToken } from "@flotilla/cli/fleet";
-import { type Cluster, clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
+import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, test } from "vitest";
 import { commandsIn } from "../harness/flotilla-command.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
-import { objectThat } from "../harness/wait.ts";
-import { startWorkbench } from "./disaster-fleet.ts";
+import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { startDisasterFleet } from "./disaster-fleet.ts";
 
-const bench = await startWorkbench();
+const disaster = await startDisasterFleet();
 const flotilla = await commandsIn({ onTestFinished: afterAll });
-const { fleet, cluster } = bench;
+const { fleet, cluster } = disaster;
 const ref = { namespace: workspaceNamespace, name: cluster.name };
-await Promise.all([bench.install("web"), bench.install("db")]);
-
-async function giveNewToken(name: string): Promise<void> {
-  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
-  await createBootstrapSecret(cluster.rest, registration, {
-    clusterName: cluster.name,
-    labels: {},
-  });
-}
+await Promise.all([disaster.install("web"), disaster.install("db")]);
 
 async function setPolicy(deletionPolicy: "Retain" | "Uninstall"): Promise<void> {
   await fleet.hub.patch(clusters, ref, { type: "merge", body: { spec: { deletionPolicy } } });
 }
 
-async function gone(): Promise<void> {
-  await objectThat(fleet.hub, clusters, ref, "gone", (found) => found === undefined);
-}
-
-/** Deletes the Cluster, which is to be emptied, while its agent is away; gives what its status says of that. */
-async function deleteWhileAway(): Promise<string> {
+/** Deletes the Cluster with the policy Uninstall while its agent is stopped; resolves with the message of its Ready. */
+async function deleteWithoutAgent(): Promise<string> {
   await setPolicy("Uninstall");
-  await bench.clusterThat("held", ({ metadata }) => (metadata.finalizers ?? []).length === 1);
+  await disaster.clusterThat(
+    "protected by a finalizer",
+    ({ metadata }) => (metadata.finalizers ?? []).length === 1,
+  );
   await cluster.stopAgent();
-  await bench.clusterThat("offline", ({ status }) => status?.agent?.connected === false);
+  await disaster.clusterThat("offline", ({ status }) => status?.agent?.connected === false);
   await fleet.hub.delete(clusters, ref);
   const isWaiting = /uninstalled .*agent is not connected/;
-  return readyMessage(
-    await bench.clusterThat("waiting", (found) => isWaiting.test(readyMessage(found))),
+  const waiting = await disaster.clusterThat("waiting", (found) =>
+    isWaiting.test(messageOf(found, "Ready")),
   );
+  return messageOf(waiting, "Ready");
 }
 
-function readyMessage({ status }: Cluster): string {
-  return findCondition(status?.conditions, "Ready")?.message ?? "";
-}
-
-test("a cluster that is revoked on the command line is sent away, keeps what it has, and comes back with a new token and a new key", async () => {
-  const { metadata } = await bench.clusterThat("there", () => true);
-  const before = await bench.installed("web");
+test("a cluster that is revoked on the command line is disconnected, keeps its releases, and registers again with a new token and a new key", async () => {
+  const { metadata } = await disaster.clusterThat("there", () => true);
+  const before = await disaster.installed("web");
   const from = await endOfLog(cluster.agentLog);
   const hub = `--kubeconfig=${fleet.hubPlane.kubeconfig}`;
 
@@ -68,53 +54,61 @@ test("a cluster that is revoked on the command line is sent away, keeps what it 
     /^Cluster fleet-default\/cluster-1 revoked: .*\nTo register the cluster again, create/,
   );
   await lineInLog(cluster.agentLog, from, /"warn"/, /Cluster fleet-default\/cluster-1 was revoked/);
-  await bench.clusterThat("saying so", (found) => /was revoked at/.test(readyMessage(found)));
+  await disaster.clusterThat("reporting the revocation", (found) =>
+    /was revoked at/.test(messageOf(found, "Ready")),
+  );
 
-  await giveNewToken("after-revoking");
-  const back = await bench.clusterThat("back", ({ status }) => status?.agent?.connected === true);
-  assert.equal(back.metadata.uid, metadata.uid);
-  await bench.change("web", { version: "1.1.0" });
-  await bench.ready("web", "1.1.0");
-  assert.deepEqual(await bench.installed("web"), { ...before, version: "1.1.0" });
+  await disaster.giveNewToken("after-revoking");
+  const registered = await disaster.clusterThat(
+    "connected again",
+    ({ status }) => status?.agent?.connected === true,
+  );
+  assert.equal(registered.metadata.uid, metadata.uid);
+  await disaster.change("web", { version: "1.1.0" });
+  await disaster.ready("web", "1.1.0");
+  assert.deepEqual(await disaster.installed("web"), { ...before, version: "1.1.0" });
 });
 
-test("a Cluster that is to be emptied waits for its agent, and says on what and how to let go of it", async () => {
+test("a deleted Cluster with the policy Uninstall waits for its agent, and says for what and how to delete it at once", async () => {
   assert.match(
-    await deleteWhileAway(),
+    await deleteWithoutAgent(),
     /waits until its agent has uninstalled db, web; the agent is not connected since .*, and goes on when it is back; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain$/,
   );
-  assert.equal((await bench.installed("web")).version, "1.1.0");
+  assert.equal((await disaster.installed("web")).version, "1.1.0");
 });
 
-test("it goes once its agent has come back and uninstalled everything", async () => {
+test("it is deleted once its agent is back and has uninstalled everything", async () => {
   await cluster.startAgent();
-  await gone();
+  await waitUntilGone(fleet.hub, clusters, ref);
 
-  assert.deepEqual([await bench.installed("web"), await bench.installed("db")], [{}, {}]);
-  assert.deepEqual(await bench.records("web"), []);
-  await objectThat(
+  assert.deepEqual([await disaster.installed("web"), await disaster.installed("db")], [{}, {}]);
+  assert.deepEqual(await disaster.records("web"), []);
+  await waitForObject(
     fleet.hub,
     clusterRegistrationTokens,
     { namespace: workspaceNamespace, name: "after-revoking" },
-    "remembering it",
-    (found) => found?.status?.removedClients?.length === 1,
+    "listing the removed client",
+    (found) => found.status?.removedClients?.length === 1,
   );
 });
 
-test("one that waits goes at once when it is to leave everything after all, and everything is left", async () => {
-  await giveNewToken("once-more");
-  // A new Cluster, whose status says nothing yet of the one before.
-  const runsBoth = "2/2";
-  await bench.clusterThat("back", ({ status }) => status?.display?.readyBundles === runsBoth);
-  const before = await bench.installed("web");
+test("a waiting Cluster is deleted at once when its policy becomes Retain, and its releases stay", async () => {
+  await disaster.giveNewToken("once-more");
+  // It is a new Cluster, whose status starts empty.
+  const bothReady = "2/2";
+  await disaster.clusterThat(
+    "connected again",
+    ({ status }) => status?.display?.readyBundles === bothReady,
+  );
+  const before = await disaster.installed("web");
   assert.equal(before.version, "1.1.0");
-  await deleteWhileAway();
+  await deleteWithoutAgent();
 
   await setPolicy("Retain");
-  await gone();
+  await waitUntilGone(fleet.hub, clusters, ref);
   const from = await endOfLog(cluster.agentLog);
   await cluster.startAgent();
   await lineInLog(cluster.agentLog, from, /cluster-1 does not exist on this hub/);
 
-  assert.deepEqual(await bench.installed("web"), before);
+  assert.deepEqual(await disaster.installed("web"), before);
 });

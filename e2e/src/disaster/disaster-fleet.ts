@@ -1,70 +1,51 @@
-/** A fleet of one cluster with what tests of disasters do and look at. */
-
+/** A fleet of one cluster with releases of the chart `app`, which has the versions 1.0.0 and 1.1.0. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { apiVersion, type Cluster, clusters, type HelmOp, helmOps } from "@flotilla/shared/api";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects";
-import { afterAll } from "vitest";
+import { createBootstrapSecret, ensureRegistrationToken } from "@flotilla/cli/fleet";
+import type { Cluster, HelmOp } from "@flotilla/shared/api";
 import { configChart } from "../harness/chart-archive.ts";
-import { startChartServer } from "../harness/chart-server.ts";
-import {
-  startTestFleet,
-  type TestCluster,
-  type TestFleet,
-  type TestFleetSpec,
-} from "../harness/fleet.ts";
-import { helmOpThat, isReady, objectThat } from "../harness/wait.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import type { TestCluster, TestFleet, TestFleetSpec } from "../harness/fleet.ts";
+import { installedConfig, releaseHistory, waitForRevision } from "../harness/releases.ts";
 
-export interface Workbench {
+export interface DisasterFleet {
   readonly fleet: TestFleet;
   readonly cluster: TestCluster;
-  /** Resolves when the chart of 1.0.0 is Ready, in a namespace of the same name. */
+  /** Resolves when 1.0.0 is ready, in a namespace of the same name. */
   install(name: string): Promise<HelmOp>;
   create(name: string, helm?: HelmOp["spec"]["helm"]): Promise<HelmOp>;
   change(name: string, helm: HelmOp["spec"]["helm"]): Promise<void>;
   ready(name: string, version?: string): Promise<HelmOp>;
-  /** `revision status` of each of Helm's records of a release, the first one first. */
+  /** `REVISION STATUS` of each revision of a release, the first one first. */
   records(name: string): Promise<readonly string[]>;
-  /** Waits for a record of Helm. */
+  /** Waits for a revision of a release. */
   record(name: string, revision: number, status: string): Promise<void>;
-  /** The ConfigMap that a release has made; it has the chart's version. What was never uninstalled keeps its UID. */
+  /** The version of the chart that a release has installed, and the UID of its ConfigMap, which an upgrade keeps. */
   installed(name: string): Promise<{ readonly version?: string; readonly uid?: string }>;
-  /** The release is gone, all by itself: somebody has removed it by hand. */
+  /** With `helm uninstall`, as a user of the cluster does. */
   uninstallByHand(name: string): Promise<void>;
-  /** The Cluster on the hub, once it is as wanted. */
-  clusterThat(what: string, isWanted: (cluster: Cluster) => boolean): Promise<Cluster>;
+  /** The Cluster on the hub, once it is as desired. */
+  clusterThat(what: string, isDesired: (cluster: Cluster) => boolean): Promise<Cluster>;
+  /** Gives the agent a new registration token. */
+  giveNewToken(token: string): Promise<void>;
 }
 
 const run = promisify(execFile);
 
 /** Lasts for the file. */
-export async function startWorkbench(
+export async function startDisasterFleet(
   spec: Pick<TestFleetSpec, "ownPlanes"> = {},
-): Promise<Workbench> {
-  const [fleet, charts] = await Promise.all([
-    startTestFleet({ clusters: [{}], ...spec }),
-    startChartServer(),
-  ]);
-  afterAll(() => Promise.all([fleet.close(), charts.close()]));
+): Promise<DisasterFleet> {
+  const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}], ...spec });
   charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
-  const [cluster] = fleet.clusters;
-  if (cluster === undefined) throw new Error("the fleet has no cluster");
-  const { rest } = cluster;
+  const { client } = cluster;
+  const { workspace } = fleet;
 
   const create = (name: string, helm: HelmOp["spec"]["helm"] = {}) =>
-    fleet.hub.create(helmOps, {
-      apiVersion,
-      kind: "HelmOp",
-      metadata: { namespace: workspaceNamespace, name },
-      spec: {
-        namespace: name,
-        targets: [{ clusterSelector: {} }],
-        helm: { repo: charts.url, chart: "app", version: "1.0.0", ...helm },
-      },
+    workspace.createHelmOp(name, {
+      helm: { repo: charts.url, chart: "app", version: "1.0.0", ...helm },
     });
-  const ready = (name: string, version = "1.0.0") =>
-    helmOpThat(fleet.hub, name, `ready with ${version}`, isReady(version, 1));
+  const ready = (name: string, version = "1.0.0") => workspace.waitUntilReady(name, version, 1);
 
   return {
     fleet,
@@ -76,26 +57,12 @@ export async function startWorkbench(
       return await ready(name);
     },
     async change(name, helm) {
-      const ref = { namespace: workspaceNamespace, name };
-      await fleet.hub.patch(helmOps, ref, { type: "merge", body: { spec: { helm } } });
+      await workspace.patchHelmOp(name, { helm });
     },
-    async records(name) {
-      const { items } = await rest.list(secrets, { namespace: name, labelSelector: "owner=helm" });
-      return items
-        .map(({ metadata }) => `${metadata.labels?.["version"]} ${metadata.labels?.["status"]}`)
-        .sort();
-    },
-    async record(name, revision, status) {
-      await objectThat(
-        rest,
-        secrets,
-        { namespace: name, name: `sh.helm.release.v1.${name}.v${revision}` },
-        status,
-        (found) => found?.metadata.labels?.["status"] === status,
-      );
-    },
+    records: (name) => releaseHistory(client, name),
+    record: (name, revision, status) => waitForRevision(client, name, revision, status),
     async installed(name) {
-      const found = await rest.get(configMaps, { namespace: name, name: `${name}-config` });
+      const found = await installedConfig(client, name);
       const version = found?.data?.["version"];
       const uid = found?.metadata.uid;
       return { ...(version !== undefined && { version }), ...(uid !== undefined && { uid }) };
@@ -109,16 +76,10 @@ export async function startWorkbench(
         },
       });
     },
-    async clusterThat(what, isWanted) {
-      const found = await objectThat(
-        fleet.hub,
-        clusters,
-        { namespace: workspaceNamespace, name: cluster.name },
-        what,
-        (object) => object !== undefined && isWanted(object),
-      );
-      if (found === undefined) throw new Error(`Cluster ${cluster.name} is not there`);
-      return found;
+    clusterThat: (what, isDesired) => workspace.waitForCluster(cluster.name, what, isDesired),
+    async giveNewToken(token) {
+      const registration = await ensureRegistrationToken(fleet.hub, workspace.namespace, token);
+      await createBootstrapSecret(client, registration, { clusterName: cluster.name, labels: {} });
     },
   };
 }

@@ -1,28 +1,29 @@
-/** What is really in a cluster: Helm's own records, what charts and hooks have made, and processes that are left. */
+/** The state of a cluster and of the fleet's machine: releases, traces of hooks, processes of Helm, logs. */
+
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { releaseLabels } from "@flotilla/agent/helm";
-import type { KubeRest } from "@flotilla/shared/kube/client";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects";
+import { configMaps } from "@flotilla/shared/kube/objects";
+import type { ClusterClient } from "../harness/cluster-client.ts";
 import type { TestFleet } from "../harness/fleet.ts";
+import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import type { Revision, Trace } from "./audit-release.ts";
 import { traceLabel } from "./hooked-chart.ts";
 
-/** A release that is in a namespace of its own name. */
-export async function revisionsIn(rest: KubeRest, name: string): Promise<readonly Revision[]> {
-  const { items } = await rest.list(secrets, {
-    namespace: name,
-    labelSelector: `owner=helm,name=${name}`,
-  });
-  return items.map(({ metadata: { labels = {} } }) => ({
-    revision: Number(labels["version"]),
-    status: labels["status"] ?? "",
+/** Of a release in a namespace of its own name. */
+export async function revisionsIn(
+  client: ClusterClient,
+  name: string,
+): Promise<readonly Revision[]> {
+  return (await releaseRecords(client, name, name)).map(({ revision, status, labels }) => ({
+    revision,
+    status,
     digest: labels[releaseLabels.digest] ?? "",
   }));
 }
 
-export async function tracesIn(rest: KubeRest, name: string): Promise<readonly Trace[]> {
-  const { items } = await rest.list(configMaps, {
+export async function tracesIn(client: ClusterClient, name: string): Promise<readonly Trace[]> {
+  const items = await client.reader.list(configMaps, {
     namespace: name,
     labelSelector: `${traceLabel}=${name}`,
   });
@@ -30,17 +31,17 @@ export async function tracesIn(rest: KubeRest, name: string): Promise<readonly T
 }
 
 /** `version serial` of what is installed. */
-export async function installedIn(rest: KubeRest, name: string): Promise<string> {
-  const found = await rest.get(configMaps, { namespace: name, name: `${name}-config` });
+export async function installedIn(client: ClusterClient, name: string): Promise<string> {
+  const found = await installedConfig(client, name);
   return `${found?.data?.["version"]} ${found?.data?.["serial"]}`;
 }
 
-/** Processes of Helm that work for this fleet. Where there is no /proc, none are found. */
+/** Processes of Helm of this fleet; none without /proc. */
 export async function helmProcesses(fleet: TestFleet): Promise<readonly string[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
     pids.map(async (pid) => {
-      // It may end meanwhile, or be somebody else's.
+      // It may have ended, or belong to another user.
       const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
       const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
       return program === fleet.helm && environment.includes(fleet.dir) ? pid : undefined;

@@ -1,68 +1,71 @@
-/** Keeps a process up as a kubelet does: when it has ended, however that came, it is started again after a while. */
+/** Restarts a process as a kubelet does: some time after it has ended, for whatever reason. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningProcess } from "@flotilla/local/process";
 import { messageOf } from "@flotilla/shared/errors";
-import type { Chronicle } from "./event-log.ts";
+import type { EventLog } from "./event-log.ts";
 
-export interface Supervised {
+export interface ProcessToSupervise {
   readonly name: string;
   process(): RunningProcess;
   start(): Promise<void>;
 }
 
-export interface Keeper {
+export interface SupervisedProcess {
   readonly name: string;
   readonly isUp: boolean;
-  /** kill -9, and again what it is kept up with after `awayMs`; false when there was nothing left to kill. */
-  kill(awayMs: number): boolean;
+  /** kill -9, and a restart after `downMs`; false when it has ended already. */
+  kill(downMs: number): boolean;
   /** Resolves when it is up. */
   up(): Promise<void>;
   /** How often it has ended. */
   readonly ends: number;
-  /** Starts it no more; resolves when nothing is being started. */
+  /** Ends the supervision; resolves when no start is in progress. */
   stop(): Promise<void>;
 }
 
-/** What a process waits that has ended by itself or did not come up. */
+/** The delay after a process has ended by itself or has failed to start. */
 const restartMs = 1_000;
 
-export function keepUp(kept: Supervised, chronicle: Pick<Chronicle, "note">): Keeper {
+export function supervise(
+  target: ProcessToSupervise,
+  log: Pick<EventLog, "note">,
+): SupervisedProcess {
   let isUp = true;
   let isStopped = false;
-  let awayMs = restartMs;
+  let downMs = restartMs;
   let ends = 0;
   let waiting: (() => void)[] = [];
 
-  /** Looks again: it may have been stopped while something was awaited. */
+  /** Evaluated again: it may have been stopped during an await. */
   function hasStopped(): boolean {
     return isStopped;
   }
 
   async function watch(): Promise<void> {
     while (!isStopped) {
-      const { code, signal } = await kept.process().exited;
+      const { code, signal } = await target.process().exited;
       isUp = false;
       ends += 1;
       if (hasStopped()) return;
-      chronicle.note(`${kept.name} has ended: ${signal ?? `code ${code}`}`);
+      log.note(`${target.name} has ended: ${signal ?? `code ${code}`}`);
       await startAgain();
     }
   }
 
   async function startAgain(): Promise<void> {
     while (!isStopped) {
-      await sleep(awayMs);
-      awayMs = restartMs;
+      await sleep(downMs);
+      downMs = restartMs;
       if (hasStopped()) return;
       try {
-        await kept.start();
+        await target.start();
         isUp = true;
-        chronicle.note(`${kept.name} is up`);
+        log.note(`${target.name} is up`);
         for (const resolve of waiting) resolve();
         waiting = [];
         return;
       } catch (thrown) {
-        chronicle.note(`${kept.name} did not come up: ${messageOf(thrown).split("\n")[0]}`);
+        log.note(`${target.name} did not come up: ${messageOf(thrown).split("\n")[0]}`);
       }
     }
   }
@@ -70,7 +73,7 @@ export function keepUp(kept: Supervised, chronicle: Pick<Chronicle, "note">): Ke
   const watching = watch();
 
   return {
-    name: kept.name,
+    name: target.name,
     get isUp() {
       return isUp;
     },
@@ -78,14 +81,14 @@ export function keepUp(kept: Supervised, chronicle: Pick<Chronicle, "note">): Ke
       return ends;
     },
     kill(forMs) {
-      awayMs = forMs;
-      const running = kept.process();
+      downMs = forMs;
+      const running = target.process();
       return running.exit() === undefined && process.kill(running.identity.pid, "SIGKILL");
     },
     up: () => (isUp ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
     async stop() {
       isStopped = true;
-      // A process that is up is the fleet's to end.
+      // A process that runs is ended by the fleet.
       if (!isUp) await watching;
     },
   };

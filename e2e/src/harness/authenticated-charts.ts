@@ -1,4 +1,4 @@
-/** An HTTP chart repository of one chart that asks for a password, which can be changed. */
+/** An HTTP chart repository with basic authentication, whose password can be changed. */
 import {
   send,
   startTestServer,
@@ -12,18 +12,18 @@ export interface Login {
   readonly password: string;
 }
 
-export interface GuardedCharts extends TestServer {
+export interface AuthenticatedCharts extends TestServer {
   publish(archive: ChartArchive): void;
-  /** From now on only this one is let in. */
-  letIn(login: Login): void;
-  /** The paths that were asked for with a login, in order. */
-  askedBy(login: Login): readonly string[];
+  /** Rejects all other logins. */
+  allowOnly(login: Login): void;
+  /** The paths of the requests with a login, in order. */
+  requestsBy(login: Login): readonly string[];
 }
 
-export async function startGuardedCharts(
+export async function startAuthenticatedCharts(
   first: Login,
   certificate?: TestCertificate,
-): Promise<GuardedCharts> {
+): Promise<AuthenticatedCharts> {
   const archives = new Map<string, ChartArchive>();
   let allowed = authorizationOf(first);
 
@@ -31,7 +31,7 @@ export async function startGuardedCharts(
     ({ path, headers }, response) => {
       const archive = archives.get(path.slice(1));
       if (headers.authorization !== allowed)
-        send(response, 401, "who are you?", { "www-authenticate": "Basic" });
+        send(response, 401, "unauthorized", { "www-authenticate": "Basic" });
       else if (path === "/index.yaml") send(response, 200, indexOf([...archives.values()]));
       else if (archive === undefined) send(response, 404);
       else send(response, 200, archive.bytes);
@@ -41,10 +41,10 @@ export async function startGuardedCharts(
   return {
     ...server,
     publish: (archive) => void archives.set(`${archive.name}-${archive.version}.tgz`, archive),
-    letIn(login) {
+    allowOnly(login) {
       allowed = authorizationOf(login);
     },
-    askedBy: (login) =>
+    requestsBy: (login) =>
       server.seen
         .filter(({ headers }) => headers.authorization === authorizationOf(login))
         .map(({ path }) => path),

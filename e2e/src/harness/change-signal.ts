@@ -1,55 +1,68 @@
-/** What the tests of the wire wait for: changes, and what a person would read in a log. */
+/** Waiting for conditions that are evaluated at every change, and for lines of a log. */
 import type { Log } from "@flotilla/shared/log";
 import { pino } from "pino";
 
-/** Something that tests wait on: `until` looks again at every change. */
-export interface Watched {
+export interface ChangeSignal {
+  /** Evaluates all conditions that are waited for. */
   changed(): void;
   until(condition: () => boolean, what: string): Promise<void>;
+  /** Resolves with what `find` returns once that is not `undefined`. */
+  found<T>(find: () => T | undefined, what: string): Promise<T>;
 }
 
-/** `tell` adds to the message of a test that waits in vain. */
-export function watched(tell: () => readonly string[] = () => []): Watched {
-  const waiting = new Set<() => void>();
+/** `detail`: lines for the error of a wait that times out. */
+export function createChangeSignal(
+  detail: () => readonly string[] = () => [],
+  timeoutMs = 20_000,
+): ChangeSignal {
+  const conditions = new Set<() => void>();
+
+  function found<T>(find: () => T | undefined, what: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        conditions.delete(evaluate);
+        const lines = [`waited ${timeoutMs / 1_000} s for: ${what}`, ...detail().slice(-20)];
+        reject(new Error(lines.join("\n")));
+      }, timeoutMs);
+      function evaluate(): void {
+        const value = find();
+        if (value === undefined) return;
+        clearTimeout(timer);
+        conditions.delete(evaluate);
+        resolve(value);
+      }
+      conditions.add(evaluate);
+      evaluate();
+    });
+  }
+
   return {
     changed() {
-      for (const look of waiting) look();
+      for (const evaluate of [...conditions]) evaluate();
     },
-    until: (condition, what) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(look);
-          reject(new Error([`waited 20 s for: ${what}`, ...tell().slice(-20)].join("\n")));
-        }, 20_000);
-        function look(): void {
-          if (!condition()) return;
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve();
-        }
-        waiting.add(look);
-        look();
-      }),
+    found,
+    until: async (condition, what) =>
+      void (await found(() => (condition() ? true : undefined), what)),
   };
 }
 
-/** The messages of a log, so that a test can see what a person would read. */
-export interface TestLog extends Watched {
+/** The lines of a log, which tests wait for. */
+export interface TestLog extends ChangeSignal {
   readonly log: Log;
   readonly lines: readonly string[];
 }
 
 export function testLog(): TestLog {
   const lines: string[] = [];
-  const watch = watched(() => lines);
+  const signal = createChangeSignal(() => lines);
   const log = pino(
     { level: "debug" },
     {
       write(line: string) {
         lines.push(line);
-        watch.changed();
+        signal.changed();
       },
     },
   );
-  return { log, lines, ...watch };
+  return { log, lines, ...signal };
 }

@@ -42,7 +42,7 @@ export async function chartArchive(spec: ChartSpec): Promise<ChartArchive> {
   };
 }
 
-/** A chart of one ConfigMap that says which version it is from. */
+/** A chart of one ConfigMap with its version and a greeting. */
 export function configChart(name: string, version: string): Promise<ChartArchive> {
   return chartArchive({
     name,

@@ -1,4 +1,4 @@
-/** An HTTP chart repository in this process, which can be broken on purpose. */
+/** An HTTP chart repository in this process, which can be made to fail. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChartArchive } from "./chart-archive.ts";
@@ -7,9 +7,9 @@ export interface ChartServer {
   /** The repository's address. */
   readonly url: string;
   publish(...archives: readonly ChartArchive[]): void;
-  /** Answers every request with this status until `mend`. */
-  breakWith(status: number): void;
-  mend(): void;
+  /** Answers every request with this status until `recover`. */
+  failWith(status: number): void;
+  recover(): void;
   /** `METHOD path` of every request so far. */
   readonly requests: readonly string[];
   close(): Promise<void>;
@@ -18,13 +18,13 @@ export interface ChartServer {
 export async function startChartServer(): Promise<ChartServer> {
   const archives = new Map<string, ChartArchive>();
   const requests: string[] = [];
-  let brokenWith: number | undefined;
+  let failure: number | undefined;
   let edition = 0;
 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
-    if (brokenWith !== undefined) {
-      response.writeHead(brokenWith).end("broken on purpose\n");
+    if (failure !== undefined) {
+      response.writeHead(failure).end("failing on purpose\n");
       return;
     }
     const path = request.url ?? "/";
@@ -50,11 +50,11 @@ export async function startChartServer(): Promise<ChartServer> {
       for (const archive of added) archives.set(fileName(archive), archive);
       edition += 1;
     },
-    breakWith(status) {
-      brokenWith = status;
+    failWith(status) {
+      failure = status;
     },
-    mend() {
-      brokenWith = undefined;
+    recover() {
+      failure = undefined;
     },
     requests,
     close: () =>

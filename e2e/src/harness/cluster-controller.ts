@@ -1,4 +1,4 @@
-/** The leader's loop of Clusters beside a test's hub: their namespaces, and what becomes of them when they are deleted. */
+/** The leader's controller of Clusters, beside a hub in this process: it creates their namespaces and finalizes them. */
 import { clusterReconciler } from "@flotilla/hub/cluster";
 import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names";
@@ -8,31 +8,34 @@ import { createController } from "@flotilla/shared/kube/controller";
 import { keyOf, namespaces } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { Registry } from "prom-client";
-import { watched } from "./change-signal.ts";
+import { createChangeSignal } from "./change-signal.ts";
 import { cleanUp } from "./cleanup.ts";
 import { workspace } from "./hub-control-plane.ts";
-import type { TestHub } from "./in-process-hub.ts";
+import type { InProcessHub } from "./in-process-hub.ts";
 
-export interface ClusterLoop {
+export interface ClusterController {
   /** Resolves once the cluster has its namespace. */
-  housed(cluster: string): Promise<void>;
-  /** From then on the hub is without a leader. */
+  waitForNamespace(cluster: string): Promise<void>;
+  /** The hub is without a leader afterwards. */
   stop(): Promise<void>;
 }
 
-export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<ClusterLoop> {
+export async function startClusterController(
+  rest: KubeRest,
+  hub: InProcessHub,
+): Promise<ClusterController> {
   const log = silentLog();
   const labelSelector = `${managedLabel}=true`;
-  const houses = createInformer({ rest, resource: namespaces, log, labelSelector });
-  const watch = watched();
-  houses.onChange(() => watch.changed());
+  const clusterNamespaces = createInformer({ rest, resource: namespaces, log, labelSelector });
+  const watch = createChangeSignal();
+  clusterNamespaces.onChange(() => watch.changed());
   const controller = createController({
     name: "cluster",
     reconcile: clusterReconciler({
       rest,
       clusters: hub.clusters.store,
       deployments: hub.deployments.store,
-      namespaces: houses.store,
+      namespaces: clusterNamespaces.store,
       tokens: hub.tokens.store,
       refresh: () => undefined,
     }),
@@ -40,12 +43,12 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
     metrics: new Registry(),
   });
   const ending = new AbortController();
-  const running = [houses.run(ending.signal), controller.run(ending.signal)];
-  await houses.synced;
+  const running = [clusterNamespaces.run(ending.signal), controller.run(ending.signal)];
+  await clusterNamespaces.synced;
   const stopListening = hub.clusters.onChange(({ key }) => controller.enqueue(key));
   for (const cluster of hub.clusters.store.list()) controller.enqueue(keyOf(cluster));
-  for (const house of houses.store.list()) {
-    const key = clusterKeyOfNamespace(house);
+  for (const namespace of clusterNamespaces.store.list()) {
+    const key = clusterKeyOfNamespace(namespace);
     if (key !== undefined) controller.enqueue(key);
   }
   let isStopped = false;
@@ -58,9 +61,9 @@ export async function runClusterLoop(rest: KubeRest, hub: TestHub): Promise<Clus
   }
   cleanUp(stop);
   return {
-    housed: (cluster) => {
-      const house = clusterNamespaceName(workspace, cluster);
-      return watch.until(() => houses.store.get(house) !== undefined, `${house} is there`);
+    waitForNamespace: (cluster) => {
+      const namespace = clusterNamespaceName(workspace, cluster);
+      return watch.until(() => clusterNamespaces.store.get(namespace) !== undefined, namespace);
     },
     stop,
   };

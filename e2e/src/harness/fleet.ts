@@ -1,18 +1,15 @@
 /**
- * A whole fleet on real control planes for tests: a hub, its clusters and agents as processes, each of which can be
- * ended and started again, and a chart repository that can be broken. Put together from the parts that `flotilla up` uses.
+ * A fleet on real control planes for tests: hub and agents are processes that can be stopped and started again. It consists of
+ * the parts that `flotilla up` uses.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  chooseHubPorts,
   createBootstrapSecret,
   ensureRegistrationToken,
   type HubPorts,
   installCrds,
-  startAgent,
-  startHub,
   waitForAgent,
 } from "@flotilla/cli/fleet";
 import { ensureBinaries } from "@flotilla/local/binaries";
@@ -21,32 +18,28 @@ import {
   controlPlaneTools,
   startControlPlane,
 } from "@flotilla/local/control-plane";
-import { type RunningProcess, startReaper } from "@flotilla/local/process";
+import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
+import {
+  type ProcessContext,
+  startAgentProcess,
+  startReplica,
+  type TestReplica,
+} from "./processes.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface TestCluster {
   readonly name: string;
-  readonly rest: KubeRest;
+  readonly client: ClusterClient;
   readonly plane: PlaneAccess;
   /** The log of its agents, one after the other. */
   readonly agentLog: string;
   agent(): RunningProcess;
   startAgent(): Promise<void>;
   stopAgent(): Promise<void>;
-}
-
-/** One of the hub's processes. */
-export interface TestReplica {
-  readonly name: string;
-  readonly ports: HubPorts;
-  /** The log of its processes, one after the other. */
-  readonly logFile: string;
-  process(): RunningProcess;
-  start(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 export interface TestFleet {
@@ -58,7 +51,9 @@ export interface TestFleet {
   /** The log of the first replica. */
   readonly hubLog: string;
   /** The hub's API server. */
-  readonly hub: KubeRest;
+  readonly hub: ClusterClient;
+  /** The workspace `fleet-default`. */
+  readonly workspace: Workspace;
   readonly hubPorts: HubPorts;
   readonly replicas: readonly TestReplica[];
   /** Between the agents and the hub, where there is one. */
@@ -77,9 +72,9 @@ export interface TestFleet {
 }
 
 export interface PlaneRestart {
-  /** Done while nothing runs. */
+  /** Called while both are stopped. */
   readonly meanwhile?: () => Promise<void>;
-  /** The folder with etcd's data; an empty one makes a cluster that knows nothing. */
+  /** The folder with etcd's data; with an empty one the cluster has no objects. */
   readonly etcdDir?: string;
 }
 
@@ -88,9 +83,9 @@ export interface TestFleetSpec {
   readonly clusters: readonly Readonly<Record<string, string>>[];
   /** The workspace of each of them; by default all are in `fleet-default`. */
   readonly workspaces?: readonly string[];
-  /** Of the hub; default 1. With more of them a LinkProxy stands between them and the agents. */
+  /** Of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
   readonly replicas?: number;
-  /** Has a LinkProxy stand before a single replica, too. */
+  /** A LinkProxy is before a single replica, too. */
   readonly proxied?: boolean;
   /** Has control planes of its own, which a test may kill and restart; by default they are leased from those of the run. */
   readonly ownPlanes?: boolean;
@@ -100,108 +95,56 @@ export interface TestFleetSpec {
 
 const connectTimeoutMs = 60_000;
 
+interface FleetPlane {
+  readonly plane: PlaneAccess & { stop(): Promise<void> };
+  /** When the fleet has started it for itself. */
+  readonly own: ControlPlane | undefined;
+  readonly client: ClusterClient;
+}
+
 export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
   const reaper = startReaper();
-  const environment = { PATH: process.env["PATH"] ?? "", HOME: dir };
+  const context = { dir, reaper, environment: { PATH: process.env["PATH"] ?? "", HOME: dir } };
   const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
-  const startPlane = (name: string, workloads: boolean, etcdDir?: string) =>
-    startControlPlane({
-      name,
-      dir: join(dir, name),
-      binaries,
-      workloads,
-      reaper,
-      ...(etcdDir !== undefined && { etcdDir }),
-    });
-  const leaseOrStart = async (name: string, kind: "hub" | "cluster") => {
-    const own = spec.ownPlanes === true ? await startPlane(name, kind === "cluster") : undefined;
-    const plane = own ?? (await leaseControlPlane(kind));
-    const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
-    return { name, plane, own, rest };
-  };
+  const planes = createPlanes(dir, binaries, reaper);
+  const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
   const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
   const [hub, ...members] = await Promise.all([
-    leaseOrStart("hub", "hub"),
-    ...names.map((name) => leaseOrStart(name, "cluster")),
+    obtain("hub", "hub"),
+    ...names.map((name) => obtain(name, "cluster")),
   ]);
-
   let ownHubPlane = hub.own;
-  await installCrds(hub.rest);
-  const { replicas: count = 1, proxied = count > 1 } = spec;
-  const link = proxied ? await startLinkProxy() : undefined;
-  const startReplica = async (index: number): Promise<TestReplica> => {
-    const name = `hub-${index}`;
-    const ports = await chooseHubPorts();
-    const logFile = join(dir, "logs", index === 0 ? "hub.log" : `${name}.log`);
-    const run = () =>
-      startHub({
-        kubeconfig: hub.plane.kubeconfig,
-        ports,
-        logFile,
-        environment: { ...environment, ...spec.hubEnvironment },
-        reaper,
-        replica: name,
-        ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
-      });
-    let running = await run();
-    return {
-      name,
-      ports,
-      logFile,
-      process: () => running,
-      async start() {
-        running = await run();
-      },
-      stop: () => running.stop(),
-    };
-  };
-  const first = await startReplica(0);
-  const others = Array.from({ length: count - 1 }, (_, index) => startReplica(index + 1));
-  const replicas = [first, ...(await Promise.all(others))];
-  link?.setBackends(replicas.map(({ ports }) => ports.grpc));
-  const workspaceOf = (index: number) => spec.workspaces?.[index] ?? workspaceNamespace;
-  const registrations = new Map(
-    await Promise.all(
-      [...new Set(members.map((_, index) => workspaceOf(index)))].map(
-        async (workspace) =>
-          [workspace, await ensureRegistrationToken(hub.rest, workspace, "tests")] as const,
-      ),
-    ),
-  );
+  function requireOwnHubPlane(): ControlPlane {
+    if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
+    return ownHubPlane;
+  }
 
+  await installCrds(hub.client);
+  const { replicas, link } = await startReplicas(context, hub.plane, spec);
+  const [first] = replicas;
+  if (first === undefined) throw new Error("the fleet has no replica of the hub");
+  const register = createRegistrations(hub.client);
   const clusters = await Promise.all(
-    members.map(async ({ name, plane, rest }, index): Promise<TestCluster> => {
-      const workspace = workspaceOf(index);
-      await createBootstrapSecret(rest, registrations.get(workspace) ?? {}, {
+    members.map(async ({ plane, client }, index): Promise<TestCluster> => {
+      const name = names[index] ?? "";
+      const workspace = spec.workspaces?.[index] ?? workspaceNamespace;
+      await createBootstrapSecret(client, await register(workspace), {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
-      const dataDir = join(dir, `${name}-agent`);
-      const agentLog = join(dir, "logs", `${name}-agent.log`);
-      await mkdir(dataDir, { recursive: true });
-      const runAgent = () =>
-        startAgent({
-          cluster: name,
-          kubeconfig: plane.kubeconfig,
-          dataDir,
-          helm: binaries.helm,
-          logFile: agentLog,
-          environment,
-          reaper,
-        });
-      let agent = await runAgent();
-      await waitForAgent(hub.rest, workspace, name, connectTimeoutMs);
+      const { helm } = binaries;
+      const { kubeconfig } = plane;
+      const agent = await startAgentProcess(context, { name, kubeconfig, helm });
+      await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {
         name,
-        rest,
+        client,
         plane,
-        agentLog,
-        agent: () => agent,
-        async startAgent() {
-          agent = await runAgent();
-        },
-        stopAgent: () => agent.stop(),
+        agentLog: agent.logFile,
+        agent: agent.process,
+        startAgent: agent.start,
+        stopAgent: agent.stop,
       };
     }),
   );
@@ -210,12 +153,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     dir,
     helm: binaries.helm,
     hubPlane: hub.plane,
-    ownHubPlane() {
-      if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
-      return ownHubPlane;
-    },
+    ownHubPlane: requireOwnHubPlane,
     hubLog: first.logFile,
-    hub: hub.rest,
+    hub: hub.client,
+    workspace: createWorkspace(hub.client),
     hubPorts: first.ports,
     replicas,
     link,
@@ -224,26 +165,87 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     startHub: first.start,
     stopHub: first.stop,
     async restartHubPlane({ meanwhile, etcdDir } = {}) {
-      if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
-      await ownHubPlane.stop();
+      await requireOwnHubPlane().stop();
       await meanwhile?.();
-      ownHubPlane = await startPlane("hub", false, etcdDir);
+      ownHubPlane = await planes.start("hub", "hub", etcdDir);
     },
     async close() {
       await Promise.all(
         clusters.map(async (cluster) => {
           await cluster.stopAgent();
-          await cluster.rest.close();
+          await cluster.client.close();
         }),
       );
       await Promise.all(replicas.map((replica) => replica.stop()));
       await link?.close();
-      await hub.rest.close();
+      await hub.client.close();
       await Promise.all(
         [ownHubPlane ?? hub.plane, ...members.map(({ plane }) => plane)].map((each) => each.stop()),
       );
       await reaper.release();
       await rm(dir, { recursive: true, force: true });
     },
+  };
+}
+
+/** Control planes that are leased, and ones that the fleet starts for itself. */
+function createPlanes(
+  dir: string,
+  binaries: Readonly<Record<(typeof controlPlaneTools)[number], string>>,
+  reaper: Reaper,
+) {
+  async function connected<P extends PlaneAccess>(plane: P) {
+    return { plane, client: await connectCluster(plane.kubeconfig) };
+  }
+
+  const start = (name: string, kind: "hub" | "cluster", etcdDir?: string): Promise<ControlPlane> =>
+    startControlPlane({
+      name,
+      dir: join(dir, name),
+      binaries,
+      workloads: kind === "cluster",
+      reaper,
+      ...(etcdDir !== undefined && { etcdDir }),
+    });
+
+  return {
+    start,
+    async lease(_name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+      return { own: undefined, ...(await connected(await leaseControlPlane(kind))) };
+    },
+    async startOwn(name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+      const own = await start(name, kind);
+      return { own, ...(await connected(own)) };
+    },
+  };
+}
+
+async function startReplicas(
+  context: ProcessContext,
+  { kubeconfig }: PlaneAccess,
+  { replicas: count = 1, proxied = count > 1, hubEnvironment = {} }: TestFleetSpec,
+): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
+  const link = proxied ? await startLinkProxy() : undefined;
+  const start = (index: number) =>
+    startReplica(context, {
+      index,
+      kubeconfig,
+      environment: hubEnvironment,
+      ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
+    });
+  const first = await start(0);
+  const others = Array.from({ length: count - 1 }, (_, index) => start(index + 1));
+  const replicas = [first, ...(await Promise.all(others))];
+  link?.setBackends(replicas.map(({ ports }) => ports.grpc));
+  return { replicas, link };
+}
+
+/** The registration of each workspace, made once. */
+function createRegistrations(hub: ClusterClient) {
+  const registrations = new Map<string, ReturnType<typeof ensureRegistrationToken>>();
+  return (workspace: string) => {
+    const made = registrations.get(workspace) ?? ensureRegistrationToken(hub, workspace, "tests");
+    registrations.set(workspace, made);
+    return made;
   };
 }

@@ -1,4 +1,4 @@
-/** The `flotilla` command as a person runs it: a process of its own, in a folder and a home of its own. */
+/** The `flotilla` command as a user runs it: a process of its own, in a folder and a home of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { readLocalConfig } from "@flotilla/local/config";
 import { type TestScope, testDir } from "@flotilla/local/testing";
+import { createChangeSignal } from "./change-signal.ts";
 
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 
@@ -32,7 +33,7 @@ export interface Commands {
   run(...args: readonly string[]): Promise<CommandEnd>;
 }
 
-/** Whatever fleet is left in the folder is ended with the test. */
+/** A fleet that still runs in the folder is stopped after the tests. */
 export async function commandsIn(scope: TestScope): Promise<Commands> {
   let endFleet: () => Promise<unknown> = () => Promise.resolve();
   const home = await testDir(scope, () => endFleet());
@@ -55,10 +56,10 @@ export async function commandsIn(scope: TestScope): Promise<Commands> {
     const { pid } = child;
     if (pid === undefined) throw new Error("flotilla could not be started");
     let stdout = "";
-    const news = new Set<() => void>();
+    const signal = createChangeSignal(() => [stdout], 180_000);
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       stdout += chunk;
-      for (const look of news) look();
+      signal.changed();
     });
     const stderr = text(child.stderr);
     const ended = once(child, "close").then(
@@ -73,18 +74,13 @@ export async function commandsIn(scope: TestScope): Promise<Commands> {
       pid,
       ended,
       printed: (part) =>
-        new Promise((resolve, reject) => {
-          const look = (): void => {
-            if (!stdout.includes(part)) return;
-            news.delete(look);
-            resolve();
-          };
-          news.add(look);
-          look();
-          void ended.then((end) =>
-            reject(new Error(`it ended before it said ${part}: ${JSON.stringify(end)}`)),
-          );
-        }),
+        Promise.race([
+          signal.until(() => stdout.includes(part), part),
+          ended.then((end) => {
+            if (!stdout.includes(part))
+              throw new Error(`it ended before it printed ${part}: ${JSON.stringify(end)}`);
+          }),
+        ]),
     };
   }
 

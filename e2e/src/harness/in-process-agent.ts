@@ -1,4 +1,4 @@
-/** The agent's end of the wire in this process, over real TLS; only what it holds is in memory. */
+/** The agent's end of the wire in this process, over real TLS. Its assignments and objects are in memory. */
 import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment";
 import { createHubConnection, type HubConnectionDeps } from "@flotilla/agent/connection";
 import { createHubConnector } from "@flotilla/agent/hubclient";
@@ -14,38 +14,39 @@ import { formatObjectRef } from "@flotilla/shared/api";
 import type { Packed } from "@flotilla/shared/content";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Clock, systemClock } from "@flotilla/shared/time";
-import { type TestLog, testLog, type Watched, watched } from "./change-signal.ts";
+import { type ChangeSignal, createChangeSignal, type TestLog, testLog } from "./change-signal.ts";
 import { cleanUp } from "./cleanup.ts";
 
-export interface TestAgent extends Watched {
+export interface InProcessAgent extends ChangeSignal {
   readonly log: TestLog;
   readonly namespace: string;
   readonly assigned: readonly AssignmentRequest[];
   readonly withdrawn: readonly DeploymentKey[];
   readonly link: ReturnType<typeof createHubConnection>;
-  /** What it holds; a test may put something there before it connects. */
-  readonly held: Map<string, ObservedDeployment>;
+  /** Its deployments by name; a test may add some before it connects. */
+  readonly observed: Map<string, ObservedDeployment>;
   readonly states: Map<string, DeploymentState>;
-  /** Everything that came, in order. */
-  readonly facts: readonly Packed[];
-  readonly supplies: readonly ReferencedObject[];
-  /** What came, whatever it was, in order: `facts`, `supply KEY`, `drop KEY`, `assign NAME`. */
+  /** Every cluster info that it has received, in order. */
+  readonly clusterInfo: readonly Packed[];
+  /** Every referenced object that it has received, in order. */
+  readonly receivedObjects: readonly ReferencedObject[];
+  /** Everything that it has received, in order: `info`, `object KEY`, `withdraw KEY`, `assign NAME`. */
   readonly order: readonly string[];
-  /** What it holds by key; a test may put something there before it connects. */
-  readonly supplied: Map<string, ObservedObject>;
+  /** Its referenced objects by key; a test may add some before it connects. */
+  readonly referencedObjects: Map<string, ObservedObject>;
   stop(): Promise<void>;
 }
 
 /** Starts an agent that has its Secrets in `namespace`. */
-export function startAgent(
+export function startInProcessAgent(
   rest: KubeRest,
   namespace: string,
-  options: { readonly clock?: Clock; readonly places?: HubConnectionDeps["handshakes"] } = {},
-): TestAgent {
-  const { clock = systemClock, places } = options;
+  options: { readonly clock?: Clock; readonly handshakes?: HubConnectionDeps["handshakes"] } = {},
+): InProcessAgent {
+  const { clock = systemClock, handshakes } = options;
   const logged = testLog();
   const { log } = logged;
-  const watch = watched(() => logged.lines);
+  const watch = createChangeSignal(() => logged.lines);
   const ending = new AbortController();
   const connectHub = createHubConnector();
   const identity = createIdentityController({
@@ -63,55 +64,55 @@ export function startAgent(
     clock,
     log,
     random: () => 0,
-    ...(places !== undefined && { handshakes: places }),
+    ...(handshakes !== undefined && { handshakes }),
   });
   const assigned: AssignmentRequest[] = [];
   const withdrawn: DeploymentKey[] = [];
-  const held = new Map<string, ObservedDeployment>();
+  const observed = new Map<string, ObservedDeployment>();
   const states = new Map<string, DeploymentState>();
-  const facts: Packed[] = [];
-  const supplied = new Map<string, ObservedObject>();
-  const supplies: ReferencedObject[] = [];
+  const clusterInfo: Packed[] = [];
+  const referencedObjects = new Map<string, ObservedObject>();
+  const receivedObjects: ReferencedObject[] = [];
   const order: string[] = [];
   const intake: Intake = {
-    inventory: () => [...held.values()],
+    inventory: () => [...observed.values()],
     states: () => [...states.values()],
-    clusterInfoDigest: () => facts.at(-1)?.digest,
+    clusterInfoDigest: () => clusterInfo.at(-1)?.digest,
     setClusterInfo(packed) {
-      facts.push(packed);
-      order.push("facts");
+      clusterInfo.push(packed);
+      order.push("info");
       watch.changed();
       return Promise.resolve(true);
     },
-    referencedObjects: () => [...supplied.values()],
-    setReferencedObject(supply) {
-      const { kind, name, packed } = supply;
-      supplied.set(formatObjectRef(supply), {
+    referencedObjects: () => [...referencedObjects.values()],
+    setReferencedObject(object) {
+      const { kind, name, packed } = object;
+      referencedObjects.set(formatObjectRef(object), {
         kind,
         name,
         ...(packed && { digest: packed.digest }),
       });
-      supplies.push(supply);
-      order.push(`supply ${formatObjectRef(supply)}`);
+      receivedObjects.push(object);
+      order.push(`object ${formatObjectRef(object)}`);
       watch.changed();
       return Promise.resolve(true);
     },
     withdrawReferencedObject(ref) {
-      supplied.delete(formatObjectRef(ref));
-      order.push(`drop ${formatObjectRef(ref)}`);
+      referencedObjects.delete(formatObjectRef(ref));
+      order.push(`withdraw ${formatObjectRef(ref)}`);
       watch.changed();
       return Promise.resolve();
     },
     assign(assignment) {
       const { deployment, deploymentId, paused } = assignment;
-      held.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
+      observed.set(deployment.name, { ...deployment, deploymentId, paused, withdrawing: false });
       assigned.push(assignment);
       order.push(`assign ${deployment.name}`);
       watch.changed();
       return Promise.resolve(true);
     },
     withdraw(deployment) {
-      held.delete(deployment.name);
+      observed.delete(deployment.name);
       states.delete(deployment.name);
       withdrawn.push(deployment);
       link.outbox.withdrawn(deployment);
@@ -134,11 +135,11 @@ export function startAgent(
     assigned,
     withdrawn,
     link,
-    held,
+    observed,
     states,
-    facts,
-    supplied,
-    supplies,
+    clusterInfo,
+    referencedObjects,
+    receivedObjects,
     order,
     stop,
     ...watch,

@@ -1,5 +1,4 @@
-/** The hub's end of the wire in this process, over real TLS and a real API server; only what takes the reports is in memory. */
-
+/** The hub's end of the wire in this process, over real TLS and a real API server. Reports are kept in memory. */
 import {
   type AgentServer,
   type AgentServerOptions,
@@ -24,49 +23,52 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { createEventRecorder, type EventRecorder } from "@flotilla/shared/kube/events";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
-import { type TestLog, testLog, type Watched, watched } from "./change-signal.ts";
+import { type ChangeSignal, createChangeSignal, type TestLog, testLog } from "./change-signal.ts";
 import { cleanUp } from "./cleanup.ts";
 
-export interface KeptReport {
+export interface ReceivedReport {
   readonly cluster: string;
-  readonly place: ReportPosition;
+  readonly position: ReportPosition;
   readonly state: DeploymentState;
 }
 
-export interface TestHub extends Watched {
+export interface InProcessHub extends ChangeSignal {
   readonly server: AgentServer;
   readonly port: number;
   readonly log: TestLog;
   readonly clusters: Informer<Cluster>;
   readonly deployments: Informer<BundleDeployment>;
   readonly tokens: Informer<ClusterRegistrationToken>;
-  readonly kept: readonly KeptReport[];
+  readonly reports: readonly ReceivedReport[];
   readonly events: EventRecorder;
-  /** How often something was refused for this reason. */
-  refused(reason: string): Promise<number>;
+  /** How often a call was rejected for this reason. */
+  rejections(reason: string): Promise<number>;
   /** Rotates the authority as the leader does, until `signal` aborts. */
-  rotate(signal: AbortSignal): Promise<void>;
-  /** Ends it as a process that is stopped in good order. */
+  rotateAuthority(signal: AbortSignal): Promise<void>;
+  /** Ends it as a process that is shut down gracefully. */
   stop(): Promise<void>;
 }
 
 export interface HubOptions extends Partial<AgentServerOptions> {
   readonly port?: number;
   readonly clock?: Clock;
-  /** Whether it keeps the registration tokens, which one of several does; default: it does. */
+  /** Whether it runs the controller of registration tokens, as the leader of several does; default: true. */
   readonly leads?: boolean;
   /** The contents by deployment id; by default each is its own id in bytes. */
   readonly content?: (deploymentId: string) => Uint8Array;
-  /** What its watch of Clusters is made with; by default what everything else is. */
+  /** The client of its watch of Clusters; default: that of everything else. */
   readonly clusterWatch?: KubeRest;
 }
 
-export async function startHub(rest: KubeRest, options: HubOptions = {}): Promise<TestHub> {
+export async function startInProcessHub(
+  rest: KubeRest,
+  options: HubOptions = {},
+): Promise<InProcessHub> {
   const { port = 0, clock = systemClock, content = Buffer.from, leads = true, ...others } = options;
   const { clusterWatch = rest, ...serverOptions } = others;
   const logged = testLog();
   const { log } = logged;
-  const watch = watched(() => logged.lines);
+  const watch = createChangeSignal(() => logged.lines);
   const ending = new AbortController();
   const informers = {
     clusters: createInformer({
@@ -93,10 +95,10 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
   });
   running.push(objects.run(ending.signal));
   const metrics = new Registry();
-  const kept: KeptReport[] = [];
-  const reports: ReportSink = {
-    report(cluster, place, state) {
-      kept.push({ cluster: cluster.name, place, state });
+  const received: ReceivedReport[] = [];
+  const sink: ReportSink = {
+    report(cluster, position, state) {
+      received.push({ cluster: cluster.name, position, state });
       watch.changed();
       return Promise.resolve();
     },
@@ -117,7 +119,7 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
       ...informers,
       objects,
       contents: { read: (id) => Promise.resolve(content(id)) },
-      reports,
+      reports: sink,
       events,
       metrics,
       clock,
@@ -143,23 +145,23 @@ export async function startHub(rest: KubeRest, options: HubOptions = {}): Promis
     await events.flush();
   }
   cleanUp(stop);
-  function rotate(signal: AbortSignal): Promise<void> {
+  function rotateAuthority(signal: AbortSignal): Promise<void> {
     const { certificateLifetimeMs: lifetimeMs } = server;
     return runRotationController({ ...parts, lifetimeMs }, signal);
   }
-  async function refused(reason: string): Promise<number> {
+  async function rejections(reason: string): Promise<number> {
     const metric = await metrics.getSingleMetric("flotilla_hub_rejected_total")?.get();
     return metric?.values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;
   }
   return {
     server,
-    rotate,
+    rotateAuthority,
     port: bound,
     log: logged,
     ...informers,
-    kept,
+    reports: received,
     events,
-    refused,
+    rejections,
     stop,
     ...watch,
   };

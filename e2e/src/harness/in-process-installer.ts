@@ -1,4 +1,4 @@
-/** The agent without its link to a hub: what the hub would say is said by the test. */
+/** The agent in this process, without a connection to a hub: tests make the assignments. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Intake } from "@flotilla/agent/assignment";
@@ -11,20 +11,21 @@ import { silentLog } from "@flotilla/shared/log";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
+import { createChangeSignal } from "./change-signal.ts";
 
-export interface AgentParts {
+export interface InProcessInstaller {
   readonly intake: Intake;
   /** Everything that was reported, in order. */
   readonly reports: readonly DeploymentState[];
-  /** With which arguments Helm was started, but for rendering values, which changes nothing. */
+  /** The arguments of each run of Helm, except `helm template`, which changes nothing. */
   readonly helmRuns: readonly (readonly string[])[];
-  /** Resolves with the first report, from now on or before, that `isWanted` holds for. */
-  report(isWanted: (state: DeploymentState) => boolean): Promise<DeploymentState>;
+  /** Resolves with the first report, past or future, for which `isDesired` holds. */
+  report(isDesired: (state: DeploymentState) => boolean): Promise<DeploymentState>;
   withdrawn(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface AgentPartsSpec {
+export interface InstallerSpec {
   readonly kubeconfig: string;
   readonly helm: string;
   readonly dataDir: string;
@@ -32,13 +33,11 @@ export interface AgentPartsSpec {
   /** How long Helm gets to end by itself. */
   readonly graceMs?: number;
   /** How long a run that waits for nothing may go on once it is superseded. */
-  readonly patienceMs?: number;
+  readonly supersededGraceMs?: number;
   readonly clock?: Clock;
 }
 
-const patienceMs = 60_000;
-
-export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts> {
+export async function startInstaller(spec: InstallerSpec): Promise<InProcessInstaller> {
   const { kubeconfig, dataDir, concurrency = 4, clock = systemClock } = spec;
   const log = silentLog();
   const home = join(dataDir, "helm");
@@ -52,11 +51,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
   });
   const helmRuns: (readonly string[])[] = [];
   const reports: DeploymentState[] = [];
-  const gone: DeploymentKey[] = [];
-  const waiters = new Set<() => void>();
-  const heard = (): void => {
-    for (const waiter of [...waiters]) waiter();
-  };
+  const withdrawn: DeploymentKey[] = [];
+  const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`], 60_000);
   const installer = createInstaller({
     rest,
     namespace: agentNamespace,
@@ -68,11 +64,11 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     outbox: {
       report(state) {
         reports.push(state);
-        heard();
+        signal.changed();
       },
       withdrawn(deployment) {
-        gone.push(deployment);
-        heard();
+        withdrawn.push(deployment);
+        signal.changed();
       },
     },
     dataDir,
@@ -80,26 +76,8 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     clock,
     log,
     metrics: new Registry(),
-    ...(spec.patienceMs !== undefined && { supersededGraceMs: spec.patienceMs }),
+    ...(spec.supersededGraceMs !== undefined && { supersededGraceMs: spec.supersededGraceMs }),
   });
-
-  function eventually<T>(find: () => T | undefined, what: () => string): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = find();
-        if (found === undefined) return;
-        clearTimeout(timer);
-        waiters.delete(look);
-        resolve(found);
-      };
-      const timer = setTimeout(() => {
-        waiters.delete(look);
-        reject(new Error(what()));
-      }, patienceMs);
-      waiters.add(look);
-      look();
-    });
-  }
 
   const ending = new AbortController();
   await installer.load();
@@ -109,17 +87,9 @@ export async function startAgentParts(spec: AgentPartsSpec): Promise<AgentParts>
     intake: installer.intake,
     reports,
     helmRuns,
-    report: (isWanted) =>
-      eventually(
-        () => reports.find(isWanted),
-        () => `not reported, last: ${JSON.stringify(reports.at(-1))}`,
-      ),
-    async withdrawn(name) {
-      await eventually(
-        () => gone.find((deployment) => deployment.name === name),
-        () => `${name} was not withdrawn, last: ${JSON.stringify(reports.at(-1))}`,
-      );
-    },
+    report: (isDesired) => signal.found(() => reports.find(isDesired), "a report"),
+    withdrawn: (name) =>
+      signal.until(() => withdrawn.some((each) => each.name === name), `${name} is withdrawn`),
     async stop() {
       ending.abort();
       await running;

@@ -1,11 +1,11 @@
-/** The proxy itself, between plain sockets: a fault that it does not make would prove nothing. */
+/** The proxy itself, between plain sockets: its faults really happen. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, onTestFinished, test } from "vitest";
 import { startLinkProxy } from "./link-proxy.ts";
 
-/** Answers `name:` and what it is sent. */
+/** Responds with `name:` and what it received. */
 async function startEcho(name: string): Promise<{ port: number; sockets: Socket[] }> {
   const sockets: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -44,7 +44,7 @@ const proxy = await startLinkProxy();
 afterAll(() => proxy.close());
 const [one, two] = [await startEcho("one"), await startEcho("two")];
 
-test("connections go to the backends in turn, past one that does not answer, and are told when none does", async () => {
+test("connections go to the backends in turn, except closed ones, and are reset when all are closed", async () => {
   proxy.setBackends([one.port, 1, two.port]);
   const answers = [];
   for (let count = 0; count < 3; count += 1)
@@ -55,7 +55,7 @@ test("connections go to the backends in turn, past one that does not answer, and
   await isReset(await dial(proxy.port));
 });
 
-test("connections to one backend are cut, others go on", async () => {
+test("connections to one backend are cut, others stay", async () => {
   proxy.setBackends([one.port]);
   const first = await dial(proxy.port);
   await ask(first, "hello");
@@ -69,7 +69,7 @@ test("connections to one backend are cut, others go on", async () => {
   assert.equal(await ask(second, "again"), "two:again");
 });
 
-test("a halved connection carries one direction only", async () => {
+test("a half-closed connection forwards one direction only", async () => {
   proxy.setBackends([one.port]);
   const socket = await dial(proxy.port);
   await ask(socket, "hello");
@@ -77,27 +77,27 @@ test("a halved connection carries one direction only", async () => {
   proxy.halve("hub");
 
   await once(socket, "end");
-  const heard = once(one.sockets.at(-1) as Socket, "data");
+  const received = once(one.sockets.at(-1) as Socket, "data");
   socket.write("still there");
-  assert.equal(String((await heard)[0]), "still there");
+  assert.equal(String((await received)[0]), "still there");
 });
 
-test("what is dropped is heard by nobody until it is healed, and neither is an end", async () => {
+test("dropped bytes and ends are not delivered until the proxy is healed", async () => {
   proxy.setBackends([one.port]);
   const socket = await dial(proxy.port);
   await ask(socket, "hello");
   const far = one.sockets.at(-1) as Socket;
   proxy.drop(["agent", "hub"]);
 
-  let isHeard = false;
-  const heard = once(far, "data").then(() => {
-    isHeard = true;
+  let isReceived = false;
+  const received = once(far, "data").then(() => {
+    isReceived = true;
   });
   socket.write("anybody?");
-  // A connection that is not dropped has an answer by then.
+  // A connection that is not dropped gets a response by then.
   assert.equal(await ask(await dial(one.port), "marker"), "one:marker");
-  assert.equal(isHeard, false);
+  assert.equal(isReceived, false);
 
   proxy.heal();
-  await heard;
+  await received;
 });

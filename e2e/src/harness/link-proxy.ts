@@ -1,6 +1,6 @@
 /**
- * What stands between agents and the hub's replicas: hands each new connection to the next replica that answers, as a
- * Service does, and can do to connections what networks do.
+ * A TCP proxy between agents and the hub's replicas: it connects to the replicas in turn, as a Service does, and injects
+ * network faults.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,19 +10,19 @@ export type Side = "agent" | "hub";
 
 export interface LinkProxy {
   readonly port: number;
-  /** How many connections go through. */
+  /** How many connections are open. */
   readonly size: number;
   /** The ports that new connections go to, in turn. */
   setBackends(ports: readonly number[]): void;
   /** Ends all connections by a reset, or only those to one port. */
   cut(backend?: number): void;
-  /** One side of every connection is ended in good order, the other goes on. */
+  /** Closes one half of every connection. */
   halve(side: Side): void;
-  /** A cable that is pulled: nothing goes through in these directions and nobody is told; new connections hang as well. */
+  /** Drops all bytes in these directions, and the ends of connections; new connections hang. */
   drop(sides: readonly Side[]): void;
-  /** Every piece is held up for so long, both ways. */
+  /** Delays every chunk in both directions. */
   delay(ms: number): void;
-  /** Nothing is dropped or delayed any more; what was held back by `drop` goes on. */
+  /** Ends `drop` and `delay`; dropped bytes are delivered. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startLinkProxy(): Promise<LinkProxy> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
 
-  /** Tries each backend once, from the one whose turn it is. */
+  /** Tries each backend once, in turn. */
   async function take(agent: Socket): Promise<void> {
     agent.on("error", () => undefined);
     for (let tried = 0; tried < backends.length; tried += 1) {
@@ -61,36 +61,36 @@ export async function startLinkProxy(): Promise<LinkProxy> {
   function join(link: Link): void {
     const { agent, hub } = link.sockets;
     links.add(link);
-    void carry("agent", agent, hub);
-    void carry("hub", hub, agent);
+    void forward("agent", agent, hub);
+    void forward("hub", hub, agent);
     for (const [socket, other] of [
       [agent, hub],
       [hub, agent],
     ] as const) {
       socket.once("close", () => {
         links.delete(link);
-        // A peer behind a pulled cable learns nothing.
-        void passage().then(() => other.destroy());
+        // While bytes are dropped the peer sees no end.
+        void undropped().then(() => other.destroy());
       });
     }
   }
 
-  async function carry(side: Side, from: Socket, to: Socket): Promise<void> {
+  async function forward(side: Side, from: Socket, to: Socket): Promise<void> {
     try {
-      for await (const piece of from) {
+      for await (const chunk of from) {
         if (delayMs > 0) await sleep(delayMs);
-        await passage(side);
-        if (!to.write(piece as Uint8Array)) await room(to);
+        await undropped(side);
+        if (!to.write(chunk as Uint8Array)) await room(to);
       }
-      await passage(side);
+      await undropped(side);
       to.end();
     } catch {
-      // The socket's end is told by its "close".
+      // The "close" event of the socket handles it.
     }
   }
 
   /** Resolves while that side, or both, are not dropped. */
-  async function passage(side?: Side): Promise<void> {
+  async function undropped(side?: Side): Promise<void> {
     while (side === undefined ? dropped.size > 0 : dropped.has(side)) await healed.promise;
   }
 
@@ -119,7 +119,7 @@ export async function startLinkProxy(): Promise<LinkProxy> {
       for (const link of links) if (backend === undefined || link.backend === backend) reset(link);
     },
     halve(side) {
-      // What that side sends ends here, for the other to see; what it is sent still reaches it.
+      // The other side sees the end; the opposite direction stays open.
       for (const { sockets } of links) sockets[side === "agent" ? "hub" : "agent"].end();
     },
     drop(sides) {
@@ -137,7 +137,7 @@ export async function startLinkProxy(): Promise<LinkProxy> {
   };
 }
 
-/** `undefined` when nobody answers there. */
+/** `undefined` when nothing listens there. */
 function open(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true });

@@ -1,21 +1,21 @@
-/** What a process that runs tells in its log. */
+/** The log file of a running process. */
 import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** How much is in the file now: what a test does next is told behind it. */
+/** The length of the file: later lines come after it. */
 export async function endOfLog(file: string): Promise<number> {
   return (await readFile(file, "utf8")).length;
 }
 
-/** All lines behind `from`. */
+/** All lines after `from`. */
 export async function logLines(file: string, from: number): Promise<readonly string[]> {
   return (await readFile(file, "utf8")).slice(from).split("\n");
 }
 
-/** Resolves with the first line behind `from` that matches all patterns, as soon as it is written. */
+/** Resolves with the first line after `from` that matches all patterns, as soon as it is written. */
 export async function lineInLog(
   file: string,
   from: number,
@@ -41,9 +41,9 @@ export async function untilFile(
   what: () => string = () => condition.toString(),
 ): Promise<void> {
   let evaluate = (): void => undefined;
-  // Watched before the first evaluation, so that nothing is written in between unseen.
+  // Watched before the first evaluation, so that no write is missed in between.
   const watcher = watch(dirname(file), () => evaluate());
-  const timeout = AbortSignal.timeout(patienceMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   timeout.addEventListener("abort", () => evaluate());
   try {
     for (;;) {
@@ -51,7 +51,7 @@ export async function untilFile(
         evaluate = resolve;
       });
       if (await condition()) return;
-      if (timeout.aborted) throw new Error(`waited ${patienceMs / 1000} s for ${file}: ${what()}`);
+      if (timeout.aborted) throw new Error(`waited ${timeoutMs / 1000} s for ${file}: ${what()}`);
       await changed;
     }
   } finally {

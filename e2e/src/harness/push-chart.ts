@@ -1,4 +1,4 @@
-/** Puts a chart's archive into a registry with Helm itself. */
+/** Pushes a chart's archive to a registry with Helm. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

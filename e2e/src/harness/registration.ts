@@ -1,4 +1,4 @@
-/** Tokens, and agents that came with them. */
+/** Registration tokens, and agents that enrol with them. */
 import {
   apiVersion,
   type Cluster,
@@ -9,13 +9,13 @@ import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createNamespace, workspace } from "./hub-control-plane.ts";
-import { startAgent, type TestAgent } from "./in-process-agent.ts";
-import type { TestHub } from "./in-process-hub.ts";
+import { type InProcessAgent, startInProcessAgent } from "./in-process-agent.ts";
+import type { InProcessHub } from "./in-process-hub.ts";
 
-/** Makes a registration token and gives what its Secret holds, as somebody copies it. */
-export async function makeToken(
+/** Creates a registration token; resolves with the data of its Secret. */
+export async function createToken(
   rest: KubeRest,
-  hub: TestHub,
+  hub: InProcessHub,
   name: string,
   spec: ClusterRegistrationToken["spec"] = {},
 ): Promise<Readonly<Record<string, string>>> {
@@ -31,8 +31,8 @@ export async function makeToken(
   return secret?.data ?? {};
 }
 
-/** Puts the content of a token's Secret into an agent's namespace, with what else the agent is to say. */
-export async function bootstrap(
+/** Creates an agent's bootstrap Secret: the data of a token's Secret, and `more` for the agent. */
+export async function createBootstrap(
   rest: KubeRest,
   namespace: string,
   token: Readonly<Record<string, string>>,
@@ -55,25 +55,25 @@ export function encoded(texts: Readonly<Record<string, string>>): Readonly<Recor
 }
 
 /** Enrols and connects one agent under a name. */
-export async function startEnrolled(
+export async function startEnrolledAgent(
   rest: KubeRest,
-  hub: TestHub,
+  hub: InProcessHub,
   token: Readonly<Record<string, string>>,
   name: string,
-): Promise<TestAgent> {
+): Promise<InProcessAgent> {
   const namespace = `agent-${name}`;
-  await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
-  const agent = startAgent(rest, namespace);
-  await connected(hub, name);
+  await createBootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
+  const agent = startInProcessAgent(rest, namespace);
+  await waitUntilConnected(hub, name);
   await createNamespace(rest, clusterNamespaceName(workspace, name));
   return agent;
 }
 
-export function clusterOf(hub: TestHub, name: string): Cluster | undefined {
+export function clusterOf(hub: InProcessHub, name: string): Cluster | undefined {
   return hub.clusters.store.get(`${workspace}/${name}`);
 }
 
-export async function connected(hub: TestHub, name: string): Promise<void> {
+export async function waitUntilConnected(hub: InProcessHub, name: string): Promise<void> {
   await hub.until(
     () => clusterOf(hub, name)?.status?.agent?.connected === true,
     `${name} connects`,

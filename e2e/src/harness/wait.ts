@@ -1,59 +1,70 @@
-/** What the journeys wait for, each by watching the object itself. */
-
-import { waitForObject } from "@flotilla/cli/fleet";
-import { type HelmOp, helmOps } from "@flotilla/shared/api";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
+/** Waiting for objects by watching them. What a wait resolves with is read by the independent reader. */
+import { waitForObject as watchUntil } from "@flotilla/cli/fleet";
+import type { Condition } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects";
+import type { ClusterClient } from "./cluster-client.ts";
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** Resolves with the HelmOp once `isWanted` holds for it. */
-export async function helmOpThat(
-  hub: KubeRest,
-  name: string,
-  what: string,
-  isWanted: (helmOp: HelmOp) => boolean,
-): Promise<HelmOp> {
-  const found = await waitForObject(
-    helmOps,
-    { namespace: workspaceNamespace, name },
-    (helmOp) => helmOp !== undefined && isWanted(helmOp),
-    {
-      rest: hub,
-      timeoutMs: patienceMs,
-      onTimeout: (last) => `HelmOp ${name} was not ${what}: ${JSON.stringify(last?.status)}`,
-    },
-  );
-  if (found === undefined) throw new Error(`HelmOp ${name} is not there`);
-  return found;
-}
-
-/** Ready, of its current generation, in this many clusters, with this version. */
-export function isReady(version: string, clusters: number): (helmOp: HelmOp) => boolean {
-  return (helmOp) => {
-    const ready = findCondition(helmOp.status?.conditions, "Ready");
-    return (
-      ready?.status === "True" &&
-      ready.observedGeneration === helmOp.metadata.generation &&
-      helmOp.status?.version === version &&
-      helmOp.status.display?.readyBundleDeployments === `${clusters}/${clusters}`
-    );
-  };
-}
-
-export function objectThat<T extends KubeObject>(
-  rest: KubeRest,
+/** Resolves with the object once it exists and `isDesired` holds for it; `what` it then is, for the error otherwise. */
+export async function waitForObject<T extends KubeObject>(
+  client: ClusterClient,
   resource: Resource<T>,
   ref: ObjectRef,
   what: string,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  return waitForObject(resource, ref, isWanted, {
-    rest,
-    timeoutMs: patienceMs,
-    onTimeout: (last) =>
-      `${resource.kind} ${ref.namespace ?? ""}/${ref.name} was not ${what}: ${JSON.stringify(last)}`,
+  isDesired: (object: T) => boolean,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  for (;;) {
+    await watchUntil(resource, ref, (object) => object !== undefined && isDesired(object), {
+      rest: client,
+      timeoutMs,
+      signal: deadline,
+      onTimeout: (last) => timeoutMessage(resource, ref, what, last),
+    });
+    // Between the two it may have changed to something else.
+    const found = await client.reader.get(resource, ref);
+    if (found !== undefined && isDesired(found)) return found;
+  }
+}
+
+export async function waitUntilGone<T extends KubeObject>(
+  client: ClusterClient,
+  resource: Resource<T>,
+  ref: ObjectRef,
+): Promise<void> {
+  await watchUntil(resource, ref, (object) => object === undefined, {
+    rest: client,
+    timeoutMs,
+    onTimeout: (last) => timeoutMessage(resource, ref, "deleted", last),
   });
+}
+
+function timeoutMessage(
+  { kind }: Resource<KubeObject>,
+  { namespace, name }: ObjectRef,
+  what: string,
+  last: unknown,
+): string {
+  return `${kind} ${namespace ?? ""}/${name} was not ${what} within ${timeoutMs / 1_000} s: ${JSON.stringify(last)}`;
+}
+
+export interface WithConditions {
+  readonly metadata: { readonly generation?: number | undefined };
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+/** The message of a condition; empty when it has none. */
+export function messageOf({ status }: WithConditions, type: string): string {
+  return findCondition(status?.conditions, type)?.message ?? "";
+}
+
+/** `undefined` unless it is of the current generation. */
+export function currentCondition(
+  { metadata, status }: WithConditions,
+  type: string,
+): Condition | undefined {
+  const condition = findCondition(status?.conditions, type);
+  return condition?.observedGeneration === metadata.generation ? condition : undefined;
 }

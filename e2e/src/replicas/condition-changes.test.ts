@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { conditionChanges, type WithConditions } from "./condition-changes.ts";
+import type { WithConditions } from "../harness/wait.ts";
+import { conditionChanges } from "./condition-changes.ts";
 
 const ready: Condition = { type: "Ready", status: "True", reason: "Ready", observedGeneration: 4 };
 const offline: Condition = { ...ready, status: "Unknown", reason: "Offline" };

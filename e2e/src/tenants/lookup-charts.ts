@@ -1,17 +1,22 @@
-/** Charts that try to read what is none of their business, and show it in a ConfigMap. */
+/** Charts that read Secrets with Helm's `lookup` and write what they read into a ConfigMap. */
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
-const shown = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: {{ .Release.Name }}-found}"];
+const configMap = [
+  "apiVersion: v1",
+  "kind: ConfigMap",
+  "metadata: {name: {{ .Release.Name }}-found}",
+];
+const values = 'namespace: ""\nsecret: ""\n';
 
-/** Says openly that it reads the Secret that its values name; all of a namespace's where they name none. */
-export function spyChart(): Promise<ChartArchive> {
+/** Reads the Secret that its values name; all of a namespace where they name none. */
+export function lookupChart(): Promise<ChartArchive> {
   return chartArchive({
-    name: "spy",
+    name: "lookup",
     version: "1.0.0",
-    values: 'namespace: ""\nsecret: ""\n',
+    values,
     templates: {
       "found.yaml": [
-        ...shown,
+        ...configMap,
         "data:",
         '  found: {{ lookup "v1" "Secret" .Values.namespace .Values.secret | toJson | quote }}',
         "",
@@ -20,20 +25,20 @@ export function spyChart(): Promise<ChartArchive> {
   });
 }
 
-/** Puts the same together from pieces, so that nobody who reads its templates sees it. */
-export function slyChart(): Promise<ChartArchive> {
+/** The same, with a call that is put together when it is rendered, so that no template shows it. */
+export function hiddenLookupChart(): Promise<ChartArchive> {
   const call = [
     '{{ $call := printf "{{ look%s',
     ' \\"v1\\" \\"Secret\\" \\"%s\\" \\"%s\\" | toJson }}" "up" .Values.namespace .Values.secret }}',
   ];
   return chartArchive({
-    name: "sly",
+    name: "hidden-lookup",
     version: "1.0.0",
-    values: 'namespace: ""\nsecret: ""\n',
+    values,
     templates: {
       "found.yaml": [
         call.join(""),
-        ...shown,
+        ...configMap,
         "data:",
         "  found: {{ tpl $call . | quote }}",
         "",

@@ -24,12 +24,12 @@ export async function helmAnswer(question: HelmQuestion): Promise<string> {
     const shown = await runHelm(["show", "chart", ...chart, ...versionFlag(wanted)], run);
     return /^version: *["']?([^"'\s]+)/m.exec(shown)?.[1] ?? "unreadable";
   } catch {
-    return refused;
+    return rejected;
   }
 }
 
 /** Instead of an answer. */
-export const refused = "refused";
+export const rejected = "refused";
 
 /** How Helm says that it found nothing, or that it cannot read the constraint. Anything else is no answer. */
 const refusals =
@@ -88,7 +88,7 @@ export async function helmAnswers({
       );
     if (complaint === undefined) continue;
     const rest = unreadable.test(complaint) ? left.length - files.length : 1;
-    answers.push(...Array.from({ length: rest }, () => refused));
+    answers.push(...Array.from({ length: rest }, () => rejected));
   }
   return answers;
 }
