@@ -1,6 +1,6 @@
 /**
- * What one more cluster of a HelmOp costs etcd, beside those whose names fill the lists of the HelmOp's status. The agents of
- * all clusters but one are played here: they report what that one reported.
+ * The bytes of one more cluster of a HelmOp in etcd, beyond those whose names fill the lists of its status. The agents of all
+ * clusters but one are simulated: they report what that one reported.
  */
 import {
   apiVersion,
@@ -59,7 +59,7 @@ export async function storedBytes(bench: BenchFleet): Promise<readonly Figure[]>
       what: `etcd bytes for one more cluster of a HelmOp ${what}`,
       unit: "bytes",
       value: grown.reduce((sum, [, bytes]) => sum + bytes, 0),
-      // What is not ready says so in so many words, for as long as it is not.
+      // Deployments that are not ready have a message.
       ...(values["stuck"] === undefined && { bar: barBytes }),
       detail: grown.map(([kind, bytes]) => `${kind}: ${bytes}`).join(", "),
     });
@@ -83,7 +83,7 @@ async function addClusters(
   await settled(bench, name, others.length + 1);
 }
 
-/** Whether it is ready or not: known of so many clusters, and with nothing under way. */
+/** Resolves when all clusters have reported, ready or not. */
 async function settled(bench: BenchFleet, name: string, clusterCount: number): Promise<void> {
   await untilCount(
     bench.helmOps,
@@ -99,7 +99,7 @@ async function settled(bench: BenchFleet, name: string, clusterCount: number): P
     bench.fleet.hub,
     bundles,
     { namespace: workspaceNamespace, name },
-    "told of every cluster",
+    "reported by every cluster",
     (bundle) =>
       bundle.status?.summary?.desiredReady === clusterCount &&
       bundle.status.summary.waitApplied === undefined,

@@ -7,7 +7,7 @@ import type { TestFleet } from "../../src/harness/fleet.ts";
 const startMs = 60_000;
 const lastLines = 5;
 
-/** Rejects when a hub gives up, or is ended by others: nobody starts it anew, and what is waited for would never come. */
+/** Rejects when a hub ends: it is not restarted, and the measurement would never complete. */
 export async function endOfHub({
   fleet,
 }: {

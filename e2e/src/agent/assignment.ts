@@ -1,4 +1,4 @@
-/** Contents as a hub would make them, for charts that a test serves. */
+/** Assignments as a hub makes them, for charts that a test serves. */
 import type { AssignmentRequest } from "@flotilla/agent/assignment";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
@@ -12,7 +12,7 @@ export interface DeploymentSpec {
   readonly url: string;
   readonly namespace?: string;
   readonly release?: string;
-  /** By default by address and digest. */
+  /** Default: the address and the digest. */
   readonly pin?: Pin;
   readonly values?: Readonly<Record<string, unknown>>;
   readonly valuesFrom?: DeploymentContent["valuesFrom"];
@@ -26,32 +26,32 @@ export interface DeploymentSpec {
   readonly serviceAccount?: string;
 }
 
-/** The deployment in a namespace and with a release of its own name, unless it says otherwise. */
-export async function assignmentOf(wanted: DeploymentSpec): Promise<AssignmentRequest> {
-  const { name, chart, url, values } = wanted;
+/** Of a deployment whose namespace and release have its name, unless the spec says otherwise. */
+export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequest> {
+  const { name, chart, url, values } = spec;
   const { deploymentId, bytes } = await packContent({
     ...plainContent,
-    pin: wanted.pin ?? {
+    pin: spec.pin ?? {
       kind: "http",
       version: chart.version,
       url: `${url}/${chart.name}-${chart.version}.tgz`,
       digest: `sha256:${chart.digest}`,
     },
-    releaseName: wanted.release ?? name,
-    namespace: wanted.namespace ?? name,
+    releaseName: spec.release ?? name,
+    namespace: spec.namespace ?? name,
     ...(values !== undefined && { values }),
-    ...(wanted.valuesFrom !== undefined && { valuesFrom: wanted.valuesFrom }),
-    ...(wanted.downstreamResources !== undefined && { copies: wanted.downstreamResources }),
-    ...(wanted.dependsOn !== undefined && { dependsOn: wanted.dependsOn }),
-    helm: { ...plainContent.helm, ...wanted.helm },
-    keepResources: wanted.keepResources ?? false,
-    ...(wanted.deleteCRDResources === true && { deleteCRDResources: true }),
-    ...(wanted.serviceAccount !== undefined && { serviceAccount: wanted.serviceAccount }),
+    ...(spec.valuesFrom !== undefined && { valuesFrom: spec.valuesFrom }),
+    ...(spec.downstreamResources !== undefined && { copies: spec.downstreamResources }),
+    ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
+    helm: { ...plainContent.helm, ...spec.helm },
+    keepResources: spec.keepResources ?? false,
+    ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
+    ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),
   });
   return {
-    deployment: { name, uid: wanted.uid ?? `uid-${name.slice(0, 40)}` },
+    deployment: { name, uid: spec.uid ?? `uid-${name.slice(0, 40)}` },
     deploymentId,
     content: bytes,
-    paused: wanted.paused ?? false,
+    paused: spec.paused ?? false,
   };
 }

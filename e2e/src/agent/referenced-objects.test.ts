@@ -1,4 +1,4 @@
-/** What an agent makes of credentials that are late, wrong, rotated or gone, with real Helm and a real repository. */
+/** Credentials that are late, wrong, rotated or missing, with the real Helm and a real repository. */
 
 import assert from "node:assert/strict";
 import type { AssignmentRequest } from "@flotilla/agent/assignment";
@@ -18,10 +18,10 @@ const cluster = await startAgentCluster();
 const right: Login = { username: "me", password: "right" };
 const charts = await startAuthenticatedCharts(right);
 afterAll(() => charts[Symbol.asyncDispose]());
-// It stands still: what happens does not wait for the time of a retry.
+// A clock that does not advance, so that no retry is due.
 const agent = await startInstaller({ ...cluster.spec, clock: createFakeClock() });
 afterAll(() => agent.stop());
-const facts = await packClusterInfo({
+const info = await packClusterInfo({
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -31,8 +31,8 @@ const facts = await packClusterInfo({
 
 const source = { kind: "Secret", name: "source" } as const;
 
-/** A deployment that names a Secret for its chart. */
-async function guarded(name: string, secret: string = source.name): Promise<AssignmentRequest> {
+/** A deployment that references a Secret for its chart. */
+async function withSecret(name: string, secret: string = source.name): Promise<AssignmentRequest> {
   const chart = await configChart(name, "1.0.0");
   charts.publish(chart);
   const open = await assignmentOf({ name, chart, url: charts.origin });
@@ -47,7 +47,7 @@ async function guarded(name: string, secret: string = source.name): Promise<Assi
   return { ...open, deploymentId, content: bytes };
 }
 
-async function supplied(login: Partial<Login>): Promise<ReferencedObject> {
+async function sourceWith(login: Partial<Login>): Promise<ReferencedObject> {
   const data = Object.fromEntries(
     Object.entries(login).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
   );
@@ -56,8 +56,8 @@ async function supplied(login: Partial<Login>): Promise<ReferencedObject> {
 }
 
 test("a deployment waits for its Secret, fails with a wrong one, and is installed at once with the right one", async () => {
-  await agent.intake.setClusterInfo(facts);
-  await agent.intake.assign(await guarded("late"));
+  await agent.intake.setClusterInfo(info);
+  await agent.intake.assign(await withSecret("late"));
   const waiting = await agent.report(({ name, message }) => name === "late" && message !== "");
   assert.equal(waiting.phase, "pending");
   assert.match(waiting.message, /^waiting for the hub to send the Secret fleet-default\/source, /);
@@ -67,50 +67,50 @@ test("a deployment waits for its Secret, fails with a wrong one, and is installe
   assert.match(missing.message, /^the hub has no Secret fleet-default\/source, /);
   assert.equal(missing.retryAt, undefined);
 
-  await agent.intake.setReferencedObject(await supplied({ username: "me" }));
+  await agent.intake.setReferencedObject(await sourceWith({ username: "me" }));
   await agent.report(({ code }) => code === "REPOSITORY_SECRET_INVALID");
 
-  await agent.intake.setReferencedObject(await supplied({ ...right, password: "wrong" }));
-  const refused = await agent.report(({ code }) => code === "REGISTRY_UNAUTHORIZED");
-  assert.ok(refused.retryAt !== undefined);
-  assert.doesNotMatch(refused.message, /wrong/);
+  await agent.intake.setReferencedObject(await sourceWith({ ...right, password: "wrong" }));
+  const rejected = await agent.report(({ code }) => code === "REGISTRY_UNAUTHORIZED");
+  assert.ok(rejected.retryAt !== undefined);
+  assert.doesNotMatch(rejected.message, /wrong/);
 
-  await agent.intake.setReferencedObject(await supplied(right));
+  await agent.intake.setReferencedObject(await sourceWith(right));
   await agent.report(({ phase }) => phase === "deployed");
   assert.deepEqual(await releaseHistory(cluster.client, "late"), ["1 deployed"]);
 });
 
-test("a rotated Secret runs nothing; one that the hub lost is told of, and used as it was", async () => {
+test("a rotated Secret runs nothing; one that is deleted on the hub is reported, and still used", async () => {
   const runs = agent.helmRuns.length;
 
-  await agent.intake.setReferencedObject(await supplied({ ...right, password: "rotated" }));
+  await agent.intake.setReferencedObject(await sourceWith({ ...right, password: "rotated" }));
   await agent.intake.setReferencedObject(source);
-  const lost = await agent.report(
+  const reported = await agent.report(
     ({ name, message }) => name === "late" && message.includes("any more"),
   );
 
-  assert.equal(lost.phase, "deployed");
+  assert.equal(reported.phase, "deployed");
   assert.equal(
-    lost.message,
+    reported.message,
     "the hub does not have the Secret source any more; what was installed with it stays",
   );
   assert.equal(agent.helmRuns.length, runs);
 
-  await agent.intake.setReferencedObject(await supplied(right));
+  await agent.intake.setReferencedObject(await sourceWith(right));
   await agent.intake.setReferencedObject(source);
-  await agent.intake.assign(await guarded("meanwhile"));
+  await agent.intake.assign(await withSecret("meanwhile"));
   await agent.report(({ name, phase }) => name === "meanwhile" && phase === "deployed");
 });
 
-test("a Secret that is withdrawn before what named it has changed goes once that has", async () => {
+test("a Secret that is withdrawn before its deployment changes is deleted after the change", async () => {
   const other = { kind: "Secret", name: "other" } as const;
-  await agent.intake.setReferencedObject({ ...(await supplied(right)), ...other });
-  await agent.intake.assign(await guarded("changed", other.name));
+  await agent.intake.setReferencedObject({ ...(await sourceWith(right)), ...other });
+  await agent.intake.assign(await withSecret("changed", other.name));
   await agent.report(({ name, phase }) => name === "changed" && phase === "deployed");
 
   await agent.intake.withdrawReferencedObject(other);
   assert.equal(agent.intake.referencedObjects().length, 2);
-  await agent.intake.assign(await guarded("changed"));
+  await agent.intake.assign(await withSecret("changed"));
 
   assert.deepEqual(
     agent.intake.referencedObjects().map(({ name }) => name),
@@ -120,7 +120,7 @@ test("a Secret that is withdrawn before what named it has changed goes once that
   await agent.withdrawn("changed");
 });
 
-test("a withdrawn Secret stays for what is installed with it, and goes with the last of that", async () => {
+test("a withdrawn Secret stays for the deployments that use it, and is deleted with the last of them", async () => {
   await agent.intake.withdrawReferencedObject(source);
   assert.equal(agent.intake.referencedObjects().length, 1);
 

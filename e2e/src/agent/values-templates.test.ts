@@ -1,4 +1,4 @@
-/** Values with templates, rendered by Helm on the agent, beside what Go gives when it renders them as Fleet does. */
+/** Values with templates, rendered by Helm on the agent, compared with Go, which renders them as Fleet does. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -56,7 +56,7 @@ interface Row {
   readonly answer: Answer;
 }
 
-/** Where ours differ from Go's. */
+/** Differences from Go. */
 async function disagreements(
   questions: readonly ValuesQuestion[],
   answers: readonly Answer[],
@@ -74,7 +74,7 @@ async function disagreements(
   return found;
 }
 
-/** Of what Go renders: one start of Helm for all of it, as long as ours renders it too. */
+/** What Go renders is rendered by one run of Helm, as long as ours renders it too. */
 async function misread(rows: readonly Row[]): Promise<readonly string[]> {
   try {
     const rendered = await render(together(rows));
@@ -117,7 +117,7 @@ function said({ context: _, ...question }: ValuesQuestion): string {
   return JSON.stringify(question);
 }
 
-/** What Fleet fails for, or makes something of that nobody meant. */
+/** Where Fleet fails or has an unintended result. */
 const differences: readonly (readonly [what: string, text: string, value: unknown])[] = [
   ["a template may trim at the beginning of a value", "${- .ClusterValues.size }", 3],
   ["a quote stays in what Go writes in quotes", " ${ .ClusterAnnotations.quote }", ` it's "so"`],
@@ -155,7 +155,7 @@ function kubeconfigFor(server: string): unknown {
 }
 
 describe("values with templates", () => {
-  test("are what Go makes of them, and refused where Go refuses them", async () => {
+  test("have the result of Go, and are rejected where Go rejects them", async () => {
     const { questions, answers } = await readGolden("values-rows");
     const asked = questions.values ?? [];
 
@@ -163,7 +163,7 @@ describe("values with templates", () => {
     assert.deepEqual(await disagreements(asked, answers.values ?? []), []);
   });
 
-  test("are what Go makes of them, at random", async (t) => {
+  test("have the result of Go, at random", async (t) => {
     await using oracle = await buildOracle();
     if (oracle.kind === "missing") return t.skip(oracle.why);
     await t.annotate(`FLOTILLA_SEED=${seed}`);
@@ -171,7 +171,7 @@ describe("values with templates", () => {
       .sample(templateText, { seed, numRuns: 600 })
       .map((v) => ({ values: { v }, context: rowContext }));
     const { values: answers = [] } = await oracle.ask({ values: asked });
-    // Each of those that are refused is a start of Helm.
+    // Each rejected one is a run of Helm.
     const refused = answers.flatMap(({ error }, at) => (error === undefined ? [] : [at])).slice(20);
     const kept = asked.map((_, at) => at).filter((at) => !refused.includes(at));
 
@@ -184,12 +184,12 @@ describe("values with templates", () => {
   });
 
   for (const [what, text, expected] of differences) {
-    test(`otherwise than Fleet, ${what}`, async () => {
+    test(`unlike in Fleet, ${what}`, async () => {
       assert.deepEqual(await render({ values: { v: text } }), { v: expected });
     });
   }
 
-  test("take what is said of the cluster as data, whatever it looks like", async () => {
+  test("use cluster info as data, never as a template", async () => {
     const hostile = [
       '{{ fail "x" }}',
       "{{ .Values }}{{ end }}",
@@ -226,7 +226,7 @@ describe("values with templates", () => {
     }
   });
 
-  test("give nothing beside their own place", async () => {
+  test("change no other value", async () => {
     const facts = { ...rowFacts, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
     for (const text of ["${ .ClusterAnnotations.x }", "${ .ClusterAnnotations.y }"])
       for (const values of [{ v: text }, { v: [text] }, { v: { [text]: 1 } }])
@@ -238,7 +238,7 @@ describe("values with templates", () => {
         );
   });
 
-  test("that are refused say where they stand and what is wrong", async () => {
+  test("that are rejected report their place and the error", async () => {
     const place = String.raw`render the template values\.a\[1\]\["b c"\] for cluster fleet-default/paris`;
     for (const [text, why] of refusals) {
       await assert.rejects(
@@ -251,7 +251,7 @@ describe("values with templates", () => {
     }
   });
 
-  test("are rendered without asking the cluster, in one start of Helm", async (t) => {
+  test("are rendered without requests to the cluster, in one run of Helm", async (t) => {
     let asked = 0;
     const cluster = createServer((_, response) => {
       asked += 1;

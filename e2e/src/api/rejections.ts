@@ -1,4 +1,4 @@
-/** HelmOps and tokens that the API server refuses, and what it says then. */
+/** Objects that the API server rejects, and its messages. */
 
 export interface Rejection {
   readonly what: string;
@@ -126,7 +126,7 @@ export const tokenRejections: readonly Rejection[] = [
   },
 ];
 
-/** What must go through: the edges of what is refused. */
+/** Accepted specs that are close to rejected ones. */
 export const accepted: readonly (readonly [what: string, spec: object])[] = [
   ["an interval of 0", { helm: { repo }, pollingInterval: "0" }],
   ["an interval of null", { helm: { repo }, pollingInterval: null }],
@@ -158,21 +158,21 @@ export const accepted: readonly (readonly [what: string, spec: object])[] = [
 export const policyRejections: readonly {
   readonly what: string;
   readonly fields: object;
-  readonly says: RegExp;
+  readonly message: RegExp;
 }[] = [
   {
     what: "a text for a list",
     fields: { allowedServiceAccounts: "deployer" },
-    says: /allowedServiceAccounts: .*must be of type array/,
+    message: /allowedServiceAccounts: .*must be of type array/,
   },
   {
     what: "a text for a switch",
     fields: { requireServiceAccount: "yes" },
-    says: /requireServiceAccount: .*must be of type boolean/,
+    message: /requireServiceAccount: .*must be of type boolean/,
   },
 ];
 
-/** With nulls, and with fields that nobody knows: they are kept. */
+/** With nulls and unknown fields, which are kept. */
 export const policyFields = {
   requireServiceAccount: true,
   allowedServiceAccounts: null,

@@ -1,4 +1,4 @@
-/** Informers while their API server is away, and when it comes back from a backup. */
+/** Informers while their API server is stopped, and when it is restored from a backup. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { copyEtcdData } from "@flotilla/local/control-plane";
@@ -8,6 +8,7 @@ import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { type ConfigMap, configMaps } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { it } from "vitest";
+import { createChangeSignal } from "../harness/change-signal.ts";
 
 const namespace = "default";
 
@@ -15,22 +16,16 @@ function configMap(name: string): ConfigMap {
   return { metadata: { namespace, name } };
 }
 
-it("an informer finds out what a server that was restored from a backup has, and has not", async (t) => {
+it("an informer converges to the state of a server that is restored from a backup", async (t) => {
   const dir = await testDir(t);
   const backup = join(dir, "backup");
   const first = await startTestControlPlane(t, { workloads: false, dir });
   const rest = connectKube(await loadKubeconfig({ path: first.kubeconfig }));
   const informer = createInformer({ rest, resource: configMaps, namespace, log: silentLog() });
   const stop = new AbortController();
-  let tell = (): void => undefined;
-  informer.onChange(() => tell());
-  const until = (isWanted: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      tell = () => {
-        if (isWanted()) resolve();
-      };
-      tell();
-    });
+  const signal = createChangeSignal(undefined, 120_000);
+  informer.onChange(() => signal.changed());
+  const until = (condition: () => boolean) => signal.until(condition, condition.toString());
   const has = (name: string): boolean => informer.store.get(`${namespace}/${name}`) !== undefined;
   const running = informer.run(stop.signal);
   t.onTestFinished(async () => {
@@ -45,14 +40,14 @@ it("an informer finds out what a server that was restored from a backup has, and
   await copyEtcdData(dir, backup);
 
   const second = await startTestControlPlane(t, { workloads: false, dir });
-  // It may still be waiting for its next try; what it knows stays.
+  // It may still be in backoff; its store stays.
   assert.equal(has("old"), true);
   await rest.delete(configMaps, configMap("old").metadata);
   await rest.create(configMaps, configMap("new"));
   await until(() => has("new") && !has("old"));
   await second.stop();
 
-  // The same address, with an older past: versions that the informer has seen are in the future now.
+  // The same address with older data: the versions that the informer has seen are in the future now.
   await startTestControlPlane(t, { workloads: false, dir, etcdDir: backup });
   await until(() => has("old") && !has("new"));
 
