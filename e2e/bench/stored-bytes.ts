@@ -136,13 +136,17 @@ async function sizes(
   name: string,
 ): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
-  const house = clusterNamespaceName(workspaceNamespace, oneMore);
+  const clusterNamespace = clusterNamespaceName(workspaceNamespace, oneMore);
   for (const [plural, namespace] of [
-    ["bundledeployments", house],
+    ["bundledeployments", clusterNamespace],
     ["helmops", workspaceNamespace],
     ["bundles", workspaceNamespace],
   ] as const) {
-    if (namespace === house && deployments.store.get(`${house}/${name}`) === undefined) continue;
+    if (
+      namespace === clusterNamespace &&
+      deployments.store.get(`${clusterNamespace}/${name}`) === undefined
+    )
+      continue;
     const path = `fleet.cattle.io/v1alpha1/namespaces/${namespace}/${plural}/${name}`;
     const key = `/registry/fleet.cattle.io/${plural}/${namespace}/${name}`;
     found.set(plural, key.length + Buffer.byteLength(await fleet.hub.raw(`/apis/${path}`)));

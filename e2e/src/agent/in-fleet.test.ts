@@ -100,7 +100,7 @@ test("an agent that was killed during an upgrade recovers at once: no helm proce
   assert.notEqual(await startOfProcess(pid), startedAt);
   const left = await releaseHistory(client, "killed");
   assert.ok(!left.some((record) => record.includes("pending")), left.join());
-  assert.equal((await config("killed"))?.data?.["version"], "1.1.0");
+  assert.equal((await config("killed")).data?.["version"], "1.1.0");
 });
 
 test("an agent that was killed during a rollback recovers at once, too", async () => {
@@ -160,11 +160,11 @@ test("a content that Helm rejects is ErrApplied with the message of Helm, the re
   const ready = findCondition(deployment?.status?.conditions, "Ready");
   assert.equal(ready?.reason, "ErrApplied");
   assert.match(ready.message ?? "", /helm upgrade.*greeting must be polite.*retrying at/s);
-  assert.equal((await config("rejected"))?.data?.["greeting"], "hello");
+  assert.equal((await config("rejected")).data?.["greeting"], "hello");
 
   await change("rejected", { helm: { values: { greeting: "polite" } } });
   await workspace.waitUntilReady("rejected", "1.0.0", 1);
-  assert.equal((await config("rejected"))?.data?.["greeting"], "polite");
+  assert.equal((await config("rejected")).data?.["greeting"], "polite");
 });
 
 test("a rollback and an uninstallation by hand are reverted", async () => {
@@ -175,11 +175,11 @@ test("a rollback and an uninstallation by hand are reverted", async () => {
 
   await helm("rollback", "by-hand", "1", "--namespace=by-hand");
   await waitForRevision(client, "by-hand", 4, "deployed");
-  assert.equal((await config("by-hand"))?.data?.["greeting"], "newer");
+  assert.equal((await config("by-hand")).data?.["greeting"], "newer");
 
   await helm("uninstall", "by-hand", "--namespace=by-hand");
   await waitForRevision(client, "by-hand", 1, "deployed");
-  assert.equal((await config("by-hand"))?.data?.["greeting"], "newer");
+  assert.equal((await config("by-hand")).data?.["greeting"], "newer");
   await workspace.waitUntilReady("by-hand", "1.0.0", 1);
 });
 
@@ -302,7 +302,7 @@ test("with keepResources the installed objects outlive their HelmOp, and the rec
 
   await deleteHelmOp("kept");
 
-  assert.equal((await config("kept"))?.data?.["version"], "1.0.0");
+  assert.equal((await config("kept")).data?.["version"], "1.0.0");
   assert.deepEqual(await releaseHistory(client, "kept"), []);
 });
 
@@ -320,7 +320,7 @@ test("an agent that starts while its hub is stopped reconciles its assignments, 
   await fleet.startHub();
   await change("alone", { helm: { version: "1.1.0" } });
   await workspace.waitUntilReady("alone", "1.1.0", 1);
-  assert.equal((await config("alone"))?.data?.["version"], "1.1.0");
+  assert.equal((await config("alone")).data?.["version"], "1.1.0");
 });
 
 test("a repository that never responds delays no other deployment", async () => {

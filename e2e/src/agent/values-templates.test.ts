@@ -46,7 +46,7 @@ async function outcome(content: Content): Promise<string> {
     return canonicalJson(await render(content));
   } catch (thrown) {
     const { code, message } = AppError.from(thrown);
-    return code === "VALUES_TEMPLATE_FAILED" ? "refused" : message;
+    return code === "VALUES_TEMPLATE_FAILED" ? "rejected" : message;
   }
 }
 
@@ -69,7 +69,8 @@ async function disagreements(
   const found = [...(await misread(rows.filter(({ answer }) => answer.json !== undefined)))];
   for (const { question, answer } of rows.filter(({ answer: { error } }) => error !== undefined)) {
     const ours = await outcome(question);
-    if (ours !== "refused") found.push(`${said(question)}: ours ${ours}, Go's ${answer.error}`);
+    if (ours !== "rejected")
+      found.push(`${describeQuestion(question)}: ours ${ours}, Go's ${answer.error}`);
   }
   return found;
 }
@@ -88,12 +89,14 @@ async function misread(rows: readonly Row[]): Promise<readonly string[]> {
         ...Object.fromEntries(computed),
       });
       const theirs = canonicalJson(JSON.parse(answer.json ?? ""));
-      return ours === theirs ? [] : [`${said(question)}: ours ${ours}, Go's ${theirs}`];
+      return ours === theirs ? [] : [`${describeQuestion(question)}: ours ${ours}, Go's ${theirs}`];
     });
   } catch (thrown) {
     const [only, ...others] = rows;
     if (only !== undefined && others.length === 0)
-      return [`${said(only.question)}: ${AppError.from(thrown).message}, Go's ${only.answer.json}`];
+      return [
+        `${describeQuestion(only.question)}: ${AppError.from(thrown).message}, Go's ${only.answer.json}`,
+      ];
     const middle = Math.ceil(rows.length / 2);
     return [...(await misread(rows.slice(0, middle))), ...(await misread(rows.slice(middle)))];
   }
@@ -113,7 +116,7 @@ function together(rows: readonly Row[]): Content {
   };
 }
 
-function said({ context: _, ...question }: ValuesQuestion): string {
+function describeQuestion({ context: _, ...question }: ValuesQuestion): string {
   return JSON.stringify(question);
 }
 
@@ -128,7 +131,7 @@ const differences: readonly (readonly [what: string, text: string, value: unknow
   ["and nothing within a text", "a${ index .ClusterLabels `gone` }b", "ab"],
 ];
 
-const refusals: readonly (readonly [text: string, why: string])[] = [
+const rejections: readonly (readonly [text: string, why: string])[] = [
   ["${ .ClusterLabels.gone }", String.raw`there is no \.ClusterLabels\.gone`],
   ["${ $.ClusterValues.gone.key }", String.raw`there is no \$\.ClusterValues\.gone`],
   ["${ (dict).key }", String.raw`there is no \(…\)\.key`],
@@ -172,12 +175,14 @@ describe("values with templates", () => {
       .map((v) => ({ values: { v }, context: rowContext }));
     const { values: answers = [] } = await oracle.ask({ values: asked });
     // Each rejected one is a run of Helm.
-    const refused = answers.flatMap(({ error }, at) => (error === undefined ? [] : [at])).slice(20);
-    const kept = asked.map((_, at) => at).filter((at) => !refused.includes(at));
+    const rejected = answers
+      .flatMap(({ error }, at) => (error === undefined ? [] : [at]))
+      .slice(20);
+    const accepted = asked.map((_, at) => at).filter((at) => !rejected.includes(at));
 
     const found = await disagreements(
-      kept.map((at) => asked[at] ?? { values: {} }),
-      kept.map((at) => answers[at] ?? {}),
+      accepted.map((at) => asked[at] ?? { values: {} }),
+      accepted.map((at) => answers[at] ?? {}),
     );
 
     assert.deepEqual(found, [], `with FLOTILLA_SEED=${seed}`);
@@ -227,20 +232,17 @@ describe("values with templates", () => {
   });
 
   test("change no other value", async () => {
-    const facts = { ...rowFacts, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
+    const info = { ...rowFacts, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
     for (const text of ["${ .ClusterAnnotations.x }", "${ .ClusterAnnotations.y }"])
       for (const values of [{ v: text }, { v: [text] }, { v: { [text]: 1 } }])
-        await assert.rejects(
-          renderValues({ values, valuesAreTemplates: true }, facts, { signal }),
-          {
-            code: "VALUES_TEMPLATE_FAILED",
-          },
-        );
+        await assert.rejects(renderValues({ values, valuesAreTemplates: true }, info, { signal }), {
+          code: "VALUES_TEMPLATE_FAILED",
+        });
   });
 
   test("that are rejected report their place and the error", async () => {
     const place = String.raw`render the template values\.a\[1\]\["b c"\] for cluster fleet-default/paris`;
-    for (const [text, why] of refusals) {
+    for (const [text, why] of rejections) {
       await assert.rejects(
         render({ values: { good: "${ .ClusterName }", a: [0, { "b c": text }], z: "${ 1 }" } }),
         {

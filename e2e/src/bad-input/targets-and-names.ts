@@ -101,7 +101,7 @@ export function testNameConflicts({ fleet, goodSpec, password, ...fixture }: Bad
           "a Bundle fleet-default/taken exists already that was not made for this HelmOp; create the HelmOp under another name, or delete that Bundle",
         );
       }
-      assert.deepEqual((await workspace.bundle("taken"))?.spec, foreign?.spec);
+      assert.deepEqual((await workspace.bundle("taken"))?.spec, foreign.spec);
 
       await fleet.hub.delete(bundles, ref);
       await fixture.ready("taken");

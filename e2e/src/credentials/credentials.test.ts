@@ -314,7 +314,7 @@ test("a deleted Secret is reported, and what was installed with it stays", async
     isNotAccepted(/there is no Secret fleet-default\/docker/),
   );
 
-  assert.equal(findCondition(deployment?.status?.conditions, "Ready")?.status, "True");
+  assert.equal(findCondition(deployment.status?.conditions, "Ready")?.status, "True");
   assert.equal(findCondition(helmOp.status?.conditions, "Ready")?.status, "True");
   assert.deepEqual(await revisions("packed"), [1, 2]);
 

@@ -98,17 +98,17 @@ const cases: readonly (readonly [string, Partial<ObservedRelease>, readonly stri
     ["traces of revisions without a record: 3"],
   ],
   [
-    "a lock that nobody takes off is told",
+    "a lock that is not released is an error",
     { revisions: [...good.revisions, { ...interrupted, status: "pending-upgrade" }] },
     ["the last revision is pending-upgrade, not deployed", "revision 3 is still pending-upgrade"],
   ],
   [
-    "what is not there is told",
+    "a missing release is an error",
     { revisions: [], traces: [] },
     ["the last revision is missing, not deployed"],
   ],
   [
-    "more contents than were wanted are told",
+    "more contents than desired are an error",
     { desired: 1 },
     ["2 different contents were installed of 1"],
   ],

@@ -53,7 +53,7 @@ export function auditStatus(
   }
   for (const deployment of deployments) {
     const { spec, status } = deployment;
-    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is held back");
+    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is not rolled out");
     if (status?.appliedDeploymentID !== spec.deploymentID) say(deployment, "has not applied it");
     if (status?.ready !== true) say(deployment, "is not ready");
   }
@@ -68,7 +68,7 @@ export function auditStatus(
   return wrong;
 }
 
-/** Those that tell of trouble, or of work that goes on. */
+/** The conditions that are of an error or of work in progress. */
 const isFalseWhenWell: ReadonlySet<string> = new Set(["Reconciling", "Stalled"]);
 
 /** Every condition is as it is where all is well, and of the present generation. */

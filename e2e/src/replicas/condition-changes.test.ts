@@ -57,10 +57,10 @@ const rows = [
       { type: "Ready", before: "True Ready", after: "Unknown Progressing", hasNewSpec: false },
     ],
   },
-  { name: "nothing of an object that was told of once", history: [at(4, ready)], changes: [] },
+  { name: "nothing of an object with one state", history: [at(4, ready)], changes: [] },
 ] as const;
 
 for (const { name, history, changes } of rows)
-  test(`conditionChanges tells ${name}`, () => {
+  test(`conditionChanges returns ${name}`, () => {
     assert.deepEqual(conditionChanges(history), changes);
   });

@@ -107,10 +107,10 @@ test("a HelmOp lists its objects over all clusters, and Clusters and ClusterGrou
   );
 
   const cluster = await clusterThat("cluster-1", "ready", ({ readyHelmOps }) => readyHelmOps === 1);
-  assert.equal(cluster?.status?.desiredReadyHelmOps, 1);
+  assert.equal(cluster.status?.desiredReadyHelmOps, 1);
   assert.equal(findCondition(cluster.status.conditions, "Ready")?.status, "True");
   const group = await groupThat("ready", ({ display }) => display?.readyBundles === "2/2");
-  assert.equal(group?.status?.clusterCount, 2);
+  assert.equal(group.status?.clusterCount, 2);
   assert.equal(group.status.display?.readyClusters, "2/2");
   assert.equal(group.status.resourceCounts?.ready, 4);
 });
@@ -141,7 +141,7 @@ test("an object that is missing in one cluster is reported with that cluster, un
     "listing the cluster",
     ({ nonReadyClusterCount }) => nonReadyClusterCount === 1,
   );
-  assert.deepEqual(group?.status?.nonReadyClusters, ["cluster-1"]);
+  assert.deepEqual(group.status?.nonReadyClusters, ["cluster-1"]);
 
   const { uid: _, resourceVersion: __, ...metadata } = before.metadata;
   await eu.client.create(configMaps, { ...before, metadata });
@@ -157,7 +157,7 @@ test("a cluster whose agent is stopped is not ready, and its group names it", as
     "offline",
     ({ conditions }) => findCondition(conditions, "Ready")?.reason === "Offline",
   );
-  const ready = findCondition(gone?.status?.conditions, "Ready");
+  const ready = findCondition(gone.status?.conditions, "Ready");
   assert.equal(ready?.status, "Unknown");
   assert.match(ready.message ?? "", /^the agent is not connected since \S+; 1\/1 were ready then$/);
   const group = await groupThat(
@@ -165,7 +165,7 @@ test("a cluster whose agent is stopped is not ready, and its group names it", as
     ({ nonReadyClusters }) => nonReadyClusters?.join() === "cluster-2",
   );
   assert.match(
-    findCondition(group?.status?.conditions, "Ready")?.message ?? "",
+    findCondition(group.status?.conditions, "Ready")?.message ?? "",
     /^1 of 2 clusters have no agent connected: cluster-2$/,
   );
 
@@ -181,7 +181,7 @@ test("a cluster that no longer matches a group is not counted there", async () =
   );
 
   const group = await groupThat("smaller", ({ clusterCount }) => clusterCount === 1);
-  assert.equal(group?.status?.clusterCount, 1);
+  assert.equal(group.status?.clusterCount, 1);
   await groupThat("without its deployments", ({ display }) => display?.readyBundles === "1/1");
   await workspace.waitUntilReady("shop", "1.0.0", 1);
 });
